@@ -1,0 +1,47 @@
+"""Causal discovery with latent variables and selection bias.
+
+``lmarvel`` learns a PAG, the graph of every causal mark that the data can support when some causes were not
+measured and the sample may have been selected.
+"""
+
+from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
+from lmarvel.ci.oracle import MSeparation
+from lmarvel.ci.search import find_sepset
+from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
+from lmarvel.estimators import LMarvel
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
+from lmarvel.graph.marks import Edge, Mark
+from lmarvel.graph.mixed import MixedGraph
+from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
+from lmarvel.result import Discovery, Statistics
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ADMG",
+    "DAG",
+    "MAG",
+    "PAG",
+    "CITest",
+    "CITestError",
+    "DataError",
+    "Discovery",
+    "Edge",
+    "FunctionTest",
+    "GraphError",
+    "LMarvel",
+    "LMarvelError",
+    "LMarvelWarning",
+    "MSeparation",
+    "Mark",
+    "MixedGraph",
+    "ParameterError",
+    "SepsetAnswer",
+    "SepsetQuery",
+    "Statistics",
+    "explain_invalid",
+    "find_sepset",
+    "mag_to_pag",
+    "markov_equivalent",
+    "pag_to_mag",
+]

@@ -1,0 +1,1 @@
+"""Markov boundaries: where L-MARVEL starts."""

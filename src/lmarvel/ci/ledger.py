@@ -1,0 +1,177 @@
+"""The ledger: every test of a run goes through it.
+
+It counts *distinct* tests by phase and by size of the conditioning set, keeps what is known of each pair so
+that no test is counted twice (the bookkeeping that Proposition 3 needs), and holds the budgets.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
+from lmarvel.ci.search import covers, find_sepset
+from lmarvel.errors import ParameterError
+
+PHASES = ("boundary", "adjacency", "removability", "update", "completion", "chordless")
+
+
+class BudgetSpent(Exception):
+    """A budget ran out; what is known so far stands."""
+
+
+class _Remembered:
+    """A test without a search of its own, asked at most once for each question."""
+
+    def __init__(self, ci: CITest) -> None:
+        self.ci = ci
+        self.names = ci.names
+        self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
+
+    def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
+        key = (min(x, y), max(x, y), tuple(given))
+        if key not in self._known:
+            self._known[key] = checked_pvalue(self.ci, *key)
+        return self._known[key]
+
+
+class Ledger:
+    """Ask a test through here to have it counted, remembered and kept within budget.
+
+    Parameters
+    ----------
+    ci : CITest
+        The test.
+    max_conditioning, max_tests, max_seconds : optional
+        The largest conditioning set, the number of tests, and the seconds from now.
+
+    Examples
+    --------
+    >>> from lmarvel import MAG, MSeparation
+    >>> ledger = Ledger(MSeparation(MAG.from_edges("A --> B", "B --> C")))
+    >>> ledger.find_sepset("adjacency", 0, 2, [1], alpha=0.01).sepset
+    frozenset({1})
+    >>> ledger.n_tests, ledger.tests_by_size("adjacency")
+    (2, {0: 1, 1: 1})
+    """
+
+    def __init__(
+        self,
+        ci: CITest,
+        max_conditioning: int | None = None,
+        max_tests: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:
+        for name, value in (("max_conditioning", max_conditioning), ("max_tests", max_tests)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+                raise ParameterError(f"{name} must be a whole number of at least 0, or None, not {value!r}")
+        if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds > 0):
+            raise ParameterError(f"max_seconds must be a positive number, or None, not {max_seconds!r}")
+        self.ci: CITest = ci if hasattr(ci, "find_sepset") else _Remembered(ci)
+        self.max_conditioning = max_conditioning
+        self.max_tests = max_tests
+        self.deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self.n_tests = 0
+        self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
+        self._rest: Tried | None = None
+
+    # --- counting ---------------------------------------------------------------------------------------
+
+    def count(self, phase: str, size: int, tests: int) -> None:
+        """Add tests that were run elsewhere, as total conditioning does for all pairs at once."""
+        if tests:
+            self._counts[phase][size] += tests
+            self.n_tests += tests
+
+    def count_all_pairs(self, phase: str, alpha: float) -> None:
+        """Count one test a pair given all other variables, and remember that these were made."""
+        n = len(self.ci.names)
+        self.count(phase, max(n - 2, 0), n * (n - 1) // 2)
+        everything = tuple(range(n))
+        self._rest = Tried((), everything, n - 2, n, None, alpha)
+
+    def tests_by_size(self, phase: str | None = None) -> dict[int, int]:
+        """Return how many tests had conditioning sets of each size, in one phase or in all."""
+        total: dict[int, int] = defaultdict(int)
+        for name, sizes in self._counts.items():
+            if phase in (None, name):
+                for size, tests in sizes.items():
+                    total[size] += tests
+        return dict(sorted(total.items()))
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The phases in which tests were made, in the order of the method."""
+        return tuple(sorted(self._counts, key=lambda p: PHASES.index(p) if p in PHASES else len(PHASES)))
+
+    # --- asking -----------------------------------------------------------------------------------------
+
+    def pvalue(self, phase: str, x: int, y: int, given: Iterable[int]) -> float:
+        """Run one test; raise :class:`BudgetSpent` where no budget is left for it."""
+        zs = tuple(sorted(given))
+        x, y = min(x, y), max(x, y)
+        if self.max_conditioning is not None and len(zs) > self.max_conditioning:
+            raise BudgetSpent(f"a conditioning set of {len(zs)} is over max_conditioning={self.max_conditioning}")
+        self._check_budget()
+        p = checked_pvalue(self.ci, x, y, zs)
+        full = frozenset(zs)
+        if not any(covers(family, full, (), zs) for family in self._known(x, y, len(zs))):
+            self.count(phase, len(zs), 1)
+            self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
+        return p
+
+    def find_sepset(
+        self,
+        phase: str,
+        x: int,
+        y: int,
+        pool: Iterable[int],
+        alpha: float,
+        always: tuple[int, ...] = (),
+        max_size: int | None = None,
+    ) -> SepsetAnswer:
+        """Search for a separating set; raise :class:`BudgetSpent` if tests or time run out on the way.
+
+        ``max_size`` limits what is taken from the pool because larger sets need no look. A limit by
+        ``max_conditioning`` is a budget: the answer says that it is not complete, and the run goes on.
+        """
+        x, y = min(x, y), max(x, y)
+        members = tuple(sorted(pool))
+        top = len(members) if max_size is None else min(max_size, len(members))
+        allowed = top if self.max_conditioning is None else min(top, self.max_conditioning - len(always))
+        tried = tuple(self._known(x, y, len(always) + top))
+        left = None if self.max_tests is None else self.max_tests - self.n_tests
+        query = SepsetQuery(x, y, members, always, allowed, alpha, tried, left, self.deadline)
+        answer = find_sepset(self.ci, query)
+        for size, tests in enumerate(answer.tests_by_size):
+            self.count(phase, size, tests)
+        self._remember(query, answer, allowed)
+        if not answer.complete:
+            self._check_budget()
+        return answer if allowed == top or answer.sepset is not None else answer._replace(complete=False)
+
+    def _known(self, x: int, y: int, largest: int) -> list[Tried]:
+        families = self._tried.get((x, y), [])
+        if self._rest is not None and largest >= self._rest.smallest:
+            return [*families, self._rest]
+        return families
+
+    def _remember(self, query: SepsetQuery, answer: SepsetAnswer, top: int) -> None:
+        largest = top if answer.stopped is None else len(answer.stopped) - 1
+        if answer.stopped is None or (answer.tests_by_size and sum(answer.tests_by_size)):
+            known = [family.level for family in query.tried if family.level <= query.alpha]
+            level = query.alpha if answer.sepset is not None else max([answer.pvalue, *known])
+            family = Tried(query.always, query.pool, 0, largest, answer.stopped, level)
+            self._tried[query.x, query.y].append(family)
+        if answer.sepset is not None:
+            zs = tuple(sorted(answer.sepset))
+            self._tried[query.x, query.y].append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
+
+    def _check_budget(self) -> None:
+        if self.max_tests is not None and self.n_tests >= self.max_tests:
+            raise BudgetSpent(f"max_tests={self.max_tests} is used up")
+        if time.monotonic() > self.deadline:
+            raise BudgetSpent("max_seconds is used up")

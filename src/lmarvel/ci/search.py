@@ -1,0 +1,75 @@
+"""The search for a separating set, in readable Python.
+
+Subsets of the pool are visited by size, then in pool order; the first whose p-value exceeds alpha is the
+answer. A test may bring a compiled search of its own (a method ``find_sepset``): it must return the same
+set, p-value and counts, and a property test holds the two together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import combinations
+
+from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
+
+
+def find_sepset(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
+    """Search with the test's own compiled search if it offers one, else with the readable one.
+
+    Examples
+    --------
+    >>> from lmarvel import MAG, MSeparation, SepsetQuery, find_sepset
+    >>> oracle = MSeparation(MAG.from_edges("A --> B", "B --> C"))
+    >>> find_sepset(oracle, SepsetQuery(0, 2, pool=(1,))).sepset
+    frozenset({1})
+    """
+    own: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(ci, "find_sepset", None)
+    return own(query) if own is not None else readable_search(ci, query)
+
+
+def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
+    """Visit the subsets of the pool by size, then in pool order, and stop at the first independence."""
+    always = query.always
+    top = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
+    counts = [0] * (len(always) + max(top, 0) + 1)
+    best, strongest = 0.0, None
+    done = 0
+    for size in range(top + 1):
+        for chosen in combinations(query.pool, size):
+            known = _known_level(query.tried, frozenset((*always, *chosen)), always, chosen)
+            if known is not None and known <= query.alpha:
+                continue
+            if done == query.max_tests or (done % 64 == 0 and time.monotonic() > query.deadline):
+                return SepsetAnswer(None, best, tuple(counts), strongest, chosen, False)
+            given = tuple(sorted((*always, *chosen)))
+            p = checked_pvalue(ci, query.x, query.y, given)
+            done += 1
+            counts[len(given)] += known is None
+            if p > query.alpha:
+                found = frozenset(given)
+                return SepsetAnswer(found, p, tuple(counts), found, chosen, True)
+            if strongest is None or p > best:
+                best, strongest = p, frozenset(given)
+    return SepsetAnswer(None, best, tuple(counts), strongest, None, True)
+
+
+def _known_level(
+    tried: tuple[Tried, ...], full: frozenset[int], always: tuple[int, ...], chosen: tuple[int, ...]
+) -> float | None:
+    """Return the lowest bound on the p-value of a set that was tried before, None if it was not."""
+    levels = [family.level for family in tried if covers(family, full, always, chosen)]
+    return min(levels, default=None)
+
+
+def covers(family: Tried, full: frozenset[int], always: tuple[int, ...], chosen: tuple[int, ...]) -> bool:
+    """Tell whether a conditioning set belongs to a family that was tried."""
+    must = frozenset(family.always)
+    free = full - must
+    if not (must <= full and free <= frozenset(family.pool) and len(free) >= family.smallest):
+        return False
+    if len(free) <= family.largest:
+        return True
+    # Beyond the sizes that were finished, the order of visits tells, if both searches share it.
+    same_order = family.always == always
+    return same_order and family.stop is not None and len(free) == len(family.stop) and chosen < family.stop

@@ -1,0 +1,47 @@
+"""Exceptions and warnings, each with a message that a user can act on.
+
+Everything that the package raises on bad input derives from :class:`LMarvelError`, which is a
+:class:`ValueError`: code that knows nothing of this package still catches it. The message names the
+culprit (the column, the edge, the parameter) and says what to do.
+"""
+
+from __future__ import annotations
+
+
+class LMarvelError(ValueError):
+    """Base of all errors that this package raises on purpose.
+
+    Examples
+    --------
+    >>> issubclass(GraphError, LMarvelError) and issubclass(LMarvelError, ValueError)
+    True
+    """
+
+
+class GraphError(LMarvelError):
+    """A graph is malformed, or is not of the kind it claims to be.
+
+    Examples
+    --------
+    >>> from lmarvel import DAG
+    >>> DAG.from_edges("A --> B", "B --> A")
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.GraphError: the pair A, B has two edges, 'A --> B' and 'B --> A': a graph holds one edge a pair
+    """
+
+
+class CITestError(LMarvelError):
+    """A conditional-independence test cannot answer, or answered nonsense."""
+
+
+class ParameterError(LMarvelError):
+    """A parameter has a value that makes no sense; the message names it and its range."""
+
+
+class DataError(LMarvelError):
+    """A table cannot be used as it is; the message names the column, row or value."""
+
+
+class LMarvelWarning(UserWarning):
+    """Something a user should know, though the result stands."""

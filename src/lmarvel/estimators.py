@@ -1,0 +1,241 @@
+"""The estimators: parameters in, fitted attributes out.
+
+They follow scikit-learn's conventions (``fit`` returns self, results end in an underscore, ``get_params`` and
+``set_params``, ``clone`` works) without depending on it. The work is done by the functions of the layers below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.ci.base import CITest, FunctionTest, checked_alpha
+from lmarvel.ci.ledger import Ledger
+from lmarvel.errors import CITestError, ParameterError
+from lmarvel.graph.kinds import PAG
+from lmarvel.orient.engine import orient
+from lmarvel.result import Discovery, Statistics
+from lmarvel.skeleton.lmarvel import Skeleton, lmarvel
+from lmarvel.skeleton.sepsets import NamedSepsets
+
+Self = TypeVar("Self", bound="Estimator")
+
+
+class Estimator:
+    """Parameters by name, as scikit-learn has them."""
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor with their values."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change parameters by name."""
+        for name, value in params.items():
+            if name not in self._parameters():
+                raise ParameterError(
+                    f"{type(self).__name__} has no parameter {name!r}: {', '.join(self._parameters())}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k].default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+class LMarvel(Estimator):
+    """Learn a PAG with L-MARVEL.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the independence tests.
+    test : CITest or callable
+        An object with ``names`` and ``pvalue(x, y, given)`` on positions, or a plain function of names
+        ``(x, y, given) -> p-value``; a function needs ``fit(names=...)``.
+    boundary : {"tc"} or mapping
+        How Markov boundaries are found ("tc", total conditioning), or your own: a mapping from each name
+        to the names in its boundary.
+    boundary_alpha : float, optional
+        Level for the Markov boundaries, 2/p^2 by default, where p is the number of variables.
+    removal_threshold : float
+        A separating set that holds X speaks against removing X only if its p-value exceeds this. At alpha
+        itself many variables would wrongly be kept.
+    assume_chordal : bool
+        True is the paper's algorithm, which assumes that selection leaves no chordless undirected cycle.
+        False, the default, needs no such assumption, at hardly any cost.
+    selection : bool
+        False asserts that the sample was not selected, and switches the rules R5-R7 off.
+    max_conditioning, max_tests, max_seconds : optional
+        Budgets. What they leave undecided is listed in ``result_.undecided``.
+
+    Attributes
+    ----------
+    pag_ : PAG
+    sepsets_ : mapping from pairs of names to separating sets
+    boundaries_ : mapping from names to Markov boundaries
+    n_ci_tests_ : int
+        Distinct tests, boundary stage included.
+    result_ : Discovery
+
+    Examples
+    --------
+    >>> from lmarvel import DAG, LMarvel, MSeparation
+    >>> truth = DAG.from_edges("A --> B", "U --> B", "U --> C", "D --> C")
+    >>> model = LMarvel(test=MSeparation(truth, latent=["U"])).fit()
+    >>> print(model.pag_)
+    nodes: A B C D
+    A o-> B
+    B <-> C
+    D o-> C
+    """
+
+    pag_: PAG
+    sepsets_: Mapping[tuple[str, str], frozenset[str]]
+    boundaries_: Mapping[str, frozenset[str]]
+    n_ci_tests_: int
+    result_: Discovery
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        test: CITest | Callable[..., float] | None = None,
+        boundary: str | Mapping[str, Sequence[str]] = "tc",
+        boundary_alpha: float | None = None,
+        removal_threshold: float = 0.8,
+        assume_chordal: bool = False,
+        selection: bool = True,
+        max_conditioning: int | None = None,
+        max_tests: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.boundary = boundary
+        self.boundary_alpha = boundary_alpha
+        self.removal_threshold = removal_threshold
+        self.assume_chordal = assume_chordal
+        self.selection = selection
+        self.max_conditioning = max_conditioning
+        self.max_tests = max_tests
+        self.max_seconds = max_seconds
+
+    def fit(self, names: Sequence[str] | None = None) -> LMarvel:
+        """Learn the PAG; ``names`` are needed for a test that is a plain function."""
+        alpha = checked_alpha(self.alpha)
+        threshold = checked_alpha(self.removal_threshold, "removal_threshold")
+        level = None if self.boundary_alpha is None else checked_alpha(self.boundary_alpha, "boundary_alpha")
+        ci = as_ci_test(self.test, names)
+        ledger = Ledger(ci, self.max_conditioning, self.max_tests, self.max_seconds)
+        clock = _Clock()
+        boundaries = _boundaries(self.boundary, ledger, 2 / max(len(ci.names), 2) ** 2 if level is None else level)
+        clock.lap("boundary")
+        skeleton = lmarvel(ledger, boundaries, alpha, level, threshold, self.assume_chordal)
+        clock.lap("skeleton")
+        self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, self.get_params())
+        self.pag_ = self.result_.pag
+        self.sepsets_ = self.result_.sepsets
+        self.boundaries_ = self.result_.boundaries
+        self.n_ci_tests_ = self.result_.stats.n_tests
+        return self
+
+
+class _Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        """Enter the time since the last lap under this phase."""
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._last
+        self._last = now
+
+
+def as_ci_test(test: object, names: Sequence[str] | None = None) -> CITest:
+    """Make a test out of what a user passes: a test, or a function with the names of the variables."""
+    if isinstance(test, CITest):
+        ci: CITest = test
+    elif callable(test):
+        if names is None:
+            raise CITestError("a test that is a plain function needs the variables: fit(names=[...])")
+        ci = FunctionTest(test, names)
+    else:
+        raise CITestError(
+            f"the test must be a function (x, y, given) -> p-value or an object with names and pvalue, not {test!r}"
+        )
+    missing = sorted(set(names or ()) - set(ci.names))
+    if missing:
+        raise CITestError(f"the test does not know the variable {', '.join(missing)}: it has {', '.join(ci.names)}")
+    if len(set(ci.names)) < len(ci.names):
+        twice = sorted({v for v in ci.names if ci.names.count(v) > 1})
+        raise CITestError(f"duplicate variable name {', '.join(twice)}: names must differ")
+    if not all(isinstance(v, str) and v for v in ci.names):
+        raise CITestError(f"variable names must be non-empty strings, not {ci.names!r}")
+    if names is not None and tuple(names) != tuple(ci.names):
+        raise CITestError("names and the names of the test differ: leave names out, or put them in the test's order")
+    return ci
+
+
+def _boundaries(boundary: str | Mapping[str, Sequence[str]], ledger: Ledger, alpha: float) -> list[set[int]]:
+    if isinstance(boundary, Mapping):
+        return _own_boundaries(boundary, ledger.ci.names)
+    if boundary == "tc":
+        return total_conditioning(ledger, alpha)
+    raise ParameterError(f"boundary must be 'tc' or a mapping from names to boundaries, not {boundary!r}")
+
+
+def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[set[int]]:
+    """Check boundaries that a user passes: known names, symmetric, no variable in its own."""
+    where = {name: i for i, name in enumerate(names)}
+    for name in (*given, *(v for mb in given.values() for v in mb)):
+        if name not in where:
+            raise ParameterError(f"boundary names the unknown variable {name!r}: the test has {', '.join(names)}")
+    boundaries = [{where[v] for v in given.get(name, ())} for name in names]
+    for x, mb in enumerate(boundaries):
+        for y in mb:
+            if x == y or x not in boundaries[y]:
+                raise ParameterError(
+                    f"boundary must be symmetric and without the variable itself: {names[y]} is in the boundary of"
+                    f" {names[x]}, but not the other way round"
+                )
+    return boundaries
+
+
+def _discovery(
+    ledger: Ledger,
+    boundaries: list[set[int]],
+    skeleton: Skeleton,
+    selection: bool,
+    clock: _Clock,
+    settings: Mapping[str, Any],
+) -> Discovery:
+    """Orient the skeleton, and put everything together under names."""
+    names, sepsets = ledger.ci.names, skeleton.sepsets
+
+    def is_collider(v: int, a: int, b: int, c: int) -> bool:
+        return b not in sepsets[v, c]
+
+    edges = [(x, y) for x, around in enumerate(skeleton.adjacent) for y in sorted(around) if x < y]
+    draft = orient(len(names), edges, is_collider, selection)
+    pag = PAG._trusted(tuple(names), draft.matrix())
+    clock.lap("orientation")
+    return Discovery(
+        pag=pag,
+        sepsets=NamedSepsets(sepsets, names),
+        boundaries={name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries, strict=True)},
+        stats=Statistics({p: ledger.tests_by_size(p) for p in ledger.phases}, dict(clock.seconds)),
+        trace=(*skeleton.trace, *draft.log),
+        settings=settings,
+        undecided=tuple((names[x], names[y]) for x, y in skeleton.undecided),
+    )

@@ -1,0 +1,1 @@
+"""Graphs: marks, mixed graphs and their kinds, m-separation, latent projection."""

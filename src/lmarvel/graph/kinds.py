@@ -1,0 +1,236 @@
+"""The kinds of graph: DAG, MAG, PAG and ADMG.
+
+A DAG and a MAG are valid by construction: an invalid one raises, and the message says which edges break
+the rule. A PAG is only checked for well-formed marks, because finite samples can give a PAG that no MAG
+has; :func:`lmarvel.explain_invalid` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lmarvel.errors import GraphError
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
+from lmarvel.graph.mixed import MixedGraph, Node, _checked_names, _lookup, _parse
+from lmarvel.graph.paths import closure, collider_connected, members
+from lmarvel.graph.projection import project
+from lmarvel.graph.separation import has_inducing_path, inducing_path
+
+
+class DAG(MixedGraph):
+    """A directed acyclic graph: the full causal story, hidden variables included.
+
+    Examples
+    --------
+    >>> dag = DAG.from_edges("U --> A", "U --> B", "A --> S", "C --> S")
+    >>> print(dag.project(latent=["U"], selection=["S"]))
+    nodes: A B C
+    A --> B
+    A --- C
+    """
+
+    def _check(self) -> None:
+        for edge in self.edges():
+            if (edge.at_a, edge.at_b) != (TAIL, ARROW):
+                raise GraphError(f"a DAG has directed edges only, not '{edge}'")
+        _refuse(explain_cycle(self))
+
+    def project(self, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> MAG:
+        """Return the MAG over the other nodes, conditioned on ``selection`` (Definition 2)."""
+        return MAG._trusted(*project(self, latent, selection))
+
+
+class MAG(MixedGraph):
+    """A maximal ancestral graph: what a DAG with hidden variables looks like from outside.
+
+    Examples
+    --------
+    >>> MAG.from_edges("A <-> B", "B <-> C", "C <-> D", "B --> D", "C --> A")
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.GraphError: not maximal: no set separates A and D, because of the inducing path A, B, C, D
+    """
+
+    def _check(self) -> None:
+        _refuse(explain_not_ancestral(self) or explain_not_maximal(self))
+
+    def project(self, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> MAG:
+        """Return the MAG after marginalising over ``latent`` and conditioning on ``selection``."""
+        return MAG._trusted(*project(self, latent, selection))
+
+
+class PAG(MixedGraph):
+    """A partial ancestral graph: the marks that all MAGs of a Markov equivalence class share.
+
+    Examples
+    --------
+    >>> pag = PAG.from_edges("A o-> C", "B o-> C", "C --> D")
+    >>> pag.possible_parents("C") == {"A", "B"}
+    True
+    """
+
+    def possible_parents(self, node: Node) -> frozenset[str]:
+        """Return the nodes Y whose edge with X can be Y --> X."""
+        return self._linked(node, (ARROW, CIRCLE), (TAIL, CIRCLE))
+
+
+class ADMG:
+    """An acyclic directed mixed graph: directed and bidirected edges, both allowed between one pair.
+
+    It serves as a truth for :class:`lmarvel.MSeparation`, and is projected like a DAG in which each
+    bidirected edge is a latent common cause.
+
+    Examples
+    --------
+    >>> admg = ADMG.from_edges("X --> Y", "X <-> Y", "Z --> X")
+    >>> dag, latent = admg.canonical_dag()
+    >>> print(dag.project(latent))
+    nodes: X Y Z
+    X --> Y
+    Z --> X
+    Z --> Y
+    """
+
+    def __init__(self, names: Sequence[str], edges: Iterable[Edge]) -> None:
+        self.names = _checked_names(names)
+        self.edges = tuple(edges)
+        where = {name: i for i, name in enumerate(self.names)}
+        seen = set()
+        for edge in self.edges:
+            kind = "bidirected" if edge.at_a == edge.at_b == ARROW else "directed"
+            if kind == "directed" and {edge.at_a, edge.at_b} != {Mark.TAIL, Mark.ARROW}:
+                raise GraphError(f"an ADMG has directed and bidirected edges only, not '{edge}'")
+            pair = frozenset(_lookup(where, name, edge) for name in edge[:2])
+            if len(pair) == 1:
+                raise GraphError(f"self-loop at {edge.a}: '{edge}'")
+            if (pair, kind) in seen:
+                raise GraphError(f"the pair {edge.a}, {edge.b} has two {kind} edges")
+            seen.add((pair, kind))
+        self.canonical_dag()  # refuses a directed cycle
+
+    @classmethod
+    def from_edges(cls, *edges: str | Edge, nodes: Iterable[str] | None = None) -> ADMG:
+        """Build an ADMG from its text form, as :meth:`MixedGraph.from_edges` does."""
+        declared, parsed = _parse(edges)
+        names = list(nodes) if nodes is not None else declared
+        return cls(names if names is not None else list(dict.fromkeys(v for e in parsed for v in e[:2])), parsed)
+
+    def canonical_dag(self) -> tuple[DAG, tuple[str, ...]]:
+        """Return the DAG with a latent parent for each bidirected edge, and the names of those latents."""
+        directed = [e for e in self.edges if e.at_a != e.at_b]
+        confounded = [e for e in self.edges if e.at_a == e.at_b]
+        taken, latents = set(self.names), []
+        for number in range(len(confounded)):
+            name = f"L{number}"
+            while name in taken:
+                name += "'"
+            taken.add(name)
+            latents.append(name)
+        forks = [
+            Edge(name, end, Mark.TAIL, Mark.ARROW)
+            for name, edge in zip(latents, confounded, strict=True)
+            for end in edge[:2]
+        ]
+        return DAG.from_edges(*directed, *forks, nodes=[*self.names, *latents]), tuple(latents)
+
+    def __repr__(self) -> str:
+        return f"<ADMG: {len(self.names)} nodes, {len(self.edges)} edges>"
+
+
+# --- why a graph is not of its kind -----------------------------------------------------------------------
+
+
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise GraphError(reason)
+
+
+def explain_cycle(graph: MixedGraph) -> str | None:
+    """Return a sentence that names a directed cycle, or None where there is none."""
+    children, parents = graph.masks.children, graph.masks.parents
+    degree = [mask.bit_count() for mask in parents]
+    free = [v for v, d in enumerate(degree) if d == 0]
+    done = 0
+    while free:
+        v = free.pop()
+        done += 1
+        for w in members(children[v]):
+            degree[w] -= 1
+            if degree[w] == 0:
+                free.append(w)
+    if done == len(graph):
+        return None
+    stuck = sum(1 << v for v, d in enumerate(degree) if d > 0)
+    walk = [next(members(stuck))]  # every stuck node has a stuck parent: walking up must close a cycle
+    while True:
+        up = next(members(parents[walk[-1]] & stuck))
+        if up in walk:
+            cycle = [*walk[walk.index(up) :], up][::-1]
+            return "directed cycle: " + " --> ".join(graph.names[v] for v in cycle)
+        walk.append(up)
+
+
+def explain_not_ancestral(graph: MixedGraph) -> str | None:
+    """Return a sentence on the first reason why a graph is not ancestral, or None."""
+    names, masks = graph.names, graph.masks
+    for edge in graph.edges():
+        if CIRCLE in (edge.at_a, edge.at_b):
+            return f"the edge '{edge}' has a circle, and a MAG has none"
+    cycle = explain_cycle(graph)
+    if cycle:
+        return f"not ancestral: {cycle}"
+    for v in range(len(graph)):
+        entering = masks.parents[v] | masks.spouses[v]
+        if masks.neighbors[v] and entering:
+            u, w = next(members(entering)), next(members(masks.neighbors[v]))
+            return (
+                f"not ancestral: {names[v]} has the undirected edge {names[v]} --- {names[w]} and an arrowhead from"
+                f" {names[u]}"
+            )
+        if masks.spouses[v]:
+            both = closure(masks.parents, 1 << v) & masks.spouses[v]
+            for w in members(both):
+                pair = f"{names[w]} <-> {names[v]}"
+                return f"not ancestral: almost directed cycle, {pair} and {names[w]} is an ancestor of {names[v]}"
+    return None
+
+
+def explain_not_maximal(graph: MixedGraph) -> str | None:
+    """Return a sentence on a non-adjacent pair that no set separates, or None.
+
+    Such a pair is joined by an inducing path, which is a collider path, so only pairs that a collider path
+    joins need a look.
+    """
+    for x in range(len(graph)):
+        near = collider_connected(graph, x) & ~graph.masks.adjacent[x]
+        for y in members(near >> (x + 1) << (x + 1)):
+            if has_inducing_path(graph, x, y, 0, 0):
+                path = inducing_path(graph, x, y, 0, 0) or []
+                shown = ", ".join(graph.names[v] for v in path)
+                pair = f"{graph.names[x]} and {graph.names[y]}"
+                return f"not maximal: no set separates {pair}, because of the inducing path {shown}"
+    return None
+
+
+def is_chordal_undirected(graph: MixedGraph) -> bool:
+    """Tell whether the undirected part has no chordless cycle of four or more: what Theorem 2 assumes."""
+    return find_unsimplicial(graph.masks.neighbors) == 0
+
+
+def find_unsimplicial(adjacent: list[int]) -> int:
+    """Take simplicial nodes off an undirected graph while there are any; return what is left as a bit set.
+
+    A graph is chordal exactly if nothing is left (Fulkerson & Gross 1965). What is left holds a chordless
+    cycle.
+    """
+    left = (1 << len(adjacent)) - 1
+    queue = list(range(len(adjacent)))
+    while queue:
+        v = queue.pop()
+        if not left >> v & 1:
+            continue
+        around = adjacent[v] & left
+        if all(not around & ~adjacent[w] & ~(1 << w) for w in members(around)):
+            left &= ~(1 << v)
+            queue.extend(members(around))
+    return left

@@ -1,0 +1,390 @@
+"""The mixed graph, on which DAGs, MAGs and PAGs stand.
+
+A mixed graph is a matrix of marks: ``marks[i, j]`` is the mark AT j on the edge i-j, and 0 where there is
+no edge. It never changes after it was made. Methods take node names (or their indices) and return sets of
+names; the algorithms of this package use the index-based :meth:`MixedGraph.links` and :mod:`bit sets
+<lmarvel.graph.paths>` underneath.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lmarvel.errors import GraphError
+from lmarvel.graph import paths, separation
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, parse_edge, quote, split_names
+
+Node = str | int
+Nodes = Node | Iterable[Node]
+Self = TypeVar("Self", bound="MixedGraph")
+
+
+class MixedGraph:
+    """A graph with at most one edge a pair, and a mark (tail, arrowhead, circle) at each end.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The nodes, in the order of the matrix.
+    marks : array_like of shape (n, n)
+        ``marks[i, j]`` is the :class:`Mark` at j on the edge i-j, 0 where there is none.
+
+    Examples
+    --------
+    >>> g = MixedGraph.from_edges("A --> B", "B <-> C", nodes=["A", "B", "C", "D"])
+    >>> sorted(g.parents("B")), sorted(g.spouses("B")), sorted(g.adjacent("D"))
+    (['A'], ['C'], [])
+    >>> print(g)
+    nodes: A B C D
+    A --> B
+    B <-> C
+    >>> MixedGraph.from_edges(str(g)) == g
+    True
+    """
+
+    __slots__ = ("__dict__", "marks", "names")
+
+    names: tuple[str, ...]
+    marks: NDArray[np.int8]
+
+    def __init__(self, names: Sequence[str], marks: ArrayLike) -> None:
+        self.names = _checked_names(names)
+        self.marks = _checked_marks(self.names, marks)
+        self._check()
+
+    def _check(self) -> None:
+        """Raise :class:`GraphError` unless the graph is of its class's kind."""
+
+    @classmethod
+    def _trusted(cls: type[Self], names: tuple[str, ...], marks: NDArray[np.int8]) -> Self:
+        """Make a graph whose validity the caller has proved, without checking it again."""
+        graph = cls.__new__(cls)
+        graph.names = names
+        graph.marks = marks
+        marks.setflags(write=False)
+        return graph
+
+    @classmethod
+    def from_edges(cls: type[Self], *edges: str | Edge, nodes: Iterable[str] | None = None) -> Self:
+        """Build a graph from its text form, an edge an argument or many lines in one.
+
+        Without ``nodes`` (and without a line ``nodes: A B C``) the nodes are those named, in order of
+        appearance; with it, an edge to any other node is an error. Blank lines and lines that start with
+        ``#`` are skipped.
+        """
+        declared, parsed = _parse(edges)
+        if nodes is not None:
+            if declared is not None:
+                raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
+            declared = [nodes] if isinstance(nodes, str) else list(nodes)
+        found = dict.fromkeys(name for edge in parsed for name in edge[:2])
+        names = _checked_names(list(found) if declared is None else declared)
+        where = {name: i for i, name in enumerate(names)}
+        marks = np.zeros((len(names), len(names)), dtype=np.int8)
+        for edge in parsed:
+            i, j = (_lookup(where, name, edge) for name in edge[:2])
+            if i == j:
+                raise GraphError(f"self-loop at {edge.a}: '{edge}'")
+            if marks[i, j]:
+                i, j = min(i, j), max(i, j)
+                old = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+                raise GraphError(_two_edges(old, edge))
+            marks[i, j], marks[j, i] = edge.at_b, edge.at_a
+        return cls(names, marks)
+
+    # --- identity ---------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        """Equal kind, equal nodes (in any order) and equal marks."""
+        if not isinstance(other, MixedGraph) or type(self) is not type(other):
+            return NotImplemented
+        if self.names == other.names:
+            return bool(np.array_equal(self.marks, other.marks))
+        if set(self.names) != set(other.names):
+            return False
+        order = [other._index[name] for name in self.names]
+        return bool(np.array_equal(self.marks, other.marks[np.ix_(order, order)]))
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, frozenset(self.names), int(np.count_nonzero(self.marks))))
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        if key in ("names", "marks") and hasattr(self, key):
+            raise AttributeError(f"a {type(self).__name__} never changes: build a new one instead of setting {key}")
+        object.__setattr__(self, key, value)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __str__(self) -> str:
+        head = "nodes: " + " ".join(map(quote, self.names))
+        return "\n".join([head.rstrip(), *map(str, self.edges())])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} nodes, {self.n_edges} edges>"
+
+    # --- edges ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def index(self, node: Node) -> int:
+        """Return the position of a node, given by name (or by position, which is checked)."""
+        if isinstance(node, str):
+            return _lookup(self._index, node)
+        if isinstance(node, int | np.integer) and 0 <= node < len(self.names):
+            return int(node)
+        raise GraphError(f"unknown node {node!r}: the graph has {_listing(self.names)}")
+
+    @cached_property
+    def links(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        """For each node v, its edges as triples (w, mark at v, mark at w), by position."""
+        found: list[list[tuple[int, int, int]]] = [[] for _ in self.names]
+        heads, tails = np.nonzero(self.marks)
+        at_far, at_near = self.marks[heads, tails].tolist(), self.marks[tails, heads].tolist()
+        for v, w, near, far in zip(heads.tolist(), tails.tolist(), at_near, at_far, strict=True):
+            found[v].append((w, near, far))
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def masks(self) -> paths.Masks:
+        """For each node, bit sets of its parents, children, spouses, neighbours and adjacent nodes."""
+        return paths.build_masks(self)
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges."""
+        return int(np.count_nonzero(self.marks)) // 2
+
+    def edges(self) -> Iterator[Edge]:
+        """Iterate over the edges by position of their ends; directed edges read ``A --> B``."""
+        for i, links in enumerate(self.links):
+            for j, at_i, at_j in links:
+                if i < j:
+                    edge = Edge(self.names[i], self.names[j], Mark(at_i), Mark(at_j))
+                    yield edge.reversed() if at_i == ARROW and at_j != ARROW else edge
+
+    def edge(self, a: Node, b: Node) -> Edge | None:
+        """Return the edge between two nodes, read from ``a``; None where they are not adjacent."""
+        i, j = self.index(a), self.index(b)
+        if not self.marks[i, j]:
+            return None
+        return Edge(self.names[i], self.names[j], Mark(self.marks[j, i]), Mark(self.marks[i, j]))
+
+    def has_edge(self, a: Node, b: Node) -> bool:
+        """Tell whether two nodes are adjacent."""
+        return bool(self.marks[self.index(a), self.index(b)])
+
+    # --- the paper's vocabulary -------------------------------------------------------------------------
+
+    def _named(self, nodes: Iterable[int]) -> frozenset[str]:
+        return frozenset(self.names[v] for v in nodes)
+
+    def _linked(self, node: Node, here: tuple[int, ...], there: tuple[int, ...]) -> frozenset[str]:
+        links = self.links[self.index(node)]
+        return self._named(w for w, near, far in links if near in here and far in there)
+
+    def _mask(self, nodes: Nodes) -> int:
+        """Return nodes as a bit set."""
+        if isinstance(nodes, str | int | np.integer):
+            return 1 << self.index(nodes)
+        return paths.bits(self.index(v) for v in nodes)
+
+    def adjacent(self, node: Node) -> frozenset[str]:
+        """Adj(X): the nodes that share an edge with X, of any kind."""
+        return self._named(w for w, _, _ in self.links[self.index(node)])
+
+    def parents(self, node: Node) -> frozenset[str]:
+        """Pa(X): the nodes Y with Y --> X."""
+        return self._linked(node, (ARROW,), (TAIL,))
+
+    def children(self, node: Node) -> frozenset[str]:
+        """Ch(X): the nodes Y with X --> Y."""
+        return self._linked(node, (TAIL,), (ARROW,))
+
+    def spouses(self, node: Node) -> frozenset[str]:
+        """The nodes Y with X <-> Y."""
+        return self._linked(node, (ARROW,), (ARROW,))
+
+    def neighbors(self, node: Node) -> frozenset[str]:
+        """N(X): the nodes Y with X --- Y."""
+        return self._linked(node, (TAIL,), (TAIL,))
+
+    def district(self, node: Node) -> frozenset[str]:
+        """Dis(X): the nodes that a path of bidirected edges joins to X, X itself left out."""
+        v = self.index(node)
+        return self._named(paths.members(paths.district(self, v) & ~(1 << v)))
+
+    def pa_plus(self, node: Node) -> frozenset[str]:
+        """Pa+(X): parents, district, parents of the district, and neighbours of X, without X itself."""
+        return self._named(paths.members(paths.pa_plus(self, self.index(node))))
+
+    def delta_plus_in(self) -> int:
+        """Delta+_in: the largest size of Pa+ over all nodes, the measure of the paper's complexity bound."""
+        return max((paths.pa_plus(self, v).bit_count() for v in range(len(self))), default=0)
+
+    def ancestors(self, nodes: Nodes) -> frozenset[str]:
+        """Anc(X): every node with a directed path to one of ``nodes``, they themselves included."""
+        return self._named(paths.members(paths.closure(self.masks.parents, self._mask(nodes))))
+
+    def descendants(self, nodes: Nodes) -> frozenset[str]:
+        """De(X): every node that a directed path from one of ``nodes`` reaches, they themselves included."""
+        return self._named(paths.members(paths.closure(self.masks.children, self._mask(nodes))))
+
+    def markov_boundary(self, node: Node) -> frozenset[str]:
+        """Mb(X): the nodes that a collider path joins to X (its edges have no circles)."""
+        separation.require_marks(self)
+        return self._named(paths.members(paths.collider_connected(self, self.index(node))))
+
+    def collider_paths(self, a: Node, b: Node) -> Iterator[tuple[str, ...]]:
+        """Iterate over all collider paths between two nodes: every inner node is a collider."""
+        for path in paths.collider_paths(self, self.index(a), self.index(b)):
+            yield tuple(self.names[v] for v in path)
+
+    def inducing_path(
+        self, a: Node, b: Node, latent: Iterable[Node] = (), selection: Iterable[Node] = ()
+    ) -> tuple[str, ...] | None:
+        """Return a shortest inducing path between two nodes relative to <L, S>, or None.
+
+        Every non-collider on it is latent, and every collider is an ancestor of an end or of ``selection``.
+        """
+        separation.require_marks(self)
+        i, j = self.index(a), self.index(b)
+        path = separation.inducing_path(self, i, j, self._mask(latent), self._mask(selection))
+        return None if path is None else tuple(self.names[v] for v in path)
+
+    def m_separated(self, x: Nodes, y: Nodes, given: Nodes = ()) -> bool:
+        """Tell whether ``given`` m-separates ``x`` from ``y`` (nodes, or sets of them).
+
+        Time is linear in the number of edges. Not defined for graphs with circles, nor where an undirected
+        edge meets an arrowhead: these are refused.
+
+        Examples
+        --------
+        >>> g = MixedGraph.from_edges("A --> C", "B --> C", "C --> D")
+        >>> g.m_separated("A", "B"), g.m_separated("A", "B", ["D"])
+        (True, False)
+        """
+        separation.require_marks(self)
+        xs, ys, zs = self._mask(x), self._mask(y), self._mask(given)
+        shared = (xs & ys) | (zs & (xs | ys))
+        if shared:
+            culprits = ", ".join(sorted(self._named(paths.members(shared))))
+            raise GraphError(f"m-separation needs disjoint sets; {culprits} stands in more than one")
+        return separation.m_separated(self, xs, ys, zs)
+
+    def is_removable(self, node: Node) -> bool:
+        """Tell whether X can be removed without changing the m-separations of the rest (Theorem 1).
+
+        Examples
+        --------
+        >>> g = MixedGraph.from_edges("Y <-> W", "W --> T", "W --> Z", "T --> Z")   # Figure 1b of the paper
+        >>> [v for v in g.names if g.is_removable(v)]
+        ['Y', 'T', 'Z']
+        """
+        separation.require_marks(self)
+        return paths.is_removable(self, self.index(node))
+
+    # --- new graphs from old ----------------------------------------------------------------------------
+
+    def subgraph(self: Self, nodes: Iterable[Node]) -> Self:
+        """Return the induced subgraph over ``nodes``, in the order of this graph."""
+        keep = sorted({self.index(v) for v in nodes})
+        names = tuple(self.names[v] for v in keep)
+        return type(self)._trusted(names, self.marks[np.ix_(keep, keep)])
+
+    def relabel(self: Self, names: Mapping[str, str]) -> Self:
+        """Return the graph with nodes renamed; those not in ``names`` keep theirs."""
+        for old in names:
+            _lookup(self._index, old)
+        return type(self)._trusted(_checked_names([names.get(v, v) for v in self.names]), self.marks.copy())
+
+    def reordered(self: Self, names: Sequence[str]) -> Self:
+        """Return the same graph with its nodes in another order."""
+        if sorted(names) != sorted(self.names):
+            raise GraphError(f"the new order must hold each node once; the graph has {_listing(self.names)}")
+        order = [self._index[v] for v in names]
+        return type(self)._trusted(tuple(names), self.marks[np.ix_(order, order)])
+
+    def skeleton(self) -> MixedGraph:
+        """Return the graph with a circle at every end: what is adjacent, and nothing else."""
+        return MixedGraph._trusted(self.names, np.where(self.marks != NONE, CIRCLE, NONE).astype(np.int8))
+
+
+# --- checks -----------------------------------------------------------------------------------------------
+
+
+def _listing(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "no nodes"
+
+
+def _lookup(where: Mapping[str, int], name: str, edge: Edge | None = None) -> int:
+    try:
+        return where[name]
+    except KeyError:
+        context = f" in the edge '{edge}'" if edge else ""
+        raise GraphError(f"unknown node {name!r}{context}: the graph has {_listing(list(where))}") from None
+
+
+def _two_edges(old: Edge, new: Edge) -> str:
+    again = new if (new.a, new.b) == (old.a, old.b) else new.reversed()
+    kind = "is given twice" if again == old else f"has two edges, '{old}' and '{new}'"
+    return f"the pair {old.a}, {old.b} {kind}: a graph holds one edge a pair"
+
+
+def _parse(edges: Iterable[str | Edge]) -> tuple[list[str] | None, list[Edge]]:
+    declared: list[str] | None = None
+    parsed: list[Edge] = []
+    for item in edges:
+        if isinstance(item, Edge):
+            parsed.append(item)
+            continue
+        for line in item.splitlines():
+            text = line.strip()
+            if text.startswith("nodes:"):
+                if declared is not None:
+                    raise GraphError("there are two lines 'nodes: ...': keep one")
+                declared = split_names(text.removeprefix("nodes:"))
+            elif text and not text.startswith("#"):
+                parsed.append(parse_edge(text))
+    return declared, parsed
+
+
+def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
+    result = tuple(names)
+    for position, name in enumerate(result):
+        if not isinstance(name, str):
+            raise GraphError(f"node names are strings; number {position} is {name!r} of type {type(name).__name__}")
+        if not name:
+            raise GraphError(f"node number {position} has an empty name")
+    twice = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < len(result) else []
+    if twice:
+        raise GraphError(f"duplicate node name {', '.join(map(repr, twice))}: names must differ")
+    return result
+
+
+def _checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
+    n = len(names)
+    given = np.asarray(marks)
+    if given.size == 0 and n == 0:
+        given = given.reshape(0, 0)
+    if given.shape != (n, n):
+        raise GraphError(f"{n} nodes need a {n} x {n} matrix of marks, not one of shape {given.shape}")
+    for i, j in np.argwhere(~np.isin(given, (NONE, CIRCLE, ARROW, TAIL)))[:1]:
+        raise GraphError(
+            f"impossible mark {given[i, j]} at {names[j]} on the edge {names[i]}-{names[j]}: marks are 0 to 3"
+        )
+    matrix = np.array(given, dtype=np.int8)
+    for i in np.flatnonzero(np.diag(matrix))[:1]:
+        raise GraphError(f"self-loop at {names[i]}")
+    for i, j in np.argwhere((matrix == NONE) != (matrix.T == NONE))[:1]:
+        raise GraphError(f"the edge {names[i]}-{names[j]} has a mark at one end only: give both or none")
+    matrix.setflags(write=False)
+    return matrix

@@ -1,0 +1,1 @@
+"""Skeletons: which variables are adjacent, and what separates the others."""

@@ -1,0 +1,319 @@
+"""L-MARVEL: learn the neighbours of a removable variable, remove it, go on (Algorithm 1 of the paper).
+
+The recursion is a loop. Variables wait in order of the size of their Markov boundary; one that is found not
+removable waits until its boundary changes, because nothing else can make it removable (Theorem 1 speaks only
+of its boundary). Adjacency of a pair is decided once, and every separating set found is kept (Proposition 3).
+
+**Without the chordality assumption.** Theorem 2 holds if the undirected part of the MAG has no chordless
+cycle of four or more. Only one case of its proof needs that: Y and Z both undirected neighbours of X and not
+adjacent, where no set inside Mb(X) + {X} separates them. Such a pair looks adjacent, X is removed, and the
+MAG of the rest has a false edge Y-Z. So the learned skeleton holds the true one, and every false edge is a
+pair that was taken for adjacent when some X was removed. These *suspects* are checked at the end. In the true
+graph a suspect that is false has X, Y, Z and a whole undirected path from Y to Z outside Adj(X) without a
+single arrowhead, and some set of neighbours of Y, X among them, separates Y and Z. Where colliders show an
+arrowhead or there is no such path, the suspect is cleared without a test: that is nearly always so. See
+docs/theory.md.
+
+References
+----------
+Akbari, Mokhtarian, Ghassami, Kiyavash, Recursive causal structure learning in the presence of latent
+variables and selection bias, NeurIPS 2021.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lmarvel.ci.base import SepsetAnswer
+from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.result import Adjacent, BudgetEnded, Event, Kept, LeftBoundary, NoneRemovable, Removed, Separated
+from lmarvel.skeleton.sepsets import Sepsets
+
+
+class Suspect(NamedTuple):
+    """Y and Z were taken for adjacent when X was removed as number ``step``."""
+
+    x: int
+    y: int
+    z: int
+    step: int
+
+
+class Skeleton(NamedTuple):
+    """Adjacent pairs, separating sets of the others, the trace, and pairs that a budget left open."""
+
+    adjacent: list[set[int]]
+    sepsets: Sepsets
+    trace: list[Event]
+    undecided: list[tuple[int, int]]
+
+
+class Search:
+    """The state of one run: remaining variables, their boundaries, and what is known of each pair (A)."""
+
+    def __init__(
+        self, ledger: Ledger, boundaries: list[set[int]], alpha: float, boundary_alpha: float, threshold: float
+    ):
+        n = len(boundaries)
+        self.ledger = ledger
+        self.alpha = alpha
+        self.boundary_alpha = boundary_alpha
+        self.threshold = threshold
+        self.mb = [set(mb) for mb in boundaries]  # Mb_V, over the remaining variables V
+        self.adjacent: list[set[int]] = [set() for _ in range(n)]
+        self.sepsets = Sepsets(boundaries)
+        self.trace: list[Event] = []
+        self.removed_at: dict[int, int] = {}
+        self.suspects: list[Suspect] = []
+        self.unfinished: set[tuple[int, int]] = set()
+
+    # --- A: what is known of pairs ----------------------------------------------------------------------
+
+    def is_open(self, x: int, y: int) -> bool:
+        """Tell whether it is undecided if x and y are adjacent."""
+        return y not in self.adjacent[x] and (x, y) not in self.sepsets
+
+    def decide(self, phase: str, x: int, y: int, answer: SepsetAnswer) -> None:
+        """Enter the outcome of a search for a separating set of x and y."""
+        if answer.sepset is not None:
+            self.separate(phase, x, y, answer.sepset, answer.pvalue)
+            return
+        if not answer.complete:
+            self.unfinished.add((min(x, y), max(x, y)))
+        self.adjacent[x].add(y)
+        self.adjacent[y].add(x)
+        self.trace.append(Adjacent(x, y, answer.strongest, answer.pvalue, phase))
+
+    def separate(self, phase: str, x: int, y: int, sepset: frozenset[int], pvalue: float) -> None:
+        """Keep a separating set."""
+        self.sepsets.store(x, y, sepset)
+        self.trace.append(Separated(x, y, sepset, pvalue, phase))
+
+
+def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
+    """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X.
+
+    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary.
+    """
+    mb = search.mb[x]
+    for y in sorted(mb):
+        if search.is_open(x, y):
+            answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=len(mb) - 2)
+            search.decide(phase, x, y, answer)
+
+
+def is_removable(search: Search, x: int, assume_chordal: bool) -> bool:
+    """IsRemovable (Algorithm 2): test Conditions 1 and 2 of Theorem 2 for each Y in Adj(X), Z in Mb(X)."""
+    mb, around = search.mb[x], search.adjacent[x] & search.mb[x]
+    suspects = []
+    for y in sorted(around):
+        for z in sorted(mb):
+            if z == y or (z in around and z < y) or z in search.adjacent[y]:
+                continue
+            known = search.sepsets.get((y, z))
+            if known is not None and x not in known:
+                continue
+            pool = mb - {y, z}
+            # Condition 1: some W inside Mb(X) separates Y and Z.
+            without = search.ledger.find_sepset("removability", y, z, pool, search.alpha)
+            if without.sepset is not None:
+                search.separate("removability", y, z, without.sepset, without.pvalue)
+                continue
+            # Condition 2: no W + {X} does.
+            with_x = search.ledger.find_sepset("removability", y, z, pool, search.threshold, always=(x,))
+            if with_x.sepset is not None:
+                if known is None:
+                    search.separate("removability", y, z, with_x.sepset, with_x.pvalue)
+                search.trace.append(Kept(x, y, z, with_x.sepset, with_x.pvalue))
+                return False
+            if not assume_chordal and z in around:
+                if known is not None and _needs(search, x, y, z, known):
+                    return False
+                suspects.append(Suspect(x, y, z, len(search.removed_at)))
+    search.suspects += suspects
+    return True
+
+
+def _needs(search: Search, x: int, y: int, z: int, known: frozenset[int]) -> bool:
+    """Tell whether the known separating set of Y and Z, which reaches outside Mb(X), needs X (Lemma 4)."""
+    rest = frozenset(v for v in known if v not in search.removed_at)
+    p = search.ledger.pvalue("removability", y, z, rest)
+    if p <= search.threshold or search.ledger.pvalue("removability", y, z, rest - {x}) > search.alpha:
+        return False
+    search.trace.append(Kept(x, y, z, rest, p))
+    return True
+
+
+def update_boundaries(search: Search, x: int) -> set[int]:
+    """UpdateMb: remove X, and part the pairs of Mb(X) whose collider paths all went through X.
+
+    One test a pair, given the smaller of the two boundaries. Returns the variables whose boundary changed.
+    """
+    mb = search.mb
+    parted = []
+    members = sorted(mb[x])
+    for i, y in enumerate(members):
+        for z in members[i + 1 :]:
+            if z not in mb[y] or z in search.adjacent[y]:
+                continue
+            given = min(mb[y] - {x, z}, mb[z] - {x, y}, key=len)
+            limit = search.ledger.max_conditioning
+            if limit is not None and len(given) > limit:
+                continue  # too large a set to test: the pair stays, which costs tests but no correctness
+            p = search.ledger.pvalue("update", y, z, given)
+            if p > search.boundary_alpha:
+                parted.append((y, z, frozenset(given), p))
+    for y, z, sepset, p in parted:
+        mb[y].discard(z)
+        mb[z].discard(y)
+        search.trace.append(LeftBoundary(x, y, z, sepset, p))
+        if search.is_open(y, z):
+            search.separate("update", y, z, sepset, p)
+    for y in members:
+        mb[y].discard(x)
+    mb[x] = set()
+    return set(members)
+
+
+def complete(search: Search, remaining: set[int]) -> None:
+    """No variable of V is removable: settle every open pair of V by a search in the smaller boundary.
+
+    Right, because the induced subgraph over V still is the MAG of its marginal.
+    """
+    search.trace.append(NoneRemovable(frozenset(remaining)))
+    for x in sorted(remaining):
+        for y in sorted(search.mb[x]):
+            if x < y and search.is_open(x, y):
+                pool = min(search.mb[x] - {y}, search.mb[y] - {x}, key=len)
+                answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=len(pool) - 1)
+                search.decide("completion", x, y, answer)
+
+
+def lmarvel(
+    ledger: Ledger,
+    boundaries: list[set[int]],
+    alpha: float = 0.01,
+    boundary_alpha: float | None = None,
+    threshold: float = 0.8,
+    assume_chordal: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Skeleton:
+    """Learn the skeleton from Markov boundaries and tests (the function L-MARVEL of Algorithm 1).
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Where tests are asked, counted and budgeted.
+    boundaries : list of sets
+        The Markov boundaries, symmetric.
+    alpha : float
+        Level of the tests for adjacency and Condition 1.
+    boundary_alpha : float, optional
+        Level at which boundaries are updated; 2/p^2 by default.
+    threshold : float
+        Condition 2 is violated only by a set with a p-value above this.
+    assume_chordal : bool
+        True is the paper's algorithm; False drops its assumption on selection.
+    progress : callable, optional
+        Called with (variables removed, variables in all) after each removal.
+    """
+    n = len(boundaries)
+    level = 2 / max(n, 2) ** 2 if boundary_alpha is None else boundary_alpha
+    search = Search(ledger, boundaries, alpha, level, threshold)
+    try:
+        _remove_all(search, n, assume_chordal, progress)
+        if not assume_chordal:
+            clear_suspects(search)
+    except BudgetSpent as spent:
+        search.trace.append(BudgetEnded(str(spent)))
+    undecided = set(search.unfinished)
+    for x in range(n):
+        for y in boundaries[x]:
+            if x < y and search.is_open(x, y):
+                undecided.add((x, y))
+                search.adjacent[x].add(y)
+                search.adjacent[y].add(x)
+    open_pairs = sorted(pair for pair in undecided if pair[1] in search.adjacent[pair[0]])
+    return Skeleton(search.adjacent, search.sepsets, search.trace, open_pairs)
+
+
+def _remove_all(search: Search, n: int, assume_chordal: bool, progress: Callable[[int, int], None] | None) -> None:
+    """Remove removable variables, smallest boundary first, until none is left or none is removable."""
+    waiting = [(len(mb), x) for x, mb in enumerate(search.mb)]
+    heapq.heapify(waiting)
+    while waiting:
+        size, x = heapq.heappop(waiting)
+        if x in search.removed_at or size != len(search.mb[x]):
+            continue  # an outdated entry: the boundary has changed since
+        find_adjacent(search, x)
+        if not is_removable(search, x, assume_chordal):
+            continue
+        search.trace.append(Removed(x, frozenset(search.mb[x]), frozenset(search.adjacent[x] & search.mb[x])))
+        changed = update_boundaries(search, x)
+        search.removed_at[x] = len(search.removed_at)
+        for y in changed:
+            heapq.heappush(waiting, (len(search.mb[y]), y))
+        if progress is not None:
+            progress(len(search.removed_at), n)
+    remaining = set(range(n)) - search.removed_at.keys()
+    if remaining:
+        complete(search, remaining)
+
+
+# --- chordless cycles -------------------------------------------------------------------------------------
+
+
+def clear_suspects(search: Search) -> None:
+    """Find the false edges among the suspects, and delete them together."""
+    suspects = [s for s in search.suspects if s.z in search.adjacent[s.y]]
+    doubtful = {frozenset((s.y, s.z)) for s in suspects}
+    headed: dict[int, bool] = {}
+    false_edges = {}
+    for s in suspects:
+        pool = _candidates(search, s, doubtful, headed)
+        if pool is not None and (s.y, s.z) not in false_edges:
+            answer = search.ledger.find_sepset("chordless", s.y, s.z, pool, search.alpha, always=(s.x,))
+            if answer.sepset is not None:
+                false_edges[s.y, s.z] = answer
+            elif not answer.complete:
+                search.unfinished.add((min(s.y, s.z), max(s.y, s.z)))
+    for (y, z), answer in false_edges.items():
+        search.adjacent[y].discard(z)
+        search.adjacent[z].discard(y)
+        assert answer.sepset is not None
+        search.separate("chordless", y, z, answer.sepset, answer.pvalue)
+
+
+def _candidates(search: Search, s: Suspect, doubtful: set[frozenset[int]], headed: dict[int, bool]) -> set[int] | None:
+    """Return where the separating set of a suspect would lie, or None if the suspect is cleared."""
+
+    def tail_only(v: int) -> bool:
+        if v not in headed:
+            headed[v] = _has_arrowhead(search, v, doubtful)
+        return not headed[v] and search.removed_at.get(v, s.step) >= s.step
+
+    if not (tail_only(s.x) and tail_only(s.y) and tail_only(s.z)):
+        return None
+    outside = search.adjacent[s.x] | {s.x}
+    seen, stack = set(outside), [s.y]
+    while stack:
+        v = stack.pop()
+        if v != s.y and s.z in search.adjacent[v]:
+            pools = [{u for u in search.adjacent[end] if tail_only(u)} - {s.x, s.y, s.z} for end in (s.y, s.z)]
+            return min(pools, key=len)
+        new = [u for u in search.adjacent[v] if u not in seen and tail_only(u)]
+        seen.update(new)
+        stack += new
+    return None
+
+
+def _has_arrowhead(search: Search, b: int, doubtful: set[frozenset[int]]) -> bool:
+    """Tell whether an unshielded collider over edges beyond doubt puts an arrowhead at b."""
+    sure = sorted(v for v in search.adjacent[b] if frozenset((v, b)) not in doubtful)
+    for i, a in enumerate(sure):
+        for c in sure[i + 1 :]:
+            if c not in search.adjacent[a] and b not in search.sepsets.get((a, c), {b}):
+                return True
+    return False

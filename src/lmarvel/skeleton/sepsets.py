@@ -1,0 +1,83 @@
+"""Separating sets of a run.
+
+Pairs outside each other's Markov boundary are far too many to store: for these the smaller of the two
+boundaries is the separating set, made when asked for. It contains every common neighbour of the pair, so no
+unshielded triple over such a gap is read as a collider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+
+class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
+    """A separating set for each pair that is not adjacent; symmetric in the pair.
+
+    Parameters
+    ----------
+    boundaries : sequence of sets
+        The Markov boundaries with respect to all variables.
+
+    Examples
+    --------
+    >>> sepsets = Sepsets([{1}, {0, 2}, {1}])
+    >>> sepsets[2, 0]
+    frozenset({1})
+    >>> (0, 1) in sepsets
+    False
+    """
+
+    def __init__(self, boundaries: Sequence[set[int]]) -> None:
+        self._boundaries = [frozenset(mb) for mb in boundaries]
+        self._found: dict[tuple[int, int], frozenset[int]] = {}
+
+    def store(self, x: int, y: int, sepset: frozenset[int]) -> None:
+        """Keep a set that was found to separate x and y."""
+        self._found[min(x, y), max(x, y)] = sepset
+
+    def found(self) -> Mapping[tuple[int, int], frozenset[int]]:
+        """Return the sets that tests found, without those that the boundaries imply."""
+        return self._found
+
+    def __getitem__(self, pair: tuple[int, int]) -> frozenset[int]:
+        x, y = min(pair), max(pair)
+        if (x, y) in self._found:
+            return self._found[x, y]
+        if x == y or y in self._boundaries[x]:
+            raise KeyError(pair)
+        return min(self._boundaries[x], self._boundaries[y], key=len)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        n = len(self._boundaries)
+        return ((x, y) for x in range(n) for y in range(x + 1, n) if (x, y) in self)
+
+    def __len__(self) -> int:
+        n = len(self._boundaries)
+        inside = sum(map(len, self._boundaries)) // 2
+        return n * (n - 1) // 2 - inside + sum(y in self._boundaries[x] for x, y in self._found)
+
+    def __contains__(self, pair: object) -> bool:
+        try:
+            self[pair]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+
+class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
+    """The same by variable names."""
+
+    def __init__(self, sepsets: Sepsets, names: Sequence[str]) -> None:
+        self._sepsets = sepsets
+        self._names = names
+        self._index = {name: i for i, name in enumerate(names)}
+
+    def __getitem__(self, pair: tuple[str, str]) -> frozenset[str]:
+        a, b = pair
+        return frozenset(self._names[v] for v in self._sepsets[self._index[a], self._index[b]])
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((self._names[x], self._names[y]) for x, y in self._sepsets)
+
+    def __len__(self) -> int:
+        return len(self._sepsets)
