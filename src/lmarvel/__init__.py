@@ -5,8 +5,10 @@ measured and the sample may have been selected.
 """
 
 from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
+from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.oracle import MSeparation
 from lmarvel.ci.search import find_sepset
+from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import LMarvel
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
@@ -27,6 +29,7 @@ __all__ = [
     "DataError",
     "Discovery",
     "Edge",
+    "FisherZ",
     "FunctionTest",
     "GraphError",
     "LMarvel",
@@ -35,6 +38,7 @@ __all__ = [
     "MSeparation",
     "Mark",
     "MixedGraph",
+    "Moments",
     "ParameterError",
     "SepsetAnswer",
     "SepsetQuery",
@@ -43,5 +47,6 @@ __all__ = [
     "find_sepset",
     "mag_to_pag",
     "markov_equivalent",
+    "moments_of",
     "pag_to_mag",
 ]

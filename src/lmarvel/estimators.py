@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.boundary.choose import METHODS, markov_boundaries
 from lmarvel.ci.base import CITest, FunctionTest, checked_alpha
-from lmarvel.ci.ledger import Ledger
-from lmarvel.errors import CITestError, ParameterError
+from lmarvel.ci.gaussian import FisherZ
+from lmarvel.ci.ledger import BudgetSpent, Ledger, check_budgets
+from lmarvel.data.table import open_table
+from lmarvel.errors import CITestError, DataError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.orient.engine import orient
 from lmarvel.result import Discovery, Statistics
@@ -58,12 +60,13 @@ class LMarvel(Estimator):
     ----------
     alpha : float
         Level of the independence tests.
-    test : CITest or callable
-        An object with ``names`` and ``pvalue(x, y, given)`` on positions, or a plain function of names
-        ``(x, y, given) -> p-value``; a function needs ``fit(names=...)``.
-    boundary : {"tc"} or mapping
-        How Markov boundaries are found ("tc", total conditioning), or your own: a mapping from each name
-        to the names in its boundary.
+    test : "auto", "fisher-z", CITest or callable
+        "auto" is Fisher's z test of partial correlation. Or an object with ``names`` and
+        ``pvalue(x, y, given)`` on positions, or a plain function of names ``(x, y, given) -> p-value``.
+    boundary : {"auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"} or mapping
+        How Markov boundaries are found. "auto" is total conditioning ("tc") where the rows allow, else "iamb";
+        ``result_.settings["boundary"]`` says which. Or boundaries of your own: a mapping from each name to the
+        names in its boundary.
     boundary_alpha : float, optional
         Level for the Markov boundaries, 2/p^2 by default, where p is the number of variables.
     removal_threshold : float
@@ -88,10 +91,12 @@ class LMarvel(Estimator):
 
     Examples
     --------
-    >>> from lmarvel import DAG, LMarvel, MSeparation
-    >>> truth = DAG.from_edges("A --> B", "U --> B", "U --> C", "D --> C")
-    >>> model = LMarvel(test=MSeparation(truth, latent=["U"])).fit()
-    >>> print(model.pag_)
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, d, u = rng.normal(size=(3, 2000))                # u is not measured
+    >>> b = a + u + 0.5 * rng.normal(size=2000)
+    >>> c = d + u + 0.5 * rng.normal(size=2000)
+    >>> print(LMarvel().fit({"A": a, "B": b, "C": c, "D": d}).pag_)
     nodes: A B C D
     A o-> B
     B <-> C
@@ -107,8 +112,8 @@ class LMarvel(Estimator):
     def __init__(
         self,
         alpha: float = 0.01,
-        test: CITest | Callable[..., float] | None = None,
-        boundary: str | Mapping[str, Sequence[str]] = "tc",
+        test: str | CITest | Callable[..., float] = "auto",
+        boundary: str | Mapping[str, Sequence[str]] = "auto",
         boundary_alpha: float | None = None,
         removal_threshold: float = 0.8,
         assume_chordal: bool = False,
@@ -128,19 +133,57 @@ class LMarvel(Estimator):
         self.max_tests = max_tests
         self.max_seconds = max_seconds
 
-    def fit(self, names: Sequence[str] | None = None) -> LMarvel:
-        """Learn the PAG; ``names`` are needed for a test that is a plain function."""
+    def fit(
+        self,
+        data: Any = None,
+        y: object = None,
+        *,
+        names: Sequence[str] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> LMarvel:
+        """Learn the PAG.
+
+        Parameters
+        ----------
+        data : array, mapping, frame, path or Moments, optional
+            The table; not needed where ``test`` is a test that knows its variables.
+        y : ignored
+            There for pipelines that pass it.
+        names : sequence of str, optional
+            Variable names for an array, or for a test that is a plain function.
+        progress : callable, optional
+            Called with (phase, done, of how many) as the work goes on.
+        """
         alpha = checked_alpha(self.alpha)
         threshold = checked_alpha(self.removal_threshold, "removal_threshold")
         level = None if self.boundary_alpha is None else checked_alpha(self.boundary_alpha, "boundary_alpha")
-        ci = as_ci_test(self.test, names)
-        ledger = Ledger(ci, self.max_conditioning, self.max_tests, self.max_seconds)
+        _check_boundary_name(self.boundary)
+        budgets = (self.max_conditioning, self.max_tests, self.max_seconds)
+        check_budgets(*budgets)
+        report = progress or _silent
         clock = _Clock()
-        boundaries = _boundaries(self.boundary, ledger, 2 / max(len(ci.names), 2) ** 2 if level is None else level)
+        report("data", 0, 1)
+        ci = as_ci_test(self.test, data, names)
+        clock.lap("data")
+        report("boundary", 0, 1)
+        ledger = Ledger(ci, *budgets)
+        level = 2 / max(len(ci.names), 2) ** 2 if level is None else level
+        method, boundaries, spent = _boundaries(self.boundary, ledger, level)
         clock.lap("boundary")
-        skeleton = lmarvel(ledger, boundaries, alpha, level, threshold, self.assume_chordal)
+        skeleton = lmarvel(
+            ledger,
+            boundaries,
+            alpha,
+            level,
+            threshold,
+            self.assume_chordal,
+            lambda k, n: report("skeleton", k, n),
+            spent,
+        )
         clock.lap("skeleton")
-        self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, self.get_params())
+        report("orientation", 0, 1)
+        settings = {**self.get_params(), "test": _name_of(self.test), "boundary": method, "boundary_alpha": level}
+        self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, settings)
         self.pag_ = self.result_.pag
         self.sepsets_ = self.result_.sepsets
         self.boundaries_ = self.result_.boundaries
@@ -162,37 +205,72 @@ class _Clock:
         self._last = now
 
 
-def as_ci_test(test: object, names: Sequence[str] | None = None) -> CITest:
-    """Make a test out of what a user passes: a test, or a function with the names of the variables."""
+def as_ci_test(test: object, data: Any = None, names: Sequence[str] | None = None) -> CITest:
+    """Make a test out of what a user passes: a name, a test, or a function with the names of the variables."""
+    if isinstance(test, str):
+        if test not in ("auto", "fisher-z"):
+            raise ParameterError(f"test must be 'auto', 'fisher-z', a test or a function, not {test!r}")
+        if data is None:
+            raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
+        ci = FisherZ(data, names)
+        ci.moments.check_duplicates(ci.correlation)
+        if ci.n > len(ci.names):
+            ci.moments.check_collinear(ci.correlation)
+        return ci
     if isinstance(test, CITest):
-        ci: CITest = test
-    elif callable(test):
+        return _checked_test(test, names)
+    if callable(test):
+        if names is None and data is not None:
+            names = open_table(data).names
         if names is None:
             raise CITestError("a test that is a plain function needs the variables: fit(names=[...])")
-        ci = FunctionTest(test, names)
-    else:
-        raise CITestError(
-            f"the test must be a function (x, y, given) -> p-value or an object with names and pvalue, not {test!r}"
-        )
-    missing = sorted(set(names or ()) - set(ci.names))
-    if missing:
-        raise CITestError(f"the test does not know the variable {', '.join(missing)}: it has {', '.join(ci.names)}")
+        return _checked_test(FunctionTest(test, names), None)
+    raise CITestError(
+        f"the test must be a function (x, y, given) -> p-value or an object with names and pvalue, not {test!r}"
+    )
+
+
+def _checked_test(ci: CITest, names: Sequence[str] | None) -> CITest:
+    if not all(isinstance(v, str) and v for v in ci.names):
+        raise CITestError(f"variable names must be non-empty strings, not {tuple(ci.names)!r}")
     if len(set(ci.names)) < len(ci.names):
         twice = sorted({v for v in ci.names if ci.names.count(v) > 1})
         raise CITestError(f"duplicate variable name {', '.join(twice)}: names must differ")
-    if not all(isinstance(v, str) and v for v in ci.names):
-        raise CITestError(f"variable names must be non-empty strings, not {ci.names!r}")
+    missing = sorted(set(names or ()) - set(ci.names))
+    if missing:
+        raise CITestError(f"the test does not know the variable {', '.join(missing)}: it has {', '.join(ci.names)}")
     if names is not None and tuple(names) != tuple(ci.names):
         raise CITestError("names and the names of the test differ: leave names out, or put them in the test's order")
     return ci
 
 
-def _boundaries(boundary: str | Mapping[str, Sequence[str]], ledger: Ledger, alpha: float) -> list[set[int]]:
+def _silent(phase: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _name_of(test: object) -> str:
+    return "fisher-z" if test == "auto" else test if isinstance(test, str) else type(test).__name__
+
+
+def _check_boundary_name(boundary: object) -> None:
+    if not isinstance(boundary, Mapping) and boundary not in METHODS:
+        raise ParameterError(f"boundary must be one of {', '.join(METHODS)}, or a mapping, not {boundary!r}")
+
+
+def _boundaries(
+    boundary: str | Mapping[str, Sequence[str]], ledger: Ledger, alpha: float
+) -> tuple[str, list[set[int]], str | None]:
+    """Return the method, the boundaries, and why they are not known if a budget did not reach for them.
+
+    Unknown boundaries hold everything: each pair is left undecided.
+    """
     if isinstance(boundary, Mapping):
-        return _own_boundaries(boundary, ledger.ci.names)
-    if boundary == "tc":
-        return total_conditioning(ledger, alpha)
-    raise ParameterError(f"boundary must be 'tc' or a mapping from names to boundaries, not {boundary!r}")
+        return "own", _own_boundaries(boundary, ledger.ci.names), None
+    try:
+        return (*markov_boundaries(ledger, boundary, alpha), None)
+    except BudgetSpent as spent:
+        everything = set(range(len(ledger.ci.names)))
+        return boundary, [everything - {x} for x in range(len(everything))], str(spent)
 
 
 def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[set[int]]:

@@ -18,6 +18,15 @@ from lmarvel.errors import ParameterError
 PHASES = ("boundary", "adjacency", "removability", "update", "completion", "chordless")
 
 
+def check_budgets(max_conditioning: int | None, max_tests: int | None, max_seconds: float | None) -> None:
+    """Refuse budgets that make no sense."""
+    for name, value in (("max_conditioning", max_conditioning), ("max_tests", max_tests)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise ParameterError(f"{name} must be a whole number of at least 0, or None, not {value!r}")
+    if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds > 0):
+        raise ParameterError(f"max_seconds must be a positive number, or None, not {max_seconds!r}")
+
+
 class BudgetSpent(Exception):
     """A budget ran out; what is known so far stands."""
 
@@ -64,13 +73,12 @@ class Ledger:
         max_tests: int | None = None,
         max_seconds: float | None = None,
     ) -> None:
-        for name, value in (("max_conditioning", max_conditioning), ("max_tests", max_tests)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-                raise ParameterError(f"{name} must be a whole number of at least 0, or None, not {value!r}")
-        if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds > 0):
-            raise ParameterError(f"max_seconds must be a positive number, or None, not {max_seconds!r}")
+        check_budgets(max_conditioning, max_tests, max_seconds)
         self.ci: CITest = ci if hasattr(ci, "find_sepset") else _Remembered(ci)
         self.max_conditioning = max_conditioning
+        # What the budget allows, and what the number of rows does.
+        limits = [v for v in (max_conditioning, getattr(ci, "largest_set", None)) if v is not None]
+        self.largest_set = min(limits, default=len(ci.names))
         self.max_tests = max_tests
         self.deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
         self.n_tests = 0
@@ -93,6 +101,11 @@ class Ledger:
         everything = tuple(range(n))
         self._rest = Tried((), everything, n - 2, n, None, alpha)
 
+    def spend(self, phase: str, size: int, tests: int) -> None:
+        """Count tests that are about to be made, if the budget allows all of them."""
+        self._check_budget(tests)
+        self.count(phase, size, tests)
+
     def tests_by_size(self, phase: str | None = None) -> dict[int, int]:
         """Return how many tests had conditioning sets of each size, in one phase or in all."""
         total: dict[int, int] = defaultdict(int)
@@ -113,8 +126,8 @@ class Ledger:
         """Run one test; raise :class:`BudgetSpent` where no budget is left for it."""
         zs = tuple(sorted(given))
         x, y = min(x, y), max(x, y)
-        if self.max_conditioning is not None and len(zs) > self.max_conditioning:
-            raise BudgetSpent(f"a conditioning set of {len(zs)} is over max_conditioning={self.max_conditioning}")
+        if len(zs) > self.largest_set:
+            raise BudgetSpent(f"a conditioning set of {len(zs)} is over the limit of {self.largest_set:g}")
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
         full = frozenset(zs)
@@ -141,7 +154,7 @@ class Ledger:
         x, y = min(x, y), max(x, y)
         members = tuple(sorted(pool))
         top = len(members) if max_size is None else min(max_size, len(members))
-        allowed = top if self.max_conditioning is None else min(top, self.max_conditioning - len(always))
+        allowed = int(min(top, self.largest_set - len(always)))
         tried = tuple(self._known(x, y, len(always) + top))
         left = None if self.max_tests is None else self.max_tests - self.n_tests
         query = SepsetQuery(x, y, members, always, allowed, alpha, tried, left, self.deadline)
@@ -170,8 +183,8 @@ class Ledger:
             zs = tuple(sorted(answer.sepset))
             self._tried[query.x, query.y].append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
 
-    def _check_budget(self) -> None:
-        if self.max_tests is not None and self.n_tests >= self.max_tests:
+    def _check_budget(self, tests: int = 1) -> None:
+        if self.max_tests is not None and self.n_tests + tests > self.max_tests:
             raise BudgetSpent(f"max_tests={self.max_tests} is used up")
         if time.monotonic() > self.deadline:
             raise BudgetSpent("max_seconds is used up")

@@ -239,7 +239,7 @@ def _uncovered_walk(
         state = queue.popleft()
         p, q = state
         for r in step(q):
-            if r == p or r == avoid or (q, r) in origin or draft.adjacent(p, r):
+            if r in (p, avoid) or (q, r) in origin or draft.adjacent(p, r):
                 continue
             if r == goal:
                 if not last(q):

@@ -159,8 +159,7 @@ def update_boundaries(search: Search, x: int) -> set[int]:
             if z not in mb[y] or z in search.adjacent[y]:
                 continue
             given = min(mb[y] - {x, z}, mb[z] - {x, y}, key=len)
-            limit = search.ledger.max_conditioning
-            if limit is not None and len(given) > limit:
+            if len(given) > search.ledger.largest_set:
                 continue  # too large a set to test: the pair stays, which costs tests but no correctness
             p = search.ledger.pvalue("update", y, z, given)
             if p > search.boundary_alpha:
@@ -199,6 +198,7 @@ def lmarvel(
     threshold: float = 0.8,
     assume_chordal: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    spent: str | None = None,
 ) -> Skeleton:
     """Learn the skeleton from Markov boundaries and tests (the function L-MARVEL of Algorithm 1).
 
@@ -218,11 +218,15 @@ def lmarvel(
         True is the paper's algorithm; False drops its assumption on selection.
     progress : callable, optional
         Called with (variables removed, variables in all) after each removal.
+    spent : str, optional
+        Why a budget is used up already; then every pair of a boundary is left undecided.
     """
     n = len(boundaries)
     level = 2 / max(n, 2) ** 2 if boundary_alpha is None else boundary_alpha
     search = Search(ledger, boundaries, alpha, level, threshold)
     try:
+        if spent is not None:
+            raise BudgetSpent(spent)
         _remove_all(search, n, assume_chordal, progress)
         if not assume_chordal:
             clear_suspects(search)

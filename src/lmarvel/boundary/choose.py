@@ -1,0 +1,65 @@
+"""Which boundary search to use, and running it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lmarvel.boundary.grow_shrink import grow_shrink
+from lmarvel.boundary.growth import Growth, every_boundary
+from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
+from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.ci.ledger import Ledger
+from lmarvel.errors import ParameterError
+
+_SEARCHES: dict[str, Callable[[Growth, float, int], None]] = {
+    "gs": grow_shrink,
+    "iamb": iamb,
+    "inter-iamb": inter_iamb,
+    "fast-iamb": fast_iamb,
+}
+METHODS = ("auto", "tc", *_SEARCHES)
+
+
+def choose_boundary(ledger: Ledger) -> str:
+    """Return "tc" where the rows allow to condition on everything, else "iamb".
+
+    Total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as there are
+    variables (and 30). A limit on the conditioning size below p - 2 rules it out.
+    """
+    p = len(ledger.ci.names)
+    rows = getattr(ledger.ci, "n", None)
+    enough = rows is None or rows - p - 1 >= max(p, 30)
+    allowed = ledger.max_conditioning is None or ledger.max_conditioning >= p - 2
+    return "tc" if enough and allowed else "iamb"
+
+
+def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = False) -> tuple[str, list[set[int]]]:
+    """Find the Markov boundary of every variable; return the method used and the boundaries.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Where tests are asked and counted, in phase "boundary".
+    method : {"auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"}
+        "auto" chooses between "tc" and "iamb".
+    alpha : float
+        The level.
+    union : bool
+        Boundaries found one target at a time need not agree: keep a pair that either found (True) or both (False).
+
+    Examples
+    --------
+    >>> from lmarvel import MAG, MSeparation
+    >>> oracle = MSeparation(MAG.from_edges("A --> C", "B --> C", "C --> D"))
+    >>> markov_boundaries(Ledger(oracle), "iamb", alpha=0.01)
+    ('iamb', [{1, 2}, {0, 2, 3}, {0, 1}, {1}])
+    """
+    if method not in METHODS:
+        raise ParameterError(f"boundary must be one of {', '.join(METHODS)}, not {method!r}")
+    if method == "auto":
+        method = choose_boundary(ledger)
+    if method == "tc":
+        return method, total_conditioning(ledger, alpha)
+    search = _SEARCHES[method]
+    most = min(len(ledger.ci.names) - 1, ledger.largest_set)
+    return method, every_boundary(ledger, lambda growth: search(growth, alpha, most), union)

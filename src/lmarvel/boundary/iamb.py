@@ -1,0 +1,63 @@
+"""Markov boundaries by IAMB and its variants (Tsamardinos, Aliferis & Statnikov, 2003; Yaramakala & Margaritis, 2005).
+
+IAMB takes in the candidate that depends most on the target given the set, until none depends, and then shrinks.
+Inter-IAMB shrinks after each step. Fast-IAMB takes in all dependent candidates at once and shrinks in between. They
+need tests given small sets only, so there may be fewer rows than columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lmarvel.boundary.growth import Growth, shrink
+
+
+def iamb(growth: Growth, alpha: float, most: int) -> None:
+    """Grow by the strongest candidate, then shrink."""
+    while len(growth.members) < most and _add_strongest(growth, alpha, set()) is not None:
+        pass
+    shrink(growth, alpha)
+
+
+def inter_iamb(growth: Growth, alpha: float, most: int) -> None:
+    """Shrink after every addition; a set that was there before bans the variable that led back to it."""
+    seen = {frozenset(growth.members)}
+    banned: set[int] = set()
+    while len(growth.members) < most:
+        added = _add_strongest(growth, alpha, banned)
+        if added is None:
+            break
+        shrink(growth, alpha)
+        now = frozenset(growth.members)
+        if now in seen:
+            banned.add(added)
+        seen.add(now)
+
+
+def fast_iamb(growth: Growth, alpha: float, most: int) -> None:
+    """Take in all dependent candidates at once, strongest first, and shrink, until nothing changes."""
+    seen = {frozenset(growth.members)}
+    while len(growth.members) < most:
+        evidence, critical = growth.candidates(alpha)
+        order = np.argsort(-evidence, kind="stable")
+        new = [int(v) for v in order if evidence[v] > critical][: most - len(growth.members)]
+        for v in new:
+            growth.add(v)
+        if not new:
+            break
+        shrink(growth, alpha)
+        now = frozenset(growth.members)
+        if now in seen:
+            break
+        seen.add(now)
+
+
+def _add_strongest(growth: Growth, alpha: float, banned: set[int]) -> int | None:
+    evidence, critical = growth.candidates(alpha)
+    for v in banned:
+        evidence[v] = -np.inf
+    strongest = int(np.argmax(evidence))
+    if not evidence[strongest] > critical:
+        return None
+    growth.add(strongest)
+    return strongest

@@ -1,0 +1,285 @@
+"""Fisher's z test of partial correlation, for data that are (near) jointly Gaussian.
+
+With r the partial correlation of x and y given k variables and n rows, sqrt(n - k - 3) |atanh r| is compared with the
+normal distribution. All that is needed of the data is their correlation matrix and n.
+
+A conditioning variable that is a combination of the others adds nothing and is passed over. Where x or y itself
+is determined by the conditioning set, the partial correlation is undefined; such a test never says
+"independent", since that would let two near copies of a variable explain each other's edges away.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.ci.base import SepsetAnswer, SepsetQuery
+from lmarvel.ci.search import readable_search
+from lmarvel.data.moments import Moments, moments_of
+from lmarvel.errors import CITestError, DataError
+
+_kernel: Any
+try:
+    _kernel = importlib.import_module("lmarvel.ci._kernel")
+except ImportError:  # not built: the readable search does the same, slower
+    _kernel = None
+
+_PIVOT = 1e-10
+
+
+def kernel_name() -> str:
+    """Return which search is active: "compiled" or "readable"."""
+    return "readable" if _kernel is None else "compiled"
+
+
+class FisherZ:
+    """Fisher's z test on a table.
+
+    Parameters
+    ----------
+    data : array, frame, path or Moments
+        Rows are observations; see :func:`lmarvel.moments_of`.
+    names : sequence of str, optional
+        Variable names for an array.
+    compiled : bool
+        False forces the readable search, which gives the same answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> b = a + rng.normal(size=500)
+    >>> c = b + rng.normal(size=500)
+    >>> test = FisherZ(np.column_stack([a, b, c]), names=["A", "B", "C"])
+    >>> test.pvalue(0, 2, []) < 0.01 < test.pvalue(0, 2, [1])
+    True
+    """
+
+    def __init__(self, data: object, names: Sequence[str] | None = None, compiled: bool = True) -> None:
+        self.moments = data if isinstance(data, Moments) else moments_of(data, names=names)
+        self.names = self.moments.names
+        self.n = self.moments.n
+        self.correlation: NDArray[np.float64] = self.moments.correlation()
+        self.largest_set = self.n - 4
+        if self.largest_set < 0:
+            raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
+        self.compiled = compiled and _kernel is not None
+        self._critical: dict[float, NDArray[np.float64]] = {}
+
+    # --- one test ---------------------------------------------------------------------------------------
+
+    def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
+        """Return the p-value of x and y being independent given the variables ``given``."""
+        df = self.n - len(given) - 3
+        if df < 1:
+            raise CITestError(
+                f"{self.n} rows are too few to condition on {len(given)} variables: {len(given) + 4} are needed"
+            )
+        if self.compiled and len(given) <= _kernel.MAX_DEPTH:
+            r2 = _kernel.partial(self.correlation, x, y, tuple(given))
+        else:
+            r2 = squared_partial_correlation(self.correlation, x, y, given)
+        return pvalue_of(r2, df)
+
+    # --- many tests -------------------------------------------------------------------------------------
+
+    def find_sepset(self, query: SepsetQuery) -> SepsetAnswer:
+        """Search for a separating set, compiled where the kernel's buffers allow."""
+        most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
+        top = min(most, self.largest_set - len(query.always))
+        fits = (
+            self.compiled
+            and len(query.pool) <= _kernel.MAX_POOL
+            and len(query.always) + top <= _kernel.MAX_DEPTH
+            and len(query.tried) <= _kernel.MAX_FAMILIES
+        )
+        if fits:
+            answer = self._compiled_search(query, top)
+        else:
+            answer = readable_search(_Plain(self), _limited(query, top))
+        return answer if top == most or answer.sepset is not None else answer._replace(complete=False)
+
+    def _compiled_search(self, query: SepsetQuery, top: int) -> SepsetAnswer:
+        found, p, counts, strongest, stopped, complete = _kernel.search(
+            self.correlation,
+            self.n,
+            query.x,
+            query.y,
+            query.pool,
+            query.always,
+            top,
+            self.critical(query.alpha),
+            query.alpha,
+            query.tried,
+            -1 if query.max_tests is None else query.max_tests,
+            query.deadline,
+        )
+        pool, always = query.pool, query.always
+
+        def full(chosen: tuple[int, ...] | None) -> frozenset[int] | None:
+            return None if chosen is None else frozenset((*always, *(pool[i] for i in chosen)))
+
+        here = None if stopped is None else tuple(pool[i] for i in stopped)
+        return SepsetAnswer(full(found), p, counts, full(strongest), here, complete)
+
+    def growth(self, target: int) -> GaussianGrowth:
+        """Return the growing conditioning set of a target, for boundary searches."""
+        return GaussianGrowth(self, target)
+
+    def critical(self, alpha: float) -> NDArray[np.float64]:
+        """Return for each size of a conditioning set the squared partial correlation at which p = alpha."""
+        if alpha not in self._critical:
+            sizes = min(self.largest_set, 2 * 64) + 1
+            self._critical[alpha] = np.array([self.critical_at(alpha, k) for k in range(sizes)])
+        return self._critical[alpha]
+
+    def critical_at(self, alpha: float, size: int) -> float:
+        """Return the squared partial correlation at which p = alpha, given ``size`` variables."""
+        return math.tanh(_quantile(alpha) / math.sqrt(self.n - size - 3)) ** 2
+
+    def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
+        """Return which pairs depend on each other given all other variables, from one inverse."""
+        p = len(self.names)
+        df = self.n - (p - 2) - 3
+        if df < 1:
+            raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
+        precision = self.moments.precision(self.correlation)
+        limit = self.critical_at(alpha, p - 2)
+        scale = np.diag(precision).copy()
+        dependent = np.empty((p, p), dtype=bool)
+        for start in range(0, p, 256):  # in stripes: no second matrix of the same size
+            stop = min(start + 256, p)
+            stripe = precision[start:stop] ** 2
+            np.greater_equal(stripe, limit * np.outer(scale[start:stop], scale), out=dependent[start:stop])
+        np.fill_diagonal(dependent, False)
+        return dependent
+
+
+class GaussianGrowth:
+    """The conditioning set M of a target T, with every variable's covariance with T and variance given M.
+
+    A variable taken in costs one pass over the variables for each member: the rows of a partial Cholesky factor,
+    whose next row updates all covariances and variances at once. Nothing is inverted.
+    """
+
+    def __init__(self, test: FisherZ, target: int) -> None:
+        self.test = test
+        self.target = target
+        self.members: list[int] = []
+        self._start()
+
+    def _start(self) -> None:
+        p = len(self.test.names)
+        self._rows = np.empty((4, p))
+        self._with_target = self.test.correlation[self.target].copy()
+        self._variance = np.ones(p)
+
+    def candidates(self, alpha: float) -> tuple[NDArray[np.float64], float]:
+        """Return the squared partial correlations with the target given M, and the critical value."""
+        usable = self._variance > _PIVOT
+        own = self._variance[self.target]
+        r2 = np.full(len(usable), -np.inf)
+        if own > _PIVOT:
+            np.divide(self._with_target**2, self._variance * own, out=r2, where=usable)
+        r2[self.members] = -np.inf
+        r2[self.target] = -np.inf
+        return r2, self.test.critical_at(alpha, len(self.members))
+
+    def inside(self, alpha: float) -> tuple[NDArray[np.float64], float]:
+        """Return the squared partial correlation of each member given the others, from one small inverse."""
+        order = [*self.members, self.target]
+        precision = np.linalg.inv(self.test.correlation[np.ix_(order, order)])
+        diagonal = np.diag(precision)
+        r2 = np.full(len(self.test.names), -np.inf)
+        r2[self.members] = precision[:-1, -1] ** 2 / (diagonal[:-1] * diagonal[-1])
+        return r2, self.test.critical_at(alpha, len(self.members) - 1)
+
+    def add(self, v: int) -> None:
+        """Take a variable into M."""
+        k = len(self.members)
+        if k == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        done = self._rows[:k]
+        row = self.test.correlation[v] - done[:, v] @ done
+        row /= math.sqrt(row[v])
+        self._rows[k] = row
+        self._with_target -= row[self.target] * row
+        self._variance -= row * row
+        self.members.append(v)
+
+    def remove(self, v: int) -> None:
+        """Take a variable out of M; the rows are built anew."""
+        kept = [m for m in self.members if m != v]
+        self.members.clear()
+        self._start()
+        for m in kept:
+            self.add(m)
+
+
+class _Plain:
+    """The test without its search, so that the readable one is used."""
+
+    def __init__(self, test: FisherZ) -> None:
+        self.names = test.names
+        self.pvalue = test.pvalue
+
+
+def _limited(query: SepsetQuery, top: int) -> SepsetQuery:
+    return SepsetQuery(
+        query.x, query.y, query.pool, query.always, top, query.alpha, query.tried, query.max_tests, query.deadline
+    )
+
+
+def pvalue_of(r2: float, df: int) -> float:
+    """Return the two-sided p-value of a squared partial correlation with n - k - 3 = df."""
+    if r2 >= 1.0:
+        return 0.0
+    return math.erfc(math.sqrt(df * 0.5) * math.atanh(math.sqrt(r2)))
+
+
+def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: Sequence[int]) -> float:
+    """Return the squared partial correlation, 1 where it is undefined: a Cholesky factor a row at a time.
+
+    Examples
+    --------
+    >>> R = np.array([[1.0, 0.6, 0.36], [0.6, 1.0, 0.6], [0.36, 0.6, 1.0]])
+    >>> abs(squared_partial_correlation(R, 0, 2, [1])) < 1e-12
+    True
+    """
+    rows: list[NDArray[np.float64]] = []  # for each kept member: its row of the factor against all of (given, x, y)
+    order = [*given, x, y]
+    block = R[np.ix_(order, order)]
+    for d in range(len(given)):
+        against = block[d].copy()
+        for row in rows:
+            against -= row[d] * row
+        if against[d] > _PIVOT:
+            rows.append(against / math.sqrt(against[d]))
+    vx, vy, c = 1.0, 1.0, float(block[-2, -1])
+    for row in rows:
+        vx -= float(row[-2]) ** 2
+        vy -= float(row[-1]) ** 2
+        c -= float(row[-2] * row[-1])
+    if vx <= _PIVOT or vy <= _PIVOT:
+        return 1.0
+    return min(c * c / (vx * vy), 1.0)
+
+
+@lru_cache(maxsize=64)
+def _quantile(alpha: float) -> float:
+    """Return z with a two-sided p-value of alpha, by bisection on erfc."""
+    low, high = 0.0, 40.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if math.erfc(middle / math.sqrt(2)) > alpha:
+            low = middle
+        else:
+            high = middle
+    return high

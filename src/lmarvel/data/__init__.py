@@ -1,0 +1,1 @@
+"""Tables in: any frame, array or file, validated, and boiled down to its moments in one pass."""
