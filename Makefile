@@ -8,7 +8,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 .PHONY: demo test clean
 
 demo: .venv-demo/done
-	@.venv-demo/bin/python -m lmarvel.demo
+	@.venv-demo/bin/lmarvel demo
 
 test: .venv-test/done
 	.venv-test/bin/ruff check .

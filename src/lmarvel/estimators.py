@@ -183,6 +183,8 @@ class LMarvel(Estimator):
         clock.lap("skeleton")
         report("orientation", 0, 1)
         settings = {**self.get_params(), "test": _name_of(self.test), "boundary": method, "boundary_alpha": level}
+        if isinstance(ci, FisherZ):
+            settings["rows"] = ci.n
         self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, settings)
         self.pag_ = self.result_.pag
         self.sepsets_ = self.result_.sepsets

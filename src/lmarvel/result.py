@@ -171,6 +171,49 @@ class Discovery:
         return tuple(e for e in self.trace if isinstance(e, RuleApplication))
 
     @property
+    def budget_ended(self) -> str | None:
+        """Why a budget ended the run or left pairs undecided; None if none did."""
+        ended = next((e.reason for e in self.trace if isinstance(e, BudgetEnded)), None)
+        return ended or ("max_conditioning limited the search" if self.undecided else None)
+
+    @property
+    def none_removable(self) -> frozenset[str]:
+        """The variables that remained when none of them tested as removable; empty if that never happened."""
+        left = next((e.remaining for e in self.trace if isinstance(e, NoneRemovable)), frozenset())
+        return frozenset(self.pag.names[v] for v in left)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, ready for JSON.
+
+        Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
+        """
+        pag = self.pag
+        found = (e for e in self.trace if isinstance(e, Separated))
+        sepsets = {(min(e.x, e.y), max(e.x, e.y)): e for e in found}
+        return {
+            "format": "lmarvel-result",
+            "version": 1,
+            "nodes": list(pag.names),
+            "edges": [str(edge) for edge in pag.edges()],
+            "undecided": [list(pair) for pair in self.undecided],
+            "illegal": self.why_illegal,
+            "sepsets": [
+                {
+                    "pair": [pag.names[x], pag.names[y]],
+                    "sepset": sorted(pag.names[v] for v in e.sepset),
+                    "pvalue": e.pvalue,
+                    "phase": e.phase,
+                }
+                for (x, y), e in sorted(sepsets.items())
+            ],
+            "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
+            "removal_order": list(self.removal_order),
+            "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
+            "seconds": dict(self.stats.seconds),
+            "settings": {k: v for k, v in self.settings.items() if isinstance(v, str | int | float | None)},
+        }
+
+    @property
     def why_illegal(self) -> str | None:
         """None if some MAG has exactly this PAG, else the reason why not; finite samples often give one."""
         return explain_invalid(self.pag)

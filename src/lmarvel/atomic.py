@@ -1,0 +1,53 @@
+"""Write files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from lmarvel.errors import LMarvelError
+
+
+class OutputError(LMarvelError):
+    """A file cannot be written where it was asked for."""
+
+
+def check_writable(path: Path) -> None:
+    """Raise :class:`OutputError` now rather than after the work, if ``path`` cannot be written."""
+    if path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a directory")
+    if not path.parent.is_dir():
+        raise OutputError(f"cannot write {path}: there is no directory {path.parent}")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+    os.close(handle)
+    os.unlink(name)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file through a temporary one beside it, so that an interruption leaves the old file as it was."""
+    check_writable(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        if isinstance(error, OSError):
+            raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
