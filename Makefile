@@ -1,11 +1,14 @@
 # make demo   run the main job on bundled input and show the result
 # make test   ruff, mypy --strict, import-linter, pytest
+# make bench  timings beside other programs; NETWORKS=folder holds the structures
 # Each makes its own virtual environment; Python >= 3.10, gcc and make are all that must be there.
 
 PYTHON ?= python3
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build
 
-.PHONY: demo test clean
+NETWORKS ?= networks
+
+.PHONY: demo test bench clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -27,5 +30,17 @@ test: .venv-test/done
 	.venv-test/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
 	@touch $@
 
+.venv-bench/done: $(SOURCES) benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check . -r benchmarks/requirements.txt
+	@touch $@
+
+bench: .venv-bench/done
+	cd benchmarks && ../.venv-bench/bin/python kernel.py
+	cd benchmarks && ../.venv-bench/bin/python startup.py
+	cd benchmarks && ../.venv-bench/bin/python scaling.py --plot growth.png
+	cd benchmarks && ../.venv-bench/bin/python larger_than_memory.py
+	cd benchmarks && ../.venv-bench/bin/python peers.py --networks '$(abspath $(NETWORKS))'
+
 clean:
-	rm -rf .venv-demo .venv-test build dist
+	rm -rf .venv-demo .venv-test .venv-bench build dist

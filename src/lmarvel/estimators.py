@@ -30,8 +30,9 @@ class Estimator:
     """Parameters by name, as scikit-learn has them."""
 
     @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    def _parameters(cls) -> tuple[str, ...]:
+        code = cls.__init__.__code__
+        return code.co_varnames[1 : code.co_argcount]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor with their values."""
@@ -304,7 +305,8 @@ def _discovery(
     names, sepsets = ledger.ci.names, skeleton.sepsets
 
     def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        return b not in sepsets[v, c]
+        sepset = sepsets.lookup(v, c)
+        return sepset is not None and b not in sepset
 
     edges = [(x, y) for x, around in enumerate(skeleton.adjacent) for y in sorted(around) if x < y]
     draft = orient(len(names), edges, is_collider, selection)

@@ -11,6 +11,8 @@ from libc.math cimport atanh, erfc, sqrt
 
 from time import monotonic
 
+from lmarvel.ci.base import SepsetAnswer
+
 cdef enum:
     DEPTH = 64        # members of a conditioning set
     POOL = 512        # candidates
@@ -161,14 +163,15 @@ def partial(const double[:, ::1] R, int x, int y, tuple given):
     return squared(&f, R, x, y, d)
 
 
-def search(
-    const double[:, ::1] R, int n, int x, int y, tuple pool, tuple always, int top, const double[::1] critical,
-    double alpha, tuple tried, long long max_tests, double deadline,
-):
-    """Search; return (found, p-value, counts, strongest, stopped, complete) with subsets as positions in the pool.
+def search(const double[:, ::1] R, int n, query, int top, const double[::1] critical):
+    """Search as the query says, at most `top` members from the pool; return a SepsetAnswer.
 
     `critical[k]` is the squared partial correlation below which a test given k variables says "independent".
     """
+    cdef int x = query.x, y = query.y
+    cdef tuple pool = query.pool, always = query.always
+    cdef double alpha = query.alpha, deadline = query.deadline
+    cdef long long max_tests = -1 if query.max_tests is None else query.max_tests
     cdef Factor f
     cdef Family families[FAMILIES]
     cdef int node[POOL]
@@ -185,7 +188,7 @@ def search(
     for i in range(base):
         push(&f, R, x, y, i, always[i])
     cdef object family
-    for family in tried:
+    for family in query.tried:
         if fill(&families[n_families], family, pool, always):
             n_families += 1
     for i in range(base + max(top, 0) + 1):
@@ -193,7 +196,7 @@ def search(
     state = 0
     k = 0
     if monotonic() > deadline:
-        return None, 0.0, (0,) * (base + max(top, 0) + 1), None, (), False
+        return SepsetAnswer(None, 0.0, (0,) * (base + max(top, 0) + 1), None, (), False)
     with nogil:
         while k <= top and state == 0:
             for i in range(k):
@@ -255,8 +258,9 @@ def search(
             if state == 0:
                 k += 1
     tests = tuple([counts[i] for i in range(base + max(top, 0) + 1)])
-    here = tuple([chosen[i] for i in range(k)]) if state else None
+    here = tuple([node[chosen[i]] for i in range(k)]) if state else None
     if state == 1:
-        return here, best, tests, here, here, True
-    strongest = tuple([best_set[i] for i in range(best_size)]) if best_size >= 0 else None
-    return None, best, tests, strongest, here, state == 0
+        found = frozenset(always + here)
+        return SepsetAnswer(found, best, tests, found, here, True)
+    strongest = frozenset(always + tuple([node[best_set[i]] for i in range(best_size)])) if best_size >= 0 else None
+    return SepsetAnswer(None, best, tests, strongest, here, state == 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -63,8 +62,7 @@ class Tried(NamedTuple):
     level: float
 
 
-@dataclass(frozen=True, slots=True)
-class SepsetQuery:
+class SepsetQuery(NamedTuple):
     """Search for a separating set of x and y: ``always`` plus a subset of ``pool``, p-value above ``alpha``.
 
     Parameters

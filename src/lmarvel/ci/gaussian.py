@@ -101,33 +101,10 @@ class FisherZ:
             and len(query.tried) <= _kernel.MAX_FAMILIES
         )
         if fits:
-            answer = self._compiled_search(query, top)
+            answer: SepsetAnswer = _kernel.search(self.correlation, self.n, query, top, self.critical(query.alpha))
         else:
-            answer = readable_search(_Plain(self), _limited(query, top))
+            answer = readable_search(_Plain(self), query._replace(max_size=top))
         return answer if top == most or answer.sepset is not None else answer._replace(complete=False)
-
-    def _compiled_search(self, query: SepsetQuery, top: int) -> SepsetAnswer:
-        found, p, counts, strongest, stopped, complete = _kernel.search(
-            self.correlation,
-            self.n,
-            query.x,
-            query.y,
-            query.pool,
-            query.always,
-            top,
-            self.critical(query.alpha),
-            query.alpha,
-            query.tried,
-            -1 if query.max_tests is None else query.max_tests,
-            query.deadline,
-        )
-        pool, always = query.pool, query.always
-
-        def full(chosen: tuple[int, ...] | None) -> frozenset[int] | None:
-            return None if chosen is None else frozenset((*always, *(pool[i] for i in chosen)))
-
-        here = None if stopped is None else tuple(pool[i] for i in stopped)
-        return SepsetAnswer(full(found), p, counts, full(strongest), here, complete)
 
     def growth(self, target: int) -> GaussianGrowth:
         """Return the growing conditioning set of a target, for boundary searches."""
@@ -136,8 +113,8 @@ class FisherZ:
     def critical(self, alpha: float) -> NDArray[np.float64]:
         """Return for each size of a conditioning set the squared partial correlation at which p = alpha."""
         if alpha not in self._critical:
-            sizes = min(self.largest_set, 2 * 64) + 1
-            self._critical[alpha] = np.array([self.critical_at(alpha, k) for k in range(sizes)])
+            sizes = np.arange(min(self.largest_set, 128) + 1)
+            self._critical[alpha] = np.tanh(_quantile(alpha) / np.sqrt(self.n - sizes - 3)) ** 2
         return self._critical[alpha]
 
     def critical_at(self, alpha: float, size: int) -> float:
@@ -229,12 +206,6 @@ class _Plain:
     def __init__(self, test: FisherZ) -> None:
         self.names = test.names
         self.pvalue = test.pvalue
-
-
-def _limited(query: SepsetQuery, top: int) -> SepsetQuery:
-    return SepsetQuery(
-        query.x, query.y, query.pool, query.always, top, query.alpha, query.tried, query.max_tests, query.deadline
-    )
 
 
 def pvalue_of(r2: float, df: int) -> float:

@@ -151,17 +151,19 @@ class Ledger:
         ``max_size`` limits what is taken from the pool because larger sets need no look. A limit by
         ``max_conditioning`` is a budget: the answer says that it is not complete, and the run goes on.
         """
-        x, y = min(x, y), max(x, y)
+        if x > y:
+            x, y = y, x
         members = tuple(sorted(pool))
         top = len(members) if max_size is None else min(max_size, len(members))
-        allowed = int(min(top, self.largest_set - len(always)))
-        tried = tuple(self._known(x, y, len(always) + top))
+        allowed = min(top, self.largest_set - len(always))
         left = None if self.max_tests is None else self.max_tests - self.n_tests
-        query = SepsetQuery(x, y, members, always, allowed, alpha, tried, left, self.deadline)
+        tried = self._known(x, y, len(always) + top)
+        query = SepsetQuery(x, y, members, always, allowed, alpha, tuple(tried), left, self.deadline)
         answer = find_sepset(self.ci, query)
         for size, tests in enumerate(answer.tests_by_size):
-            self.count(phase, size, tests)
-        self._remember(query, answer, allowed)
+            if tests:
+                self.count(phase, size, tests)
+        self._remember(query, answer)
         if not answer.complete:
             self._check_budget()
         return answer if allowed == top or answer.sepset is not None else answer._replace(complete=False)
@@ -172,16 +174,20 @@ class Ledger:
             return [*families, self._rest]
         return families
 
-    def _remember(self, query: SepsetQuery, answer: SepsetAnswer, top: int) -> None:
-        largest = top if answer.stopped is None else len(answer.stopped) - 1
-        if answer.stopped is None or (answer.tests_by_size and sum(answer.tests_by_size)):
-            known = [family.level for family in query.tried if family.level <= query.alpha]
-            level = query.alpha if answer.sepset is not None else max([answer.pvalue, *known])
-            family = Tried(query.always, query.pool, 0, largest, answer.stopped, level)
-            self._tried[query.x, query.y].append(family)
+    def _remember(self, query: SepsetQuery, answer: SepsetAnswer) -> None:
+        """Keep the family of sets that did not separate the pair, and the set that did."""
+        assert query.max_size is not None
+        largest = query.max_size if answer.stopped is None else len(answer.stopped) - 1
+        families = self._tried[query.x, query.y]
+        if largest >= 0 or answer.stopped:
+            level = query.alpha
+            if answer.sepset is None:
+                known = (family.level for family in query.tried if family.level <= level)
+                level = max(answer.pvalue, *known) if query.tried else answer.pvalue
+            families.append(Tried(query.always, query.pool, 0, largest, answer.stopped, level))
         if answer.sepset is not None:
             zs = tuple(sorted(answer.sepset))
-            self._tried[query.x, query.y].append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
+            families.append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
 
     def _check_budget(self, tests: int = 1) -> None:
         if self.max_tests is not None and self.n_tests + tests > self.max_tests:

@@ -1,7 +1,8 @@
 """The moments of a table (number of rows, means, covariance), from one pass in bounded memory.
 
-Batches are centred on their own means and merged (Chan, Golub & LeVeque 1983), so a column with mean 1e9 and
-standard deviation 1 loses nothing. All that Gaussian tests need of the data is here.
+The first row is subtracted from all, batches are centred on their own means, and merged (Chan, Golub & LeVeque
+1983), so a column with mean 1e9 and standard deviation 1 loses nothing, and a constant one has a variance of exactly
+zero. All that Gaussian tests need of the data is here.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ class Moments:
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
-        p = len(self.names)
-        for start in range(0, p, 256):
+        for start in range(0, len(self.names), 256):
             stripe = np.abs(correlation[start : start + 256]) >= 1 - 1e-12
+            if np.count_nonzero(stripe) == len(stripe):
+                continue  # the diagonal only
             for i, j in np.argwhere(stripe):
                 if start + i < j:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
@@ -141,12 +143,13 @@ def moments_of(
     p = len(table.names)
     rows = max(_BATCH_BYTES // (8 * p), 16)
     n = 0
-    mean = np.zeros(p)
-    scatter = np.zeros((p, p))
-    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    mean, scatter, origin = np.zeros(p), np.zeros((p, p)), np.zeros(p)
     missing, infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
     for batch in table.batches(rows):
-        here = batch.mean(axis=0)
+        if n == 0:
+            origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
+        shifted = batch - origin
+        here = shifted.mean(axis=0)
         if not np.isfinite(here).all():
             missing += np.isnan(batch).sum(axis=0)
             infinite += np.isinf(batch).sum(axis=0)
@@ -156,34 +159,28 @@ def moments_of(
                 )
         m = batch.shape[0]
         if not (missing.any() or infinite.any()):
-            np.minimum(low, batch.min(axis=0), out=low)
-            np.maximum(high, batch.max(axis=0), out=high)
-            mean, scatter = _merge(n, mean, scatter, batch, here)
+            shifted -= here
+            mean, scatter = _merge(n, mean, scatter, m, here, shifted.T @ shifted)
         n += m
-    _refuse_unusable(table.names, n, missing, infinite, low, high)
+    _refuse_unusable(table.names, n, missing, infinite, np.diag(scatter) == 0)
     scatter /= n
     unscaled = ~((np.diag(scatter) > 1e-300) & np.isfinite(np.diag(scatter)))
     if unscaled.any():
         raise DataError(
             f"the variance of {table.names[int(np.argmax(unscaled))]!r} is out of range: rescale the column"
         )
-    return Moments(table.names, n, mean, scatter)
+    return Moments(table.names, n, origin + mean, scatter)
 
 
 def _merge(
     n: int,
     mean: NDArray[np.float64],
     scatter: NDArray[np.float64],
-    batch: NDArray[np.float64],
+    m: int,
     here: NDArray[np.float64],
+    product: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Add a batch to the mean and the scatter matrix."""
-    m = batch.shape[0]
-    centred = batch - here
-    rest = centred.mean(axis=0)  # what rounding left of the mean
-    centred -= rest
-    here = here + rest
-    product = centred.T @ centred
+    """Add a batch of m rows with mean ``here`` and centred product to the n rows so far."""
     if n == 0:
         return here, product
     scatter += product
@@ -197,8 +194,7 @@ def _refuse_unusable(
     n: int,
     missing: NDArray[np.int64],
     infinite: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    constant: NDArray[np.bool_],
 ) -> None:
     if n == 0:
         raise DataError("the table has no rows, only column names")
@@ -213,7 +209,6 @@ def _refuse_unusable(
         raise DataError(f"infinite values in {which}: replace them or drop those rows")
     if n == 1:
         raise DataError("the table has one row: independence cannot be tested on it")
-    constant = np.flatnonzero(low == high)
-    if constant.size:
-        which = ", ".join(repr(names[i]) for i in constant[:20])
+    if constant.any():
+        which = ", ".join(repr(names[i]) for i in np.flatnonzero(constant)[:20])
         raise DataError(f"constant column {which}: it can be neither cause nor effect here, drop it")

@@ -81,7 +81,8 @@ class Draft:
     def matrix(self) -> NDArray[np.int8]:
         """Return the marks as the matrix of a :class:`~lmarvel.PAG`."""
         marks = np.zeros((len(self.mark), len(self.mark)), dtype=np.int8)
-        for x, row in enumerate(self.mark):
-            if row:
-                marks[x, list(row)] = list(row.values())
+        ends = [(x, y, mark) for x, row in enumerate(self.mark) for y, mark in row.items()]
+        if ends:
+            x, y, values = zip(*ends, strict=True)
+            marks[x, y] = values
         return marks

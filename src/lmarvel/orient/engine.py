@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from lmarvel.graph.marks import ARROW, CIRCLE
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient import rules
 from lmarvel.orient.draft import Draft, RuleApplication
 from lmarvel.orient.rules import IsCollider, Wanted
@@ -59,58 +59,69 @@ def orient(n: int, edges: Iterable[tuple[int, int]], is_collider: IsCollider, se
         False asserts that the sample was not selected, and switches R5-R7 off.
     """
     draft = Draft(n, edges)
-    for nodes, wanted in rules.r0(draft, is_collider):
-        draft.apply("R0", nodes, wanted)
     groups: list[list[Rule]] = [
         [("R1", rules.r1), ("R2", rules.r2), ("R3", rules.r3), ("R4", lambda d, x, y: rules.r4(d, x, y, is_collider))],
         [("R6", rules.r6), ("R7", rules.r7)] if selection else [],
         [("R8", rules.r8), ("R9", rules.r9), ("R10", rules.r10)],
     ]
     agendas = [Agenda() for _ in groups]
-    for x, around in enumerate(draft.mark):
-        for y in sorted(around):
-            for agenda in agendas:
-                agenda.push((x, y))
-    _drain(draft, groups[:1], agendas[:1], agendas)
+    for nodes, marks in rules.r0(draft, is_collider):
+        draft.apply("R0", nodes, marks)
+    _start(draft, agendas)
+    _drain(draft, groups[:1], agendas)
     if selection:
-        for nodes, wanted in rules.r5(draft):
-            _wake(draft, draft.apply("R5", nodes, wanted), agendas)
-    _drain(draft, groups, agendas, agendas)
+        for nodes, marks in rules.r5(draft):
+            _wake(draft, draft.apply("R5", nodes, marks), agendas)
+    _drain(draft, groups, agendas)
     return draft
 
 
-def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda], wake: list[Agenda]) -> None:
-    """Work until no circle waits, always for the first group that has one."""
-    while True:
-        group = next((i for i, agenda in enumerate(agendas) if agenda), None)
-        if group is None:
-            return
+def _start(draft: Draft, agendas: list[Agenda]) -> None:
+    """After R0: every rule but R5 needs an arrowhead or tail, so only circles near an arrowhead can be resolved."""
+    headed = {y for around in draft.mark for y, at_y in around.items() if at_y == ARROW}
+    for x, around in enumerate(draft.mark):
+        for y, at_y in around.items():
+            if at_y == CIRCLE and (x in headed or y in headed):
+                agendas[0].push((x, y))
+                if draft.mark[y][x] == ARROW:
+                    agendas[2].push((x, y))
+
+
+def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda]) -> None:
+    """Work until no circle waits for these groups, always for the first group that has one."""
+    group = 0
+    while group < len(groups):
+        if not agendas[group]:
+            group += 1
+            continue
         x, y = agendas[group].pop()
         for name, rule in groups[group]:
             if draft.mark[x][y] != CIRCLE:
                 break
             wanted = rule(draft, x, y)
             if wanted is not None:
-                _wake(draft, draft.apply(name, *wanted), wake)
+                _wake(draft, draft.apply(name, *wanted), agendas)
+                group = 0
+                break
 
 
 def _wake(draft: Draft, application: RuleApplication | None, agendas: list[Agenda]) -> None:
     """Put back the circles that the new marks can help."""
+    arrows, undirected, tails = agendas
     for u, w, mark in application.written if application else ():
         for v in (u, w):
             for y, at_y in draft.mark[v].items():
-                if at_y == CIRCLE:
-                    _push(agendas, (v, y))
-                if draft.mark[y][v] == CIRCLE:
-                    _push(agendas, (y, v))
+                at_v = draft.mark[y][v]
+                for end, other, circle in (((v, y), at_v, at_y), ((y, v), at_y, at_v)):
+                    if circle == CIRCLE:
+                        arrows.push(end)
+                        if mark == TAIL:
+                            undirected.push(end)
+                        if other == ARROW:  # R8-R10 turn o-> into -->
+                            tails.push(end)
         if mark == ARROW:
             for c in draft.mark[w]:
                 if draft.directed(w, c):
-                    for b in draft.mark[c]:
-                        if draft.mark[c][b] == CIRCLE:
-                            agendas[0].push((c, b))
-
-
-def _push(agendas: list[Agenda], circle: tuple[int, int]) -> None:
-    for agenda in agendas:
-        agenda.push(circle)
+                    for b, at_b in draft.mark[c].items():
+                        if at_b == CIRCLE:
+                            arrows.push((c, b))

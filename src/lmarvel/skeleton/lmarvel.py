@@ -73,7 +73,7 @@ class Search:
 
     def is_open(self, x: int, y: int) -> bool:
         """Tell whether it is undecided if x and y are adjacent."""
-        return y not in self.adjacent[x] and (x, y) not in self.sepsets
+        return y not in self.adjacent[x] and self.sepsets.lookup(x, y) is None
 
     def decide(self, phase: str, x: int, y: int, answer: SepsetAnswer) -> None:
         """Enter the outcome of a search for a separating set of x and y."""
@@ -112,7 +112,7 @@ def is_removable(search: Search, x: int, assume_chordal: bool) -> bool:
         for z in sorted(mb):
             if z == y or (z in around and z < y) or z in search.adjacent[y]:
                 continue
-            known = search.sepsets.get((y, z))
+            known = search.sepsets.lookup(y, z)
             if known is not None and x not in known:
                 continue
             pool = mb - {y, z}
@@ -318,6 +318,7 @@ def _has_arrowhead(search: Search, b: int, doubtful: set[frozenset[int]]) -> boo
     sure = sorted(v for v in search.adjacent[b] if frozenset((v, b)) not in doubtful)
     for i, a in enumerate(sure):
         for c in sure[i + 1 :]:
-            if c not in search.adjacent[a] and b not in search.sepsets.get((a, c), {b}):
+            sepset = search.sepsets.lookup(a, c)
+            if sepset is not None and b not in sepset and c not in search.adjacent[a]:
                 return True
     return False

@@ -39,13 +39,21 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
         """Return the sets that tests found, without those that the boundaries imply."""
         return self._found
 
+    def lookup(self, x: int, y: int) -> frozenset[int] | None:
+        """Return the separating set of a pair, or None where it has none."""
+        found = self._found.get((x, y) if x < y else (y, x))
+        if found is not None:
+            return found
+        of_x, of_y = self._boundaries[x], self._boundaries[y]
+        if x == y or y in of_x:
+            return None
+        return of_x if len(of_x) < len(of_y) or (len(of_x) == len(of_y) and x < y) else of_y
+
     def __getitem__(self, pair: tuple[int, int]) -> frozenset[int]:
-        x, y = min(pair), max(pair)
-        if (x, y) in self._found:
-            return self._found[x, y]
-        if x == y or y in self._boundaries[x]:
+        sepset = self.lookup(*pair)
+        if sepset is None:
             raise KeyError(pair)
-        return min(self._boundaries[x], self._boundaries[y], key=len)
+        return sepset
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         n = len(self._boundaries)
@@ -57,11 +65,7 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
         return n * (n - 1) // 2 - inside + sum(y in self._boundaries[x] for x, y in self._found)
 
     def __contains__(self, pair: object) -> bool:
-        try:
-            self[pair]  # type: ignore[index]
-        except KeyError:
-            return False
-        return True
+        return isinstance(pair, tuple) and len(pair) == 2 and self.lookup(*pair) is not None
 
 
 class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
