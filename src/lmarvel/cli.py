@@ -73,7 +73,9 @@ def learn(
     data: Annotated[Path, typer.Argument(help="A table: .csv, .tsv, .parquet or .feather, one row an observation.")],
     alpha: Annotated[float, typer.Option(help="Level of the independence tests.")] = 0.01,
     boundary: Annotated[str, typer.Option(help=f"Markov boundaries by: {', '.join(METHODS)}.")] = "auto",
-    boundary_alpha: Annotated[float | None, typer.Option(help="Level for boundaries; default 2/p^2.")] = None,
+    boundary_alpha: Annotated[
+        float | None, typer.Option(help="Level for boundaries; default 2/p^2, at most alpha.")
+    ] = None,
     removal_threshold: Annotated[float, typer.Option(help="p-value above which a set speaks against removal.")] = 0.8,
     assume_chordal: Annotated[
         bool, typer.Option("--assume-chordal", help="The paper's algorithm, unrepaired.")

@@ -20,7 +20,7 @@ from lmarvel.errors import CITestError, DataError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.orient.engine import orient
 from lmarvel.result import Discovery, Statistics
-from lmarvel.skeleton.lmarvel import Skeleton, lmarvel
+from lmarvel.skeleton.lmarvel import Skeleton, default_boundary_alpha, lmarvel
 from lmarvel.skeleton.sepsets import NamedSepsets
 
 Self = TypeVar("Self", bound="Estimator")
@@ -69,7 +69,7 @@ class LMarvel(Estimator):
         ``result_.settings["boundary"]`` says which. Or boundaries of your own: a mapping from each name to the
         names in its boundary.
     boundary_alpha : float, optional
-        Level for the Markov boundaries, 2/p^2 by default, where p is the number of variables.
+        Level for the Markov boundaries; 2/p^2 by default, p being the number of variables, and at most alpha.
     removal_threshold : float
         A separating set that holds X speaks against removing X only if its p-value exceeds this. At alpha
         itself many variables would wrongly be kept.
@@ -168,7 +168,7 @@ class LMarvel(Estimator):
         clock.lap("data")
         report("boundary", 0, 1)
         ledger = Ledger(ci, *budgets)
-        level = 2 / max(len(ci.names), 2) ** 2 if level is None else level
+        level = default_boundary_alpha(len(ci.names), alpha) if level is None else level
         method, boundaries, spent = _boundaries(self.boundary, ledger, level)
         clock.lap("boundary")
         skeleton = lmarvel(

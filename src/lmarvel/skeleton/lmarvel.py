@@ -95,12 +95,14 @@ class Search:
 def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
     """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X.
 
-    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary.
+    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary (unless the
+    boundary was found at a laxer level).
     """
     mb = search.mb[x]
+    top = len(mb) - (2 if search.boundary_alpha <= search.alpha else 1)
     for y in sorted(mb):
         if search.is_open(x, y):
-            answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=len(mb) - 2)
+            answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=top)
             search.decide(phase, x, y, answer)
 
 
@@ -186,8 +188,18 @@ def complete(search: Search, remaining: set[int]) -> None:
         for y in sorted(search.mb[x]):
             if x < y and search.is_open(x, y):
                 pool = min(search.mb[x] - {y}, search.mb[y] - {x}, key=len)
-                answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=len(pool) - 1)
+                top = len(pool) - (1 if search.boundary_alpha <= search.alpha else 0)
+                answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=top)
                 search.decide("completion", x, y, answer)
+
+
+def default_boundary_alpha(p: int, alpha: float) -> float:
+    """Return 2/p^2, the level of the paper for p variables, but at most alpha.
+
+    With fewer than 15 variables and alpha = 0.01 the former is the laxer of the two, and pairs that belong to
+    a boundary at that level only would pass for adjacent without a test at alpha.
+    """
+    return min(2 / max(p, 2) ** 2, alpha)
 
 
 def lmarvel(
@@ -211,7 +223,7 @@ def lmarvel(
     alpha : float
         Level of the tests for adjacency and Condition 1.
     boundary_alpha : float, optional
-        Level at which boundaries are updated; 2/p^2 by default.
+        Level at which boundaries are updated; 2/p^2 by default, and at most alpha.
     threshold : float
         Condition 2 is violated only by a set with a p-value above this.
     assume_chordal : bool
@@ -222,7 +234,7 @@ def lmarvel(
         Why a budget is used up already; then every pair of a boundary is left undecided.
     """
     n = len(boundaries)
-    level = 2 / max(n, 2) ** 2 if boundary_alpha is None else boundary_alpha
+    level = default_boundary_alpha(n, alpha) if boundary_alpha is None else boundary_alpha
     search = Search(ledger, boundaries, alpha, level, threshold)
     try:
         if spent is not None:
