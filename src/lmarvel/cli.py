@@ -130,7 +130,7 @@ def learn(
 
 
 def _split(given: list[str] | None) -> list[str] | None:
-    """Split comma lists, but keep a name that holds a comma if it was given alone and quoted by repetition."""
+    """Split lists of names at commas."""
     return None if given is None else [name.strip() for item in given for name in item.split(",") if name.strip()]
 
 
@@ -155,6 +155,11 @@ def _as_text(found: Discovery) -> str:
 
 def _lines(found: Discovery) -> Iterator[str]:
     pag = found.pag
+    if found.nothing_learned:
+        yield f"Nothing learned about {len(pag)} variables: {found.budget_ended}"
+        yield ""
+        yield from _numbers(found)
+        return
     rows = f" from {found.settings['rows']:,} rows" if "rows" in found.settings else ""
     yield f"PAG over {len(pag)} variables with {pag.n_edges} edges{rows}"
     yield ""

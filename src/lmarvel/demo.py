@@ -37,9 +37,9 @@ def demonstration() -> Iterator[str]:
     yield ""
     yield from _edges(LMarvel().fit(CARS).result_)
     yield ""
-    yield "   Horsepower and weight make a car quick or slow, not the other way round, and nothing else measured here does"
-    yield "   so directly. Fuel economy, weight and engine show as selection: they were traded against each other in the"
-    yield "   cars that were built and sold."
+    yield "   Horsepower and weight make a car quick or slow, not the other way round, and nothing else measured here"
+    yield "   does so directly. Fuel economy, weight and engine show as selection: they were traded against each other"
+    yield "   in the cars that were built and sold."
     yield ""
     yield "2. A SIMULATED STUDY whose truth is known. Genotype was not measured; only those who volunteered are in it."
     yield ""

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
 from typing import Any, TypeVar
+
+import numpy as np
 
 from lmarvel.boundary.choose import METHODS, markov_boundaries
 from lmarvel.ci.base import CITest, FunctionTest, checked_alpha
@@ -18,8 +21,9 @@ from lmarvel.ci.ledger import BudgetSpent, Ledger, check_budgets
 from lmarvel.data.table import open_table
 from lmarvel.errors import CITestError, DataError, ParameterError
 from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Mark
 from lmarvel.orient.engine import orient
-from lmarvel.result import Discovery, Statistics
+from lmarvel.result import BudgetEnded, Discovery, Statistics
 from lmarvel.skeleton.lmarvel import Skeleton, default_boundary_alpha, lmarvel
 from lmarvel.skeleton.sepsets import NamedSepsets
 
@@ -163,35 +167,50 @@ class LMarvel(Estimator):
         check_budgets(*budgets)
         report = progress or _silent
         clock = _Clock()
+        started = time.monotonic()  # max_seconds counts from here, reading the data included
         report("data", 0, 1)
         ci = as_ci_test(self.test, data, names)
         clock.lap("data")
         report("boundary", 0, 1)
-        ledger = Ledger(ci, *budgets)
+        ledger = Ledger(ci, *budgets, started=started)
         level = default_boundary_alpha(len(ci.names), alpha) if level is None else level
-        method, boundaries, spent = _boundaries(self.boundary, ledger, level)
-        clock.lap("boundary")
-        skeleton = lmarvel(
-            ledger,
-            boundaries,
-            alpha,
-            level,
-            threshold,
-            self.assume_chordal,
-            lambda k, n: report("skeleton", k, n),
-            spent,
-        )
-        clock.lap("skeleton")
-        report("orientation", 0, 1)
-        settings = {**self.get_params(), "test": _name_of(self.test), "boundary": method, "boundary_alpha": level}
+        settings = {**self.get_params(), "test": _name_of(self.test), "boundary_alpha": level}
         if isinstance(ci, FisherZ):
             settings["rows"] = ci.n
-        self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, settings)
+        try:
+            settings["boundary"], boundaries = _boundaries(self.boundary, ledger, level)
+        except BudgetSpent as spent:
+            clock.lap("boundary")
+            self.result_ = _nothing(ledger, str(spent), clock, {**settings, "boundary": "none"})
+        else:
+            clock.lap("boundary")
+            skeleton = lmarvel(
+                ledger, boundaries, alpha, level, threshold, self.assume_chordal, lambda k, n: report("skeleton", k, n)
+            )
+            clock.lap("skeleton")
+            report("orientation", 0, 1)
+            self.result_ = _discovery(ledger, boundaries, skeleton, self.selection, clock, settings)
         self.pag_ = self.result_.pag
         self.sepsets_ = self.result_.sepsets
         self.boundaries_ = self.result_.boundaries
         self.n_ci_tests_ = self.result_.stats.n_tests
         return self
+
+
+class AllPairs(Sequence[tuple[str, str]]):
+    """Every pair of names, made when asked for: with thousands of variables there are millions."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.names) * (len(self.names) - 1) // 2
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self.names, 2)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index] if isinstance(index, slice) else next(islice(self, range(len(self))[index], None))
 
 
 class _Clock:
@@ -262,18 +281,10 @@ def _check_boundary_name(boundary: object) -> None:
 
 def _boundaries(
     boundary: str | Mapping[str, Sequence[str]], ledger: Ledger, alpha: float
-) -> tuple[str, list[set[int]], str | None]:
-    """Return the method, the boundaries, and why they are not known if a budget did not reach for them.
-
-    Unknown boundaries hold everything: each pair is left undecided.
-    """
+) -> tuple[str, list[set[int]]]:
     if isinstance(boundary, Mapping):
-        return "own", _own_boundaries(boundary, ledger.ci.names), None
-    try:
-        return (*markov_boundaries(ledger, boundary, alpha), None)
-    except BudgetSpent as spent:
-        everything = set(range(len(ledger.ci.names)))
-        return boundary, [everything - {x} for x in range(len(everything))], str(spent)
+        return "own", _own_boundaries(boundary, ledger.ci.names)
+    return markov_boundaries(ledger, boundary, alpha)
 
 
 def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[set[int]]:
@@ -291,6 +302,22 @@ def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) ->
                     f" {names[x]}, but not the other way round"
                 )
     return boundaries
+
+
+def _nothing(ledger: Ledger, reason: str, clock: _Clock, settings: Mapping[str, Any]) -> Discovery:
+    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
+    names = tuple(ledger.ci.names)
+    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return Discovery(
+        pag=PAG._trusted(names, marks),
+        sepsets={},
+        boundaries={},
+        stats=Statistics({p: ledger.tests_by_size(p) for p in ledger.phases}, dict(clock.seconds)),
+        trace=(BudgetEnded(reason),),
+        settings=settings,
+        undecided=AllPairs(names),
+    )
 
 
 def _discovery(

@@ -6,7 +6,7 @@ speaks of them by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,7 +140,7 @@ class Discovery:
         What happened, in order.
     settings : mapping
         The parameters of the run.
-    undecided : tuple of pairs
+    undecided : sequence of pairs
         Pairs that a budget left open; they are edges of the PAG, but were not shown to be adjacent.
 
     Examples
@@ -158,7 +158,7 @@ class Discovery:
     stats: Statistics
     trace: tuple[Event, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    undecided: tuple[tuple[str, str], ...] = ()
+    undecided: Sequence[tuple[str, str]] = ()
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -175,6 +175,11 @@ class Discovery:
         """Why a budget ended the run or left pairs undecided; None if none did."""
         ended = next((e.reason for e in self.trace if isinstance(e, BudgetEnded)), None)
         return ended or ("max_conditioning limited the search" if self.undecided else None)
+
+    @property
+    def nothing_learned(self) -> bool:
+        """True if a budget ended the run before a single pair was decided."""
+        return len(self.undecided) == self.pag.n_edges == len(self.pag) * (len(self.pag) - 1) // 2 > 0
 
     @property
     def none_removable(self) -> frozenset[str]:
@@ -196,7 +201,7 @@ class Discovery:
             "nodes": list(pag.names),
             "edges": [str(edge) for edge in pag.edges()],
             "undecided": [list(pair) for pair in self.undecided],
-            "illegal": self.why_illegal,
+            "illegal": None if self.nothing_learned else self.why_illegal,
             "sepsets": [
                 {
                     "pair": [pag.names[x], pag.names[y]],

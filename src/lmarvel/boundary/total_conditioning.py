@@ -35,7 +35,8 @@ def total_conditioning(ledger: Ledger, alpha: float) -> Boundaries:
     ci, n = ledger.ci, len(ledger.ci.names)
     over = ledger.max_conditioning is not None and n - 2 > ledger.max_conditioning
     if over or (ledger.max_tests is not None and n * (n - 1) // 2 > ledger.max_tests - ledger.n_tests):
-        raise BudgetSpent(f"total conditioning needs {n * (n - 1) // 2} tests given {n - 2} variables each")
+        raise BudgetSpent(f"total conditioning needs {n * (n - 1) // 2} tests given {n - 2} variables, over budget")
+    ledger.check_time()
     inner = getattr(ci, "ci", ci)
     if isinstance(inner, TestsAllPairs):
         matrix = inner.dependent_given_rest(alpha)

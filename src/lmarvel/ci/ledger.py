@@ -54,7 +54,9 @@ class Ledger:
     ci : CITest
         The test.
     max_conditioning, max_tests, max_seconds : optional
-        The largest conditioning set, the number of tests, and the seconds from now.
+        The largest conditioning set, the number of tests, and the seconds.
+    started : float, optional
+        The :func:`time.monotonic` from which the seconds count; now by default.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Ledger:
         max_conditioning: int | None = None,
         max_tests: int | None = None,
         max_seconds: float | None = None,
+        started: float | None = None,
     ) -> None:
         check_budgets(max_conditioning, max_tests, max_seconds)
         self.ci: CITest = ci if hasattr(ci, "find_sepset") else _Remembered(ci)
@@ -80,7 +83,8 @@ class Ledger:
         limits = [v for v in (max_conditioning, getattr(ci, "largest_set", None)) if v is not None]
         self.largest_set = min(limits, default=len(ci.names))
         self.max_tests = max_tests
-        self.deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        begin = time.monotonic() if started is None else started
+        self.deadline = math.inf if max_seconds is None else begin + max_seconds
         self.n_tests = 0
         self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
@@ -192,5 +196,9 @@ class Ledger:
     def _check_budget(self, tests: int = 1) -> None:
         if self.max_tests is not None and self.n_tests + tests > self.max_tests:
             raise BudgetSpent(f"max_tests={self.max_tests} is used up")
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raise :class:`BudgetSpent` if the time is used up."""
         if time.monotonic() > self.deadline:
             raise BudgetSpent("max_seconds is used up")

@@ -210,7 +210,6 @@ def lmarvel(
     threshold: float = 0.8,
     assume_chordal: bool = False,
     progress: Callable[[int, int], None] | None = None,
-    spent: str | None = None,
 ) -> Skeleton:
     """Learn the skeleton from Markov boundaries and tests (the function L-MARVEL of Algorithm 1).
 
@@ -230,15 +229,11 @@ def lmarvel(
         True is the paper's algorithm; False drops its assumption on selection.
     progress : callable, optional
         Called with (variables removed, variables in all) after each removal.
-    spent : str, optional
-        Why a budget is used up already; then every pair of a boundary is left undecided.
     """
     n = len(boundaries)
     level = default_boundary_alpha(n, alpha) if boundary_alpha is None else boundary_alpha
     search = Search(ledger, boundaries, alpha, level, threshold)
     try:
-        if spent is not None:
-            raise BudgetSpent(spent)
         _remove_all(search, n, assume_chordal, progress)
         if not assume_chordal:
             clear_suspects(search)
