@@ -10,7 +10,7 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.ci.search import find_sepset
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
-from lmarvel.estimators import LMarvel
+from lmarvel.estimators import FCI, MBCS, RFCI, LMarvel
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
@@ -22,8 +22,11 @@ __version__ = "0.1.0"
 __all__ = [
     "ADMG",
     "DAG",
+    "FCI",
     "MAG",
+    "MBCS",
     "PAG",
+    "RFCI",
     "CITest",
     "CITestError",
     "DataError",

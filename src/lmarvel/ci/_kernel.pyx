@@ -194,7 +194,7 @@ def search(const double[:, ::1] R, int n, query, int top, const double[::1] crit
     for i in range(base + max(top, 0) + 1):
         counts[i] = 0
     state = 0
-    k = 0
+    k = query.min_size
     if monotonic() > deadline:
         return SepsetAnswer(None, 0.0, (0,) * (base + max(top, 0) + 1), None, (), False)
     with nogil:

@@ -75,6 +75,8 @@ class SepsetQuery(NamedTuple):
         Members of every set that is tried.
     max_size : int, optional
         The most members to take from ``pool``; all of them by default.
+    min_size : int
+        The fewest members to take from ``pool``.
     alpha : float
         The set counts if its p-value is larger than this.
     tried : tuple of Tried
@@ -100,6 +102,7 @@ class SepsetQuery(NamedTuple):
     tried: tuple[Tried, ...] = ()
     max_tests: int | None = None
     deadline: float = math.inf
+    min_size: int = 0
 
 
 class SepsetAnswer(NamedTuple):

@@ -15,7 +15,18 @@ from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pv
 from lmarvel.ci.search import covers, find_sepset
 from lmarvel.errors import ParameterError
 
-PHASES = ("boundary", "adjacency", "removability", "update", "completion", "chordless")
+PHASES = (
+    "boundary",
+    "restriction",
+    "adjacency",
+    "removability",
+    "update",
+    "completion",
+    "chordless",
+    "possible-d-sep",
+    "collider-set",
+    "triples",
+)
 
 
 def check_budgets(max_conditioning: int | None, max_tests: int | None, max_seconds: float | None) -> None:
@@ -135,7 +146,7 @@ class Ledger:
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
         full = frozenset(zs)
-        if not any(covers(family, full, (), zs) for family in self._known(x, y, len(zs))):
+        if not any(covers(family, full, (), zs) for family in self._known(x, y, len(zs), len(zs))):
             self.count(phase, len(zs), 1)
             self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
         return p
@@ -149,31 +160,54 @@ class Ledger:
         alpha: float,
         always: tuple[int, ...] = (),
         max_size: int | None = None,
+        min_size: int = 0,
     ) -> SepsetAnswer:
         """Search for a separating set; raise :class:`BudgetSpent` if tests or time run out on the way.
 
         ``max_size`` limits what is taken from the pool because larger sets need no look. A limit by
         ``max_conditioning`` is a budget: the answer says that it is not complete, and the run goes on.
         """
+        query = self.prepare(x, y, pool, alpha, always, max_size, min_size)
+        answer = self.enter(phase, query, find_sepset(self.ci, query))
+        top = len(query.pool) if max_size is None else min(max_size, len(query.pool))
+        limited = query.max_size is not None and query.max_size < top and answer.sepset is None
+        return answer._replace(complete=False) if limited else answer
+
+    def prepare(
+        self,
+        x: int,
+        y: int,
+        pool: Iterable[int],
+        alpha: float,
+        always: tuple[int, ...] = (),
+        max_size: int | None = None,
+        min_size: int = 0,
+    ) -> SepsetQuery:
+        """Return the query for a search with what is known and what the budgets allow put in."""
         if x > y:
             x, y = y, x
         members = tuple(sorted(pool))
         top = len(members) if max_size is None else min(max_size, len(members))
         allowed = min(top, self.largest_set - len(always))
         left = None if self.max_tests is None else self.max_tests - self.n_tests
-        tried = self._known(x, y, len(always) + top)
-        query = SepsetQuery(x, y, members, always, allowed, alpha, tuple(tried), left, self.deadline)
-        answer = find_sepset(self.ci, query)
+        known = tuple(self._known(x, y, len(always) + min_size, len(always) + top))
+        return SepsetQuery(x, y, members, always, allowed, alpha, known, left, self.deadline, min_size)
+
+    def enter(self, phase: str, query: SepsetQuery, answer: SepsetAnswer) -> SepsetAnswer:
+        """Count and remember what a prepared query was answered."""
         for size, tests in enumerate(answer.tests_by_size):
             if tests:
                 self.count(phase, size, tests)
         self._remember(query, answer)
         if not answer.complete:
             self._check_budget()
-        return answer if allowed == top or answer.sepset is not None else answer._replace(complete=False)
+        return answer
 
-    def _known(self, x: int, y: int, largest: int) -> list[Tried]:
+    def _known(self, x: int, y: int, smallest: int, largest: int) -> list[Tried]:
+        """Return the families tried for a pair that hold sets of these sizes."""
         families = self._tried.get((x, y), [])
+        if families and (smallest > 0 or len(families) > 8):
+            families = [f for f in families if _overlaps(f, smallest, largest)]
         if self._rest is not None and largest >= self._rest.smallest:
             return [*families, self._rest]
         return families
@@ -183,12 +217,12 @@ class Ledger:
         assert query.max_size is not None
         largest = query.max_size if answer.stopped is None else len(answer.stopped) - 1
         families = self._tried[query.x, query.y]
-        if largest >= 0 or answer.stopped:
+        if largest >= query.min_size or answer.stopped:
             level = query.alpha
             if answer.sepset is None:
                 known = (family.level for family in query.tried if family.level <= level)
                 level = max(answer.pvalue, *known) if query.tried else answer.pvalue
-            families.append(Tried(query.always, query.pool, 0, largest, answer.stopped, level))
+            families.append(Tried(query.always, query.pool, query.min_size, largest, answer.stopped, level))
         if answer.sepset is not None:
             zs = tuple(sorted(answer.sepset))
             families.append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
@@ -202,3 +236,9 @@ class Ledger:
         """Raise :class:`BudgetSpent` if the time is used up."""
         if time.monotonic() > self.deadline:
             raise BudgetSpent("max_seconds is used up")
+
+
+def _overlaps(family: Tried, smallest: int, largest: int) -> bool:
+    base = len(family.always)
+    top = family.largest + (family.stop is not None)
+    return base + family.smallest <= largest and base + top >= smallest

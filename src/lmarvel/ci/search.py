@@ -35,7 +35,7 @@ def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
     counts = [0] * (len(always) + max(top, 0) + 1)
     best, strongest = 0.0, None
     done = 0
-    for size in range(top + 1):
+    for size in range(query.min_size, top + 1):
         for chosen in combinations(query.pool, size):
             known = _known_level(query.tried, frozenset((*always, *chosen)), always, chosen)
             if known is not None and known <= query.alpha:

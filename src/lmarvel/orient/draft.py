@@ -41,18 +41,30 @@ class RuleApplication:
 class Draft:
     """A graph with marks that can be written, each once.
 
-    ``mark[x][y]`` is the mark at y on the edge x-y; nodes that are not adjacent have no entry.
+    ``mark[x][y]`` is the mark at y on the edge x-y; nodes that are not adjacent have no entry. ``ambiguous`` holds
+    unshielded triples (a, b, c), a < c, of which it is not known whether b is a collider; no rule uses them.
     """
 
     def __init__(self, n: int, edges: Iterable[tuple[int, int]]) -> None:
         self.mark: list[dict[int, int]] = [{} for _ in range(n)]
         self.log: list[RuleApplication] = []
+        self.ambiguous: frozenset[tuple[int, int, int]] = frozenset()
         for x, y in edges:
             self.mark[x][y] = self.mark[y][x] = CIRCLE
 
     def adjacent(self, x: int, y: int) -> bool:
         """Tell whether two nodes share an edge."""
         return y in self.mark[x]
+
+    def delete(self, x: int, y: int) -> None:
+        """Remove an edge, with its marks."""
+        del self.mark[x][y], self.mark[y][x]
+
+    def gap(self, a: int, b: int, c: int) -> bool:
+        """Tell whether the triple a, b, c is unshielded, and known to be a collider or not."""
+        if c in self.mark[a]:
+            return False
+        return not self.ambiguous or (min(a, c), b, max(a, c)) not in self.ambiguous
 
     def directed(self, x: int, y: int) -> bool:
         """Tell whether x --> y."""

@@ -20,6 +20,10 @@ from lmarvel.orient.rules import IsCollider, Wanted
 
 Rule = tuple[str, Callable[[Draft, int, int], Wanted | None]]
 
+CheckPath = Callable[[Draft, tuple[int, ...]], list[Wanted] | None]
+"""(draft, discriminating path) -> None if the path stands. Otherwise edges of it were deleted from the draft, and the
+colliders that this made are returned. RFCI tests the edges of a path so before R4 uses it."""
+
 
 class Agenda:
     """Circles (x, y), that is at y on the edge x-y, waiting for a group of rules; each at most once."""
@@ -44,7 +48,14 @@ class Agenda:
         return bool(self._queue)
 
 
-def orient(n: int, edges: Iterable[tuple[int, int]], is_collider: IsCollider, selection: bool = True) -> Draft:
+def orient(
+    n: int,
+    edges: Iterable[tuple[int, int]],
+    is_collider: IsCollider,
+    selection: bool = True,
+    ambiguous: frozenset[tuple[int, int, int]] = frozenset(),
+    check_path: CheckPath | None = None,
+) -> Draft:
     """Orient the skeleton maximally; the draft's log holds every rule application in order.
 
     Parameters
@@ -57,14 +68,34 @@ def orient(n: int, edges: Iterable[tuple[int, int]], is_collider: IsCollider, se
         See :data:`lmarvel.orient.rules.IsCollider`.
     selection : bool
         False asserts that the sample was not selected, and switches R5-R7 off.
+    ambiguous : frozenset of (int, int, int)
+        Unshielded triples (a, b, c), a < c, that are neither a collider nor a non-collider for sure.
+    check_path : callable, optional
+        Asked about each discriminating path before R4 uses it, see :data:`CheckPath`.
     """
     draft = Draft(n, edges)
+    draft.ambiguous = ambiguous
     groups: list[list[Rule]] = [
-        [("R1", rules.r1), ("R2", rules.r2), ("R3", rules.r3), ("R4", lambda d, x, y: rules.r4(d, x, y, is_collider))],
+        [("R1", rules.r1), ("R2", rules.r2), ("R3", rules.r3), ("R4", lambda d, x, y: r4(d, x, y))],
         [("R6", rules.r6), ("R7", rules.r7)] if selection else [],
         [("R8", rules.r8), ("R9", rules.r9), ("R10", rules.r10)],
     ]
     agendas = [Agenda() for _ in groups]
+
+    def r4(draft: Draft, c: int, b: int) -> Wanted | None:
+        wanted = rules.r4(draft, c, b, is_collider)
+        while wanted is not None and check_path is not None:
+            colliders = check_path(draft, wanted[0])
+            if colliders is None:
+                break
+            for nodes, marks in colliders:
+                draft.apply("R0", nodes, marks)
+            _start(draft, agendas)
+            # The path is gone; there may be another one, if the edge still is.
+            still = c in draft.mark[b] and draft.mark[c][b] == CIRCLE
+            wanted = rules.r4(draft, c, b, is_collider) if still else None
+        return wanted
+
     for nodes, marks in rules.r0(draft, is_collider):
         draft.apply("R0", nodes, marks)
     _start(draft, agendas)
@@ -77,12 +108,13 @@ def orient(n: int, edges: Iterable[tuple[int, int]], is_collider: IsCollider, se
 
 
 def _start(draft: Draft, agendas: list[Agenda]) -> None:
-    """After R0: every rule but R5 needs an arrowhead or tail, so only circles near an arrowhead can be resolved."""
-    headed = {y for around in draft.mark for y, at_y in around.items() if at_y == ARROW}
+    """Put every circle that some rule may resolve on the agendas: all but R5 need an arrowhead or a tail nearby."""
+    settled = {v for x, around in enumerate(draft.mark) for y, at_y in around.items() if at_y != CIRCLE for v in (x, y)}
     for x, around in enumerate(draft.mark):
         for y, at_y in around.items():
-            if at_y == CIRCLE and (x in headed or y in headed):
+            if at_y == CIRCLE and (x in settled or y in settled):
                 agendas[0].push((x, y))
+                agendas[1].push((x, y))
                 if draft.mark[y][x] == ARROW:
                     agendas[2].push((x, y))
 
@@ -96,7 +128,7 @@ def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda]) -> Non
             continue
         x, y = agendas[group].pop()
         for name, rule in groups[group]:
-            if draft.mark[x][y] != CIRCLE:
+            if draft.mark[x].get(y) != CIRCLE:
                 break
             wanted = rule(draft, x, y)
             if wanted is not None:

@@ -44,7 +44,7 @@ def r0(draft: Draft, is_collider: IsCollider) -> Iterator[Wanted]:
 def r1(draft: Draft, c: int, b: int) -> Wanted | None:
     """If a *-> b o-* c, and a, c are not adjacent, then b --> c."""
     for a in draft.mark[b]:
-        if draft.mark[a][b] == ARROW and a != c and not draft.adjacent(a, c):
+        if draft.mark[a][b] == ARROW and a != c and draft.gap(a, b, c):
             return (a, b, c), ((c, b, TAIL), (b, c, ARROW))
     return None
 
@@ -63,7 +63,7 @@ def r3(draft: Draft, d: int, b: int) -> Wanted | None:
     """If a *-> b <-* c, a *-o d o-* c, a, c are not adjacent, and d *-o b, then d *-> b."""
     into = [a for a in draft.mark[d] if draft.mark[a][d] == CIRCLE and draft.mark[a].get(b) == ARROW]
     for a, c in combinations(into, 2):
-        if not draft.adjacent(a, c):
+        if draft.gap(a, d, c):
             return (a, b, c, d), ((d, b, ARROW),)
     return None
 
@@ -125,10 +125,8 @@ def r5(draft: Draft) -> Iterator[Wanted]:
 
 def _circle_cycle(draft: Draft, circles: list[list[int]], a: int, b: int) -> tuple[int, ...] | None:
     for c in circles[a]:
-        if c != b and not draft.adjacent(b, c):
-            path = uncovered_path(
-                draft, a, c, b, step=lambda q: circles[q], last=lambda d: not draft.adjacent(a, d), avoid=a
-            )
+        if c != b and draft.gap(b, a, c):
+            path = uncovered_path(draft, a, c, b, step=lambda q: circles[q], last=lambda d: draft.gap(a, b, d), avoid=a)
             if path:
                 return path
     return None
@@ -145,7 +143,7 @@ def r6(draft: Draft, c: int, b: int) -> Wanted | None:
 def r7(draft: Draft, c: int, b: int) -> Wanted | None:
     """If a --o b o-* c, and a, c are not adjacent, then b --* c."""
     for a, at_a in draft.mark[b].items():
-        if at_a == TAIL and draft.mark[a][b] == CIRCLE and a != c and not draft.adjacent(a, c):
+        if at_a == TAIL and draft.mark[a][b] == CIRCLE and a != c and draft.gap(a, b, c):
             return (a, b, c), ((c, b, TAIL),)
     return None
 
@@ -165,7 +163,7 @@ def r9(draft: Draft, c: int, a: int) -> Wanted | None:
     if draft.mark[a][c] != ARROW:
         return None
     for b in _onward(draft, a):
-        if b != c and not draft.adjacent(b, c):
+        if b != c and draft.gap(b, a, c):
             path = uncovered_path(draft, a, b, c, step=lambda q: _onward(draft, q), avoid=a)
             if path:
                 return path, ((c, a, TAIL),)
@@ -188,7 +186,7 @@ def r10(draft: Draft, c: int, a: int) -> Wanted | None:
             found = (_pd_path(draft, a, first, b, avoid=c) for b in ends)
             routes[first] = [path for path in found if path]
     for mu, omega in combinations(routes, 2):
-        if draft.adjacent(mu, omega):
+        if not draft.gap(mu, a, omega):
             continue
         for one in routes[mu]:
             for other in routes[omega]:
@@ -239,7 +237,7 @@ def _uncovered_walk(
         state = queue.popleft()
         p, q = state
         for r in step(q):
-            if r in (p, avoid) or (q, r) in origin or draft.adjacent(p, r):
+            if r in (p, avoid) or (q, r) in origin or not draft.gap(p, q, r):
                 continue
             if r == goal:
                 if not last(q):
@@ -261,7 +259,7 @@ def _uncovered_simple(
     """Depth first over simple uncovered paths: exponential at worst, and rarely needed."""
     p, q = path[-2:]
     for r in step(q):
-        if r in path or draft.adjacent(p, r):
+        if r in path or not draft.gap(p, q, r):
             continue
         if r == goal:
             if last(q):

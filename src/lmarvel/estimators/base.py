@@ -1,0 +1,249 @@
+"""The frame of all estimators: parameters in, fitted attributes out.
+
+They follow scikit-learn's conventions (``fit`` returns self, results end in an underscore, ``get_params`` and
+``set_params``, ``clone`` works) without depending on it. The work is done by the functions of the layers below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from lmarvel.ci.base import checked_alpha
+from lmarvel.ci.gaussian import FisherZ
+from lmarvel.ci.ledger import BudgetSpent, Ledger, check_budgets
+from lmarvel.errors import ParameterError
+from lmarvel.estimators.inputs import Boundary, as_ci_test, boundaries_for, check_boundary_name, name_of
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Mark
+from lmarvel.orient.engine import CheckPath, orient
+from lmarvel.orient.rules import IsCollider
+from lmarvel.result import BudgetEnded, Discovery, Event, Statistics
+from lmarvel.skeleton.lmarvel import default_boundary_alpha
+from lmarvel.skeleton.sepsets import NamedSepsets, Sepsets
+
+Self = TypeVar("Self", bound="Estimator")
+Progress = Callable[[str, int, int], None]
+
+
+class Estimator:
+    """Parameters by name, as scikit-learn has them."""
+
+    @classmethod
+    def _parameters(cls) -> tuple[str, ...]:
+        code = cls.__init__.__code__
+        return code.co_varnames[1 : code.co_argcount]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor with their values."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change parameters by name."""
+        for name, value in params.items():
+            if name not in self._parameters():
+                known = ", ".join(self._parameters())
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: it has {known}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k].default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+class Learned(NamedTuple):
+    """What a method found before orientation, and how it wants to be oriented."""
+
+    edges: list[tuple[int, int]]
+    sepsets: Sepsets
+    trace: list[Event]
+    undecided: Callable[[], list[tuple[int, int]]]  # asked after orientation, which may run tests
+    is_collider: IsCollider
+    ambiguous: frozenset[tuple[int, int, int]] = frozenset()
+    check_path: CheckPath | None = None
+
+
+class PagEstimator(Estimator):
+    """An estimator that learns a PAG: the course of ``fit`` that all methods share."""
+
+    alpha: float
+    test: Any
+    boundary: Boundary
+    boundary_alpha: float | None
+    selection: bool
+    max_conditioning: int | None
+    max_tests: int | None
+    max_seconds: float | None
+
+    pag_: PAG
+    sepsets_: Mapping[tuple[str, str], frozenset[str]]
+    boundaries_: Mapping[str, frozenset[str]]
+    n_ci_tests_: int
+    result_: Discovery
+
+    _starts_complete = False
+
+    def _check(self) -> None:
+        """Refuse parameters that are the method's own, before any work."""
+
+    def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
+        """Run the method."""
+        raise TypeError(f"{type(self).__name__} is the frame of estimators: use one of its subclasses")
+
+    def fit(
+        self: SelfPag,
+        data: Any = None,
+        y: object = None,
+        *,
+        names: Sequence[str] | None = None,
+        progress: Progress | None = None,
+    ) -> SelfPag:
+        """Learn the PAG.
+
+        Parameters
+        ----------
+        data : array, mapping, frame, path or Moments, optional
+            The table; not needed where ``test`` is a test that knows its variables.
+        y : ignored
+            There for pipelines that pass it.
+        names : sequence of str, optional
+            Variable names for an array, or for a test that is a plain function.
+        progress : callable, optional
+            Called with (phase, done, of how many) as the work goes on.
+        """
+        alpha = checked_alpha(self.alpha)
+        level = None if self.boundary_alpha is None else checked_alpha(self.boundary_alpha, "boundary_alpha")
+        check_boundary_name(self.boundary, self._starts_complete)
+        budgets = (self.max_conditioning, self.max_tests, self.max_seconds)
+        check_budgets(*budgets)
+        self._check()
+        report = progress or _silent
+        clock = Clock()
+        started = time.monotonic()  # max_seconds counts from here, reading the data included
+        report("data", 0, 1)
+        ci = as_ci_test(self.test, data, names)
+        clock.lap("data")
+        report("boundary", 0, 1)
+        ledger = Ledger(ci, *budgets, started=started)
+        level = default_boundary_alpha(len(ci.names), alpha) if level is None else level
+        settings = {"method": type(self).__name__, **self.get_params(), "test": name_of(self.test)}
+        settings["boundary_alpha"] = level
+        if isinstance(ci, FisherZ):
+            settings["rows"] = ci.n
+        try:
+            settings["boundary"], boundaries = boundaries_for(self.boundary, ledger, level)
+            clock.lap("boundary")
+            self.result_ = self._discover(ledger, boundaries, level, report, clock, settings)
+        except BudgetSpent as spent:  # in the boundaries: without them no method can start
+            clock.lap("boundary")
+            self.result_ = _nothing(ledger, str(spent), clock, {**settings, "boundary": "none"})
+        self.pag_ = self.result_.pag
+        self.sepsets_ = self.result_.sepsets
+        self.boundaries_ = self.result_.boundaries
+        self.n_ci_tests_ = self.result_.stats.n_tests
+        return self
+
+    def _discover(
+        self,
+        ledger: Ledger,
+        boundaries: list[set[int]],
+        level: float,
+        report: Progress,
+        clock: Clock,
+        settings: Mapping[str, Any],
+    ) -> Discovery:
+        """Run the method, orient what it found, and put everything together under names."""
+        names = tuple(ledger.ci.names)
+        learned = self._learn(ledger, boundaries, level, report)
+        clock.lap("skeleton")
+        report("orientation", 0, 1)
+        draft = orient(
+            len(names), learned.edges, learned.is_collider, self.selection, learned.ambiguous, learned.check_path
+        )
+        pag = PAG._trusted(names, draft.matrix())
+        clock.lap("orientation")
+        known = boundaries if settings["boundary"] != "none" else []
+        return Discovery(
+            pag=pag,
+            sepsets=NamedSepsets(learned.sepsets, names),
+            boundaries={names[x]: frozenset(names[v] for v in mb) for x, mb in enumerate(known)},
+            stats=statistics_of(ledger, clock),
+            trace=(*learned.trace, *draft.log),
+            settings=settings,
+            undecided=tuple((names[x], names[y]) for x, y in learned.undecided()),
+        )
+
+
+SelfPag = TypeVar("SelfPag", bound=PagEstimator)
+
+
+def by_sepsets(sepsets: Sepsets) -> IsCollider:
+    """Return the usual reading of separating sets: b is a collider if it is outside Sep(v, c)."""
+
+    def is_collider(v: int, a: int, b: int, c: int) -> bool:
+        sepset = sepsets.lookup(v, c)
+        return sepset is not None and b not in sepset
+
+    return is_collider
+
+
+class AllPairs(Sequence[tuple[str, str]]):
+    """Every pair of names, made when asked for: with thousands of variables there are millions."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.names) * (len(self.names) - 1) // 2
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self.names, 2)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index] if isinstance(index, slice) else next(islice(self, range(len(self))[index], None))
+
+
+class Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        """Enter the time since the last lap under this phase."""
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._last
+        self._last = now
+
+
+def statistics_of(ledger: Ledger, clock: Clock) -> Statistics:
+    """Return the tests by phase and size and the seconds by phase."""
+    return Statistics({p: ledger.tests_by_size(p) for p in ledger.phases}, dict(clock.seconds))
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _nothing(ledger: Ledger, reason: str, clock: Clock, settings: Mapping[str, Any]) -> Discovery:
+    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
+    names = tuple(ledger.ci.names)
+    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return Discovery(
+        pag=PAG._trusted(names, marks),
+        sepsets={},
+        boundaries={},
+        stats=statistics_of(ledger, clock),
+        trace=(BudgetEnded(reason),),
+        settings=settings,
+        undecided=AllPairs(names),
+    )

@@ -1,0 +1,108 @@
+"""MBCS*: collider-set search on Markov boundaries (Pellet & Elisseeff 2008).
+
+In the graph of Markov boundaries two variables that are not adjacent are joined only because a collider path links
+them, and the nodes of such a path lie in both boundaries. So only edges in a triangle can be too many. For such
+an edge x-y a set that separates is the rest of the smaller boundary, with some of the common neighbours, and without
+those boundary members that would open a path through a common neighbour that was left out.
+
+With an oracle the result is the exact PAG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.skeleton.pruning import Pruning
+
+PHASE = "collider-set"
+
+
+def mbcs(
+    ledger: Ledger,
+    boundaries: list[set[int]],
+    alpha: float = 0.01,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Pruning:
+    """Learn the skeleton and separating sets of MBCS*.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Where tests are asked, counted and budgeted.
+    boundaries : list of sets
+        Markov boundaries, symmetric.
+    alpha : float
+        The level.
+    progress : callable, optional
+        Called with (what, edges done, edges in all).
+    """
+    pruning = Pruning(ledger, boundaries, alpha)
+    edges = [(x, y) for x, y in pruning.edges() if boundaries[x] & boundaries[y]]
+    spouse_links = []
+    try:
+        for done, (x, y) in enumerate(edges):
+            if progress is not None:
+                progress(PHASE, done, len(edges))
+            found = collider_set_search(pruning, boundaries, x, y)
+            if found is not None:
+                spouse_links.append((x, y, *found))
+    except BudgetSpent as spent:
+        _cut_together(pruning, spouse_links)
+        pruning.spent(spent)
+    else:
+        _cut_together(pruning, spouse_links)
+    return pruning
+
+
+def _cut_together(pruning: Pruning, links: list[tuple[int, int, frozenset[int], float]]) -> None:
+    for x, y, sepset, pvalue in links:
+        pruning.cut(PHASE, x, y, sepset, pvalue)
+
+
+def collider_set_search(
+    pruning: Pruning, boundaries: list[set[int]], x: int, y: int
+) -> tuple[frozenset[int], float] | None:
+    """Search a separating set of an edge in a triangle; return it with its p-value, or None."""
+    triangle = boundaries[x] & boundaries[y]
+    rest = min(boundaries[x] - triangle - {y}, boundaries[y] - triangle - {x}, key=len)
+    for size in range(len(triangle) + 1):
+        for kept in combinations(sorted(triangle), size):
+            # Members of the boundary that an open collider among the common neighbours could make harmful.
+            harmful = rest & _reachable(boundaries, triangle - set(kept), {x, y})
+            always = tuple(sorted((rest - harmful) | set(kept)))
+            found = _all_or_some(pruning, x, y, harmful, always)
+            if found is not None:
+                return found
+    return None
+
+
+def _all_or_some(
+    pruning: Pruning, x: int, y: int, harmful: set[int], always: tuple[int, ...]
+) -> tuple[frozenset[int], float] | None:
+    """Test x and y given ``always`` and all of the harmful members, then given each subset of these."""
+    ledger, alpha = pruning.ledger, pruning.alpha
+    everything = frozenset(always) | harmful
+    if len(everything) <= ledger.largest_set:
+        p = ledger.pvalue(PHASE, x, y, everything)
+        if p > alpha:
+            return everything, p
+    else:
+        pruning.unfinished.add((x, y))
+    if not harmful:
+        return None
+    answer = ledger.find_sepset(PHASE, x, y, harmful, alpha, always=always, max_size=len(harmful) - 1)
+    if not answer.complete:
+        pruning.unfinished.add((x, y))
+    return None if answer.sepset is None else (answer.sepset, answer.pvalue)
+
+
+def _reachable(boundaries: list[set[int]], start: set[int], without: set[int]) -> set[int]:
+    """Return what is connected to ``start`` in the boundary graph once ``without`` is deleted."""
+    seen, stack = set(start), list(start)
+    while stack:
+        new = boundaries[stack.pop()] - seen - without
+        seen |= new
+        stack += new
+    return seen

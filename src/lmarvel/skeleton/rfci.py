@@ -1,0 +1,169 @@
+"""RFCI: really fast causal inference (Colombo, Maathuis, Kalisch & Richardson 2012).
+
+RFCI leaves the Possible-D-Sep search out. Instead it tests, before an orientation rule uses a triple or a
+discriminating path, whether the edges that it rests on survive given what separates its ends. That needs few tests,
+and with an oracle every mark is right; but edges can be too many (an RFCI-PAG, not always the PAG).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import combinations, pairwise
+
+from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.graph.marks import ARROW
+from lmarvel.orient.draft import Draft
+from lmarvel.orient.rules import Wanted
+from lmarvel.skeleton.pc import pc_stable
+from lmarvel.skeleton.pruning import Pruning
+
+Triple = tuple[int, int, int]
+PHASE = "triples"
+_EXHAUSTIVE = 12  # a set up to this size is searched for its smallest separating subset; a larger one is thinned out
+
+
+def rfci(
+    ledger: Ledger,
+    boundaries: list[set[int]],
+    alpha: float = 0.01,
+    n_jobs: int = 1,
+    max_p: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Pruning:
+    """Learn the skeleton of RFCI, up to the tests that go with orientation (see :class:`PathCheck`).
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Where tests are asked, counted and budgeted.
+    boundaries : list of sets
+        The graph to start from: Markov boundaries, or for each variable all others.
+    alpha : float
+        The level.
+    n_jobs : int
+        Threads over pairs in the PC search.
+    max_p : bool
+        Take the separating set with the largest p-value of its size, not the first found.
+    progress : callable, optional
+        Called with (what, done, of how many).
+    """
+    pruning = Pruning(ledger, boundaries, alpha, n_jobs, max_p)
+    try:
+        pc_stable(pruning, progress=progress)
+        check_triples(pruning, unshielded(pruning, range(len(boundaries))))
+    except BudgetSpent as spent:
+        pruning.spent(spent)
+    return pruning
+
+
+def unshielded(pruning: Pruning, middles: Iterable[int]) -> list[Triple]:
+    """Return the unshielded triples (x, y, z), x < z, with y among ``middles``."""
+    return [
+        (x, y, z)
+        for y in middles
+        for x, z in combinations(sorted(pruning.adjacent[y]), 2)
+        if z not in pruning.adjacent[x]
+    ]
+
+
+def check_triples(pruning: Pruning, triples: Iterable[Triple]) -> list[Triple]:
+    """Test both edges of each triple given Sep(x, z) without y, cut what does not survive, and check what that opens.
+
+    Returns the triples that stand.
+    """
+    queue = deque(triples)
+    accepted: list[Triple] = []
+    while queue:
+        x, y, z = queue.popleft()
+        if not _stands(pruning, x, y, z):
+            continue
+        given = pruning.sepsets[x, z] - {y}
+        cuts = [end for end in (x, z) if given - {end} and _cut_if_separated(pruning, end, y, given)]
+        for end in cuts:
+            common = pruning.adjacent[end] & pruning.adjacent[y]
+            queue.extend((min(end, y), w, max(end, y)) for w in sorted(common))
+        if not cuts:
+            accepted.append((x, y, z))
+    return [triple for triple in accepted if _stands(pruning, *triple)]
+
+
+def _stands(pruning: Pruning, x: int, y: int, z: int) -> bool:
+    return x in pruning.adjacent[y] and z in pruning.adjacent[y] and z not in pruning.adjacent[x]
+
+
+def _cut_if_separated(pruning: Pruning, x: int, y: int, given: frozenset[int]) -> bool:
+    """Cut x-y if ``given`` separates it, and store a small subset that does."""
+    ledger = pruning.ledger
+    zs = given - {x, y}
+    if len(zs) > ledger.largest_set:
+        pruning.unfinished.add((min(x, y), max(x, y)))
+        return False
+    p = ledger.pvalue(PHASE, x, y, zs)
+    if p <= pruning.alpha:
+        return False
+    if len(zs) <= _EXHAUSTIVE:
+        answer = ledger.find_sepset(PHASE, x, y, zs, pruning.alpha)
+        if answer.sepset is not None:
+            zs, p = answer.sepset, answer.pvalue
+    else:
+        for z in sorted(zs):
+            thinner = ledger.pvalue(PHASE, x, y, zs - {z})
+            if thinner > pruning.alpha:
+                zs, p = zs - {z}, thinner
+    pruning.cut(PHASE, x, y, zs, p)
+    return True
+
+
+class PathCheck:
+    """Test the edges of a discriminating path before R4 uses it; the engine's ``check_path``.
+
+    An edge u-w of the path (v, .., a, b, c) goes if some non-empty subset of Sep(v, c) separates it.
+    """
+
+    def __init__(self, pruning: Pruning, is_collider: Callable[[int, int, int, int], bool]) -> None:
+        self.pruning = pruning
+        self.is_collider = is_collider
+        self._checked: set[tuple[int, ...]] = set()
+
+    def __call__(self, draft: Draft, path: tuple[int, ...]) -> list[Wanted] | None:
+        """Return None if all edges stand, else delete from the draft what was cut and return the new colliders."""
+        if path in self._checked:
+            return None
+        try:
+            cut = self._cut_first(path)
+        except BudgetSpent as spent:
+            self.pruning.spent(spent)
+            cut = None
+        if cut is None:
+            self._checked.add(path)
+            return None
+        return self._follow_up(draft, *cut)
+
+    def _cut_first(self, path: tuple[int, ...]) -> tuple[int, int] | None:
+        pruning = self.pruning
+        between = pruning.sepsets[path[0], path[-1]]
+        for u, w in pairwise(path):
+            pool = between - {u, w}
+            answer = pruning.ledger.find_sepset(PHASE, u, w, pool, pruning.alpha, min_size=1)
+            if answer.sepset is not None:
+                pruning.cut(PHASE, u, w, answer.sepset, answer.pvalue)
+                return u, w
+            if not answer.complete:
+                pruning.unfinished.add((min(u, w), max(u, w)))
+        return None
+
+    def _follow_up(self, draft: Draft, u: int, w: int) -> list[Wanted]:
+        """Check the triples over the gap u, w, and bring the draft in line with the graph."""
+        pruning = self.pruning
+        fresh = [(min(u, w), m, max(u, w)) for m in sorted(pruning.adjacent[u] & pruning.adjacent[w])]
+        try:
+            standing = check_triples(pruning, fresh)
+        except BudgetSpent as spent:
+            pruning.spent(spent)
+            standing = []
+        gone = [(x, y) for x, row in enumerate(draft.mark) for y in row if x < y and y not in pruning.adjacent[x]]
+        for x, y in gone:
+            draft.delete(x, y)
+        colliders = [(x, y, z) for x, y, z in standing if self.is_collider(x, x, y, z)]
+        return [((x, y, z), ((x, y, ARROW), (z, y, ARROW))) for x, y, z in colliders]
