@@ -32,16 +32,39 @@ class GraphError(LMarvelError):
 
 
 class CITestError(LMarvelError):
-    """A conditional-independence test cannot answer, or answered nonsense."""
+    """A conditional-independence test cannot answer, or answered nonsense.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> LMarvel(test=lambda x, y, given: 2.0).fit(names=["A", "B"])
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.CITestError: the test answered 2.0 for A, B given nothing: a p-value between 0 and 1 is needed
+    """
 
 
 class ParameterError(LMarvelError):
-    """A parameter has a value that makes no sense; the message names it and its range."""
+    """A parameter has a value that makes no sense; the message names it and its range.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> LMarvel(alpha=1.5).fit({"A": [1, 2, 3], "B": [2, 1, 4]})
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.ParameterError: alpha must lie strictly between 0 and 1, not 1.5; 0.01 is a usual choice
+    """
 
 
 class DataError(LMarvelError):
-    """A table cannot be used as it is; the message names the column, row or value."""
+    """A table cannot be used as it is; the message names the column, row or value.
 
-
-class LMarvelWarning(UserWarning):
-    """Something a user should know, though the result stands."""
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> LMarvel().fit({"A": [1, 2, 3, 4, 5], "B": [7, 7, 7, 7, 7]})
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.DataError: constant column 'B': it can be neither cause nor effect here, drop it
+    """

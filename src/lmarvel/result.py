@@ -96,6 +96,12 @@ class Statistics:
         Distinct tests by phase and size of the conditioning set: ``tests["adjacency"][2]``.
     seconds : mapping
         Wall-clock seconds by phase of the work.
+
+    Examples
+    --------
+    >>> stats = Statistics({"adjacency": {0: 3, 1: 1}}, {"skeleton": 0.1})
+    >>> stats.n_tests, stats.mean_conditioning_size
+    (4, 0.25)
     """
 
     tests: Mapping[str, Mapping[int, int]]
@@ -231,6 +237,8 @@ class Discovery:
             return f"{a}, {b}: not adjacent. " + (
                 f"They are independent given {', '.join(sorted(given))}." if given else "They are independent."
             )
+        if any({a, b} == set(pair) for pair in self.undecided):
+            return f"{edge}: not decided, a budget ended the search: the edge was not shown to be there."
         return f"{edge}: {meaning(edge, settled=self._not_selected(edge))}"
 
     def _not_selected(self, edge: Edge) -> bool:

@@ -122,6 +122,14 @@ class SepsetAnswer(NamedTuple):
         The subset of the pool at which the search ended; None if it went to its end.
     complete : bool
         False if a budget ended the search.
+
+    Examples
+    --------
+    >>> from lmarvel import MAG, MSeparation, SepsetQuery, find_sepset
+    >>> oracle = MSeparation(MAG.from_edges("A --> B", "B --> C"))
+    >>> answer = find_sepset(oracle, SepsetQuery(0, 2, pool=(1,)))
+    >>> answer.pvalue, answer.tests_by_size      # one test given nothing, one given B
+    (1.0, (1, 1))
     """
 
     sepset: frozenset[int] | None

@@ -220,8 +220,8 @@ class Ledger:
         if largest >= query.min_size or answer.stopped:
             level = query.alpha
             if answer.sepset is None:
-                known = (family.level for family in query.tried if family.level <= level)
-                level = max(answer.pvalue, *known) if query.tried else answer.pvalue
+                known = [family.level for family in query.tried if family.level <= level]
+                level = max([answer.pvalue, *known])
             families.append(Tried(query.always, query.pool, query.min_size, largest, answer.stopped, level))
         if answer.sepset is not None:
             zs = tuple(sorted(answer.sepset))

@@ -125,7 +125,8 @@ def _member(pag: PAG) -> tuple[str | None, MAG | None]:
     if reason:
         return reason, None
     mag = MAG._trusted(pag.names, marks)
-    return _first_difference(pag, mag_to_pag(mag)), mag
+    reason = _first_difference(pag, mag_to_pag(mag))
+    return reason, None if reason else mag
 
 
 def _first_difference(pag: PAG, right: PAG) -> str | None:
