@@ -9,7 +9,7 @@ from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.oracle import MSeparation
 from lmarvel.ci.search import find_sepset
 from lmarvel.data.moments import Moments, moments_of
-from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, ParameterError
+from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, MBCS, RFCI, LMarvel
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
@@ -37,6 +37,7 @@ __all__ = [
     "GraphError",
     "LMarvel",
     "LMarvelError",
+    "LMarvelWarning",
     "MSeparation",
     "Mark",
     "MixedGraph",

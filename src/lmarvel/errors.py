@@ -68,3 +68,13 @@ class DataError(LMarvelError):
     ...
     lmarvel.errors.DataError: constant column 'B': it can be neither cause nor effect here, drop it
     """
+
+
+class LMarvelWarning(UserWarning):
+    """Something a user should know, though the result stands.
+
+    Examples
+    --------
+    >>> issubclass(LMarvelWarning, UserWarning)
+    True
+    """

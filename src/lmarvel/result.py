@@ -238,7 +238,7 @@ class Discovery:
                 f"They are independent given {', '.join(sorted(given))}." if given else "They are independent."
             )
         if any({a, b} == set(pair) for pair in self.undecided):
-            return f"{edge}: not decided, a budget ended the search: the edge was not shown to be there."
+            return f"{edge}: undecided, a budget ended the search: the edge was not shown to be there."
         return f"{edge}: {meaning(edge, settled=self._not_selected(edge))}"
 
     def _not_selected(self, edge: Edge) -> bool:

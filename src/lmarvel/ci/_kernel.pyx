@@ -37,14 +37,17 @@ cdef struct Factor:
 
 
 cdef struct Family:
-    # See `lmarvel.ci.base.Tried`, in terms of positions in this search's pool.
+    # See `lmarvel.ci.base.Tried`, in terms of positions in this search's pool and sizes of its subsets.
     unsigned char allowed[POOL]
     unsigned char needed[POOL]
     int n_needed
     int smallest
     int largest
-    int n_stop                 # -1: none
-    int stop[DEPTH]
+    int n_stop                 # the size of subsets to compare with the stop; -1: none
+    int stop[DEPTH]            # nodes, ascending
+    int stop_length
+    int extra[DEPTH]           # nodes of `always` here that are free members there, ascending
+    int n_extra
     double level
 
 
@@ -87,9 +90,9 @@ cdef inline double pvalue_of(double r2, int df) noexcept nogil:
     return erfc(sqrt(df * 0.5) * atanh(sqrt(r2)))
 
 
-cdef inline bint covered(Family* g, int* chosen, int k) noexcept nogil:
+cdef inline bint covered(Family* g, int* chosen, int* node, int k) noexcept nogil:
     """Tell whether the subset belongs to the family."""
-    cdef int i, got = 0
+    cdef int i, got = 0, e = 0, t = 0, w
     for i in range(k):
         if g.needed[chosen[i]]:
             got += 1
@@ -101,9 +104,20 @@ cdef inline bint covered(Family* g, int* chosen, int k) noexcept nogil:
         return True
     if k != g.n_stop:
         return False
-    for i in range(k):
-        if chosen[i] != g.stop[i]:
-            return chosen[i] < g.stop[i]
+    # Compare the free members, in ascending order, with where the family's search ended.
+    i = 0
+    while t < g.stop_length:
+        while i < k and g.needed[chosen[i]]:
+            i += 1
+        if e < g.n_extra and (i == k or g.extra[e] < node[chosen[i]]):
+            w = g.extra[e]
+            e += 1
+        else:
+            w = node[chosen[i]]
+            i += 1
+        if w != g.stop[t]:
+            return w < g.stop[t]
+        t += 1
     return False
 
 
@@ -127,29 +141,15 @@ cdef bint fill(Family* g, tried, tuple pool, tuple always):
     g.largest = largest - shift
     g.n_stop = -1
     g.level = level
-    if stop is not None and must == always and len(stop) <= DEPTH:
-        # Members of the stop that are not in this pool: compare with where they would stand.
-        g.n_stop = len(stop)
+    if stop is not None and len(stop) <= DEPTH:
+        g.n_stop = len(stop) - shift
+        g.stop_length = len(stop)
         for i, v in enumerate(stop):
-            g.stop[i] = -1
-        return fill_stop(g, stop, pool)
-    return True
-
-
-cdef bint fill_stop(Family* g, tuple stop, tuple pool):
-    """Both searches go in ascending order; a missing member makes the comparison end at its place."""
-    cdef int i, j
-    for i, v in enumerate(stop):
-        j = 0
-        while j < len(pool) and pool[j] < v:
-            j += 1
-        g.stop[i] = j
-        if j == len(pool) or pool[j] != v:
-            # chosen[i] < j means an earlier node; chosen[i] >= j a later one: nothing behind matters.
-            for k in range(i + 1, len(stop)):
-                g.stop[k] = -1
-            g.n_stop = len(stop)
-            break
+            g.stop[i] = v
+        extra = sorted([v for v in always if v not in must])
+        g.n_extra = len(extra)
+        for i, v in enumerate(extra):
+            g.extra[i] = v
     return True
 
 
@@ -207,7 +207,7 @@ def search(const double[:, ::1] R, int n, query, int top, const double[::1] crit
                 skip = False
                 fresh = True
                 for i in range(n_families):
-                    if covered(&families[i], chosen, k):
+                    if covered(&families[i], chosen, node, k):
                         fresh = False
                         if families[i].level <= alpha:
                             skip = True

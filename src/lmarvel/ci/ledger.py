@@ -146,7 +146,7 @@ class Ledger:
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
         full = frozenset(zs)
-        if not any(covers(family, full, (), zs) for family in self._known(x, y, len(zs), len(zs))):
+        if not any(covers(family, full) for family in self._known(x, y, len(zs), len(zs))):
             self.count(phase, len(zs), 1)
             self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
         return p

@@ -37,7 +37,7 @@ def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
     done = 0
     for size in range(query.min_size, top + 1):
         for chosen in combinations(query.pool, size):
-            known = _known_level(query.tried, frozenset((*always, *chosen)), always, chosen)
+            known = _known_level(query.tried, frozenset((*always, *chosen)))
             if known is not None and known <= query.alpha:
                 continue
             if done == query.max_tests or (done % 64 == 0 and time.monotonic() > query.deadline):
@@ -54,22 +54,20 @@ def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
     return SepsetAnswer(None, best, tuple(counts), strongest, None, True)
 
 
-def _known_level(
-    tried: tuple[Tried, ...], full: frozenset[int], always: tuple[int, ...], chosen: tuple[int, ...]
-) -> float | None:
+def _known_level(tried: tuple[Tried, ...], full: frozenset[int]) -> float | None:
     """Return the lowest bound on the p-value of a set that was tried before, None if it was not."""
-    levels = [family.level for family in tried if covers(family, full, always, chosen)]
+    levels = [family.level for family in tried if covers(family, full)]
     return min(levels, default=None)
 
 
-def covers(family: Tried, full: frozenset[int], always: tuple[int, ...], chosen: tuple[int, ...]) -> bool:
+def covers(family: Tried, full: frozenset[int]) -> bool:
     """Tell whether a conditioning set belongs to a family that was tried."""
-    must = frozenset(family.always)
-    free = full - must
-    if not (must <= full and free <= frozenset(family.pool) and len(free) >= family.smallest):
+    free = full.difference(family.always)
+    if len(free) != len(full) - len(family.always) or len(free) < family.smallest:
+        return False
+    if not free.issubset(family.pool):
         return False
     if len(free) <= family.largest:
         return True
-    # Beyond the sizes that were finished, the order of visits tells, if both searches share it.
-    same_order = family.always == always
-    return same_order and family.stop is not None and len(free) == len(family.stop) and chosen < family.stop
+    # Beyond the sizes that were finished, the order of visits tells.
+    return family.stop is not None and len(free) == len(family.stop) and tuple(sorted(free)) < family.stop

@@ -19,7 +19,7 @@ from lmarvel.orient.engine import orient
 
 
 def orient_mag(mag: MixedGraph, selection: bool = True) -> Draft:
-    """Orient the skeleton of a MAG by rules alone, asking the MAG only which triples are colliders."""
+    """Orient a skeleton by rules alone, asking the MAG (or the PAG) only which triples are colliders."""
     marks = mag.marks
 
     def is_collider(v: int, a: int, b: int, c: int) -> bool:
@@ -125,7 +125,9 @@ def _member(pag: PAG) -> tuple[str | None, MAG | None]:
     if reason:
         return reason, None
     mag = MAG._trusted(pag.names, marks)
-    reason = _first_difference(pag, mag_to_pag(mag))
+    # First against the marks that follow from the PAG's own colliders: the candidate may have made a new one.
+    own = PAG._trusted(pag.names, orient_mag(pag).matrix())
+    reason = _first_difference(pag, own) or _first_difference(pag, mag_to_pag(mag))
     return reason, None if reason else mag
 
 
