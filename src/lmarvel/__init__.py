@@ -10,12 +10,13 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.ci.search import find_sepset
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
-from lmarvel.estimators import FCI, MBCS, RFCI, LMarvel
+from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
 from lmarvel.result import Discovery, Statistics
+from lmarvel.score.ricf import bic
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ __all__ = [
     "ADMG",
     "DAG",
     "FCI",
+    "M3HC",
     "MAG",
     "MBCS",
     "PAG",
@@ -46,6 +48,7 @@ __all__ = [
     "SepsetAnswer",
     "SepsetQuery",
     "Statistics",
+    "bic",
     "explain_invalid",
     "find_sepset",
     "mag_to_pag",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,10 +20,15 @@ from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.boundary.choose import METHODS
 from lmarvel.ci.base import checked_alpha
 from lmarvel.ci.gaussian import kernel_name
-from lmarvel.data.moments import moments_of
+from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import LMarvelError, ParameterError
-from lmarvel.estimators import LMarvel
+from lmarvel.estimators import METHODS as ESTIMATORS
+from lmarvel.estimators import PagEstimator
+from lmarvel.graph.marks import arrow, parse_edge
 from lmarvel.result import Discovery, edge_kinds
+
+if TYPE_CHECKING:
+    from lmarvel.comparison import Comparison
 
 app = typer.Typer(
     add_completion=False,
@@ -68,56 +73,68 @@ def _root(
     pass
 
 
+Alpha = Annotated[float, typer.Option(help="Level of the independence tests.")]
+BoundaryName = Annotated[str, typer.Option(help=f"Markov boundaries by: {', '.join(METHODS)}.")]
+BoundaryAlpha = Annotated[float | None, typer.Option(help="Level for boundaries; default 2/p^2, at most alpha.")]
+NoSelection = Annotated[bool, typer.Option("--no-selection", help="The sample was not selected (no R5-R7).")]
+Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")]
+Separator = Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")]
+MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.")]
+MaxTests = Annotated[int | None, typer.Option(help="Stop after so many tests.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
+Table = Annotated[Path, typer.Argument(help="A table: .csv, .tsv, .parquet or .feather, one row an observation.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
 @app.command()
 def learn(
-    data: Annotated[Path, typer.Argument(help="A table: .csv, .tsv, .parquet or .feather, one row an observation.")],
-    alpha: Annotated[float, typer.Option(help="Level of the independence tests.")] = 0.01,
-    boundary: Annotated[str, typer.Option(help=f"Markov boundaries by: {', '.join(METHODS)}.")] = "auto",
-    boundary_alpha: Annotated[
-        float | None, typer.Option(help="Level for boundaries; default 2/p^2, at most alpha.")
+    data: Table,
+    method: Annotated[str, typer.Option(help=f"One of: {', '.join(ESTIMATORS)}.")] = "lmarvel",
+    alpha: Alpha = 0.01,
+    boundary: Annotated[
+        str | None, typer.Option(help=f"Start from: {', '.join(METHODS)}; fci and rfci also none, their default.")
     ] = None,
-    removal_threshold: Annotated[float, typer.Option(help="p-value above which a set speaks against removal.")] = 0.8,
+    boundary_alpha: BoundaryAlpha = None,
+    removal_threshold: Annotated[
+        float | None, typer.Option(help="lmarvel: p-value above which a set speaks against removal; default 0.8.")
+    ] = None,
     assume_chordal: Annotated[
-        bool, typer.Option("--assume-chordal", help="The paper's algorithm, unrepaired.")
+        bool, typer.Option("--assume-chordal", help="lmarvel: the paper's algorithm, unrepaired.")
     ] = False,
-    no_selection: Annotated[
-        bool, typer.Option("--no-selection", help="The sample was not selected (no R5-R7).")
-    ] = False,
-    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")] = None,
-    max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
-    max_tests: Annotated[int | None, typer.Option(help="Stop after so many tests.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    no_selection: NoSelection = False,
+    columns: Columns = None,
+    drop: Drop = None,
+    separator: Separator = None,
+    max_conditioning: MaxConditioning = None,
+    max_tests: MaxTests = None,
+    max_seconds: MaxSeconds = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the result here: .json or .txt.")] = None,
     form: Annotated[
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Learn a PAG from a table, and say what it means."""
     if output is not None:
         if output.suffix not in (".json", ".txt"):
             raise OutputError(f"cannot tell the format of {output} by its ending: use .json or .txt")
         check_writable(output)
-    model = LMarvel(
+    model = _estimator(
+        method,
         alpha=alpha,
         boundary=boundary,
         boundary_alpha=boundary_alpha,
         removal_threshold=removal_threshold,
-        assume_chordal=assume_chordal,
+        assume_chordal=assume_chordal or None,
         selection=not no_selection,
         max_conditioning=max_conditioning,
         max_tests=max_tests,
         max_seconds=max_seconds,
     )
-    checked_alpha(alpha)
-    if separator is not None and len(separator := separator.replace("\\t", "\t")) != 1:
-        raise ParameterError(f"the separator is one character, not {separator!r}")
     with _progress(quiet) as report:
         report("data", 0, 1)
-        moments = moments_of(data, columns=_split(columns), drop=_split(drop) or (), separator=separator)
-        found = model.fit(moments, progress=report).result_
+        found = model.fit(_read(data, columns, drop, separator), progress=report).result_
     if output is not None:
         write_text(output, _as_json(found) if output.suffix == ".json" else f"{found.pag}\n")
     if not quiet:
@@ -127,6 +144,86 @@ def learn(
             print(f"\nWritten to {output}")
     if found.budget_ended:
         _fail(f"{found.budget_ended}; {len(found.undecided)} pairs are undecided", 3)
+
+
+@app.command()
+def compare(
+    data: Table,
+    methods: Annotated[str, typer.Option(help="Methods to run, with commas.")] = ",".join(ESTIMATORS),
+    alpha: Alpha = 0.01,
+    boundary: BoundaryName = "auto",
+    no_selection: NoSelection = False,
+    columns: Columns = None,
+    drop: Drop = None,
+    separator: Separator = None,
+    max_conditioning: MaxConditioning = None,
+    max_tests: MaxTests = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop each method after so many seconds.")] = 60,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
+) -> None:
+    """Run several methods on one table, and show tests, seconds, BIC, and where their PAGs differ."""
+    from lmarvel.comparison import compare as run
+
+    checked_alpha(alpha)
+    names = _split([methods]) or []
+    moments = _read(data, columns, drop, separator)
+    compared = run(
+        moments,
+        names,
+        boundary,
+        alpha=alpha,
+        selection=not no_selection,
+        max_conditioning=max_conditioning,
+        max_tests=max_tests,
+        max_seconds=max_seconds,
+    )
+    if form == "json":
+        print(json.dumps(compared.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(_comparison_lines(compared)))
+
+
+def _comparison_lines(compared: Comparison) -> Iterator[str]:
+    yield f"{'method':<8} {'edges':>6} {'tests':>12} {'mean set':>9} {'seconds':>9} {'BIC':>14}"
+    for name, found in compared.results.items():
+        score = compared.bic[name]
+        shown = "illegal PAG" if score is None else f"{score:,.1f}"
+        stats = found.stats
+        late = f"   {found.budget_ended}" if found.budget_ended else ""
+        yield (
+            f"{name:<8} {found.pag.n_edges:>6} {stats.n_tests:>12,} {stats.mean_conditioning_size:>9.1f}"
+            f" {sum(stats.seconds.values()):>9.3f} {shown:>14}{late}"
+        )
+    yield ""
+    rows = [("pair", *compared.results), *((f"{a}, {b}", *edges) for (a, b), edges in compared.differences())]
+    if len(rows) == 1:
+        yield "All methods give the same PAG."
+        return
+    yield "Where they differ"
+    arrows = [rows[0], *((row[0], *(_arrow_of(edge) for edge in row[1:])) for row in rows[1:])]
+    widths = [max(len(row[i]) for row in arrows) for i in range(len(rows[0]))]
+    for row in arrows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _arrow_of(edge: str) -> str:
+    """Return the three characters of an edge between its names, which may hold anything."""
+    return "." if edge == "no edge" else arrow(*parse_edge(edge)[2:])
+
+
+def _estimator(method: str, **parameters: Any) -> PagEstimator:
+    if method not in ESTIMATORS:
+        raise ParameterError(f"unknown method {method!r}: choose from {', '.join(ESTIMATORS)}")
+    given = {name: value for name, value in parameters.items() if value is not None}
+    model = ESTIMATORS[method]().set_params(**given)
+    model.check_parameters()
+    return model
+
+
+def _read(data: Path, columns: list[str] | None, drop: list[str] | None, separator: str | None) -> Moments:
+    if separator is not None and len(separator := separator.replace("\\t", "\t")) != 1:
+        raise ParameterError(f"the separator is one character, not {separator!r}")
+    return moments_of(data, columns=_split(columns), drop=_split(drop) or (), separator=separator)
 
 
 def _split(given: list[str] | None) -> list[str] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lmarvel.graph.kinds import PAG
+from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
@@ -77,13 +77,24 @@ class NoneRemovable:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """A move of a search by score: the edge between x and y before and after, and the BIC that it led to."""
+
+    x: int
+    y: int
+    before: str
+    after: str
+    bic: float
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetEnded:
     """A budget ended the run; the undecided pairs stayed as edges."""
 
     reason: str
 
 
-Event = Separated | Adjacent | Kept | Removed | LeftBoundary | NoneRemovable | BudgetEnded | RuleApplication
+Event = Separated | Adjacent | Kept | Removed | LeftBoundary | NoneRemovable | Moved | BudgetEnded | RuleApplication
 
 
 @dataclass(frozen=True)
@@ -148,6 +159,8 @@ class Discovery:
         The parameters of the run.
     undecided : sequence of pairs
         Pairs that a budget left open; they are edges of the PAG, but were not shown to be adjacent.
+    mag, bic : MAG, float, optional
+        The graph that a search by score chose, and its BIC.
 
     Examples
     --------
@@ -165,6 +178,8 @@ class Discovery:
     trace: tuple[Event, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     undecided: Sequence[tuple[str, str]] = ()
+    mag: MAG | None = None
+    bic: float | None = None
 
     @property
     def removal_order(self) -> tuple[str, ...]:

@@ -1,5 +1,9 @@
-"""The estimators, in scikit-learn's manner."""
+"""The estimators, in scikit-learn's manner: one interface for all methods."""
 
+from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.methods import FCI, MBCS, RFCI, LMarvel
+from lmarvel.estimators.scored import M3HC
 
-__all__ = ["FCI", "MBCS", "RFCI", "LMarvel"]
+METHODS: dict[str, type[PagEstimator]] = {"lmarvel": LMarvel, "fci": FCI, "rfci": RFCI, "mbcs": MBCS, "m3hc": M3HC}
+
+__all__ = ["FCI", "M3HC", "MBCS", "METHODS", "RFCI", "LMarvel", "PagEstimator"]

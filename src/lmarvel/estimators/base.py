@@ -90,8 +90,17 @@ class PagEstimator(Estimator):
 
     _starts_complete = False
 
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense; ``fit`` does so before any work."""
+        checked_alpha(self.alpha)
+        if self.boundary_alpha is not None:
+            checked_alpha(self.boundary_alpha, "boundary_alpha")
+        check_boundary_name(self.boundary, self._starts_complete)
+        check_budgets(self.max_conditioning, self.max_tests, self.max_seconds)
+        self._check()
+
     def _check(self) -> None:
-        """Refuse parameters that are the method's own, before any work."""
+        """Refuse parameters that are the method's own."""
 
     def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
         """Run the method."""
@@ -118,12 +127,8 @@ class PagEstimator(Estimator):
         progress : callable, optional
             Called with (phase, done, of how many) as the work goes on.
         """
-        alpha = checked_alpha(self.alpha)
-        level = None if self.boundary_alpha is None else checked_alpha(self.boundary_alpha, "boundary_alpha")
-        check_boundary_name(self.boundary, self._starts_complete)
+        self.check_parameters()
         budgets = (self.max_conditioning, self.max_tests, self.max_seconds)
-        check_budgets(*budgets)
-        self._check()
         report = progress or _silent
         clock = Clock()
         started = time.monotonic()  # max_seconds counts from here, reading the data included
@@ -132,7 +137,7 @@ class PagEstimator(Estimator):
         clock.lap("data")
         report("boundary", 0, 1)
         ledger = Ledger(ci, *budgets, started=started)
-        level = default_boundary_alpha(len(ci.names), alpha) if level is None else level
+        level = self.boundary_alpha or default_boundary_alpha(len(ci.names), self.alpha)
         settings = {"method": type(self).__name__, **self.get_params(), "test": name_of(self.test)}
         settings["boundary_alpha"] = level
         if isinstance(ci, FisherZ):
@@ -140,7 +145,7 @@ class PagEstimator(Estimator):
         try:
             settings["boundary"], boundaries = boundaries_for(self.boundary, ledger, level)
             clock.lap("boundary")
-            self.result_ = self._discover(ledger, boundaries, level, report, clock, settings)
+            self.result_ = self._discover(ledger, boundaries, level, report, clock, settings, data)
         except BudgetSpent as spent:  # in the boundaries: without them no method can start
             clock.lap("boundary")
             self.result_ = _nothing(ledger, str(spent), clock, {**settings, "boundary": "none"})
@@ -158,6 +163,7 @@ class PagEstimator(Estimator):
         report: Progress,
         clock: Clock,
         settings: Mapping[str, Any],
+        data: Any,
     ) -> Discovery:
         """Run the method, orient what it found, and put everything together under names."""
         names = tuple(ledger.ci.names)
@@ -169,11 +175,10 @@ class PagEstimator(Estimator):
         )
         pag = PAG._trusted(names, draft.matrix())
         clock.lap("orientation")
-        known = boundaries if settings["boundary"] != "none" else []
         return Discovery(
             pag=pag,
             sepsets=NamedSepsets(learned.sepsets, names),
-            boundaries={names[x]: frozenset(names[v] for v in mb) for x, mb in enumerate(known)},
+            boundaries=named_boundaries(names, boundaries, settings),
             stats=statistics_of(ledger, clock),
             trace=(*learned.trace, *draft.log),
             settings=settings,
@@ -222,6 +227,15 @@ class Clock:
         now = time.perf_counter()
         self.seconds[phase] = now - self._last
         self._last = now
+
+
+def named_boundaries(
+    names: Sequence[str], boundaries: list[set[int]], settings: Mapping[str, Any]
+) -> dict[str, frozenset[str]]:
+    """Return the Markov boundaries by name; none where the method started from the complete graph."""
+    if settings["boundary"] == "none":
+        return {}
+    return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries, strict=True)}
 
 
 def statistics_of(ledger: Ledger, clock: Clock) -> Statistics:

@@ -16,7 +16,7 @@ regressions, see :mod:`lmarvel.score.rewrite`.
 others; the equation of v becomes the regression of X_v on its parents and on the pseudo-variables Z_u, u a
 spouse of v, whose coefficients are Omega_vu. Each such step raises the likelihood.
 
-**Newton's method** finishes: RICF comes near the maximum within a sweep or two, but then gains only a constant
+**Newton's method** finishes: RICF comes near the maximum in its first sweep, but then gains only a constant
 factor a sweep, and on data that do not fit the graph it may need thousands. Where the Hessian is not positive
 definite, its eigenvalues are replaced by their absolute values, which leads away from saddle points.
 
@@ -47,7 +47,6 @@ Matrix = NDArray[np.float64]
 LOG_2PI = math.log(2 * math.pi)
 TOLERANCE = 1e-12  # how far from the maximum a fit may end, per row of data
 MAX_ITERATIONS = 500
-_SWEEPS = 2
 _DETERMINED = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _ROUNDING = 1e-8  # a step that promises less than this and gains nothing is lost in rounding
 
@@ -84,15 +83,14 @@ def fit_piece(
     problem = _Problem(R, district, parents, spouses)
     try:
         A, Omega = problem.start()
-        for _ in range(_SWEEPS):
-            problem.sweep(A, Omega)
+        problem.sweep(A, Omega)
         A, Omega, value, iterations, converged = problem.newton(A, Omega, tolerance, max_iterations)
     except Degenerate as error:
         raise Degenerate([problem.order[i] for i in error.variables]) from None
     except np.linalg.LinAlgError:
         raise Degenerate(problem.order) from None
     score = len(district) * LOG_2PI + value
-    return Piece(problem.order, A, Omega, score, _SWEEPS + iterations, converged)
+    return Piece(problem.order, A, Omega, score, 1 + iterations, converged)
 
 
 class Degenerate(DataError):

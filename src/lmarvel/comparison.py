@@ -1,0 +1,99 @@
+"""Run several methods on one table, and show where they agree.
+
+All start from Markov boundaries, as in the paper, so that they see the same, and none is slowed down by the complete
+graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from lmarvel.data.moments import Moments, moments_of
+from lmarvel.errors import ParameterError
+from lmarvel.estimators import METHODS
+from lmarvel.result import Discovery
+from lmarvel.score.ricf import bic
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results of several methods on the same data.
+
+    Attributes
+    ----------
+    results : mapping
+        What each method found.
+    bic : mapping
+        The BIC of each PAG by a MAG of its class; None where no MAG has it. Lower is better.
+
+    Examples
+    --------
+    >>> from lmarvel.datasets import CARS
+    >>> compared = compare(CARS, ["lmarvel", "fci"])
+    >>> for pair, edges in compared.differences():
+    ...     print(*edges)
+    Horsepower --> SecondsTo60 Horsepower --o SecondsTo60
+    Weight --> SecondsTo60 no edge
+    """
+
+    results: Mapping[str, Discovery]
+    bic: Mapping[str, float | None]
+
+    def differences(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+        """Iterate over the pairs on which the methods do not agree, with the edge that each of them has."""
+        pags = [found.pag for found in self.results.values()]
+        for a, b in combinations(pags[0].names, 2):
+            edges = tuple("no edge" if edge is None else str(edge) for edge in (pag.edge(a, b) for pag in pags))
+            if len(set(edges)) > 1:
+                yield (a, b), edges
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data, ready for JSON."""
+        return {
+            "methods": {
+                name: {**found.to_dict(), "bic": self.bic[name], "n_tests": found.stats.n_tests}
+                for name, found in self.results.items()
+            },
+            "differences": [
+                {"pair": list(pair), "edges": dict(zip(self.results, edges, strict=True))}
+                for pair, edges in self.differences()
+            ],
+        }
+
+
+def compare(
+    data: Any, methods: Sequence[str] = tuple(METHODS), boundary: str = "auto", **parameters: Any
+) -> Comparison:
+    """Run several methods on one table.
+
+    Parameters
+    ----------
+    data : array, mapping, frame, path or Moments
+        The table.
+    methods : sequence of str
+        Names from "lmarvel", "fci", "rfci", "mbcs", "m3hc".
+    boundary : str
+        How Markov boundaries are found, for all of them.
+    **parameters
+        Parameters that all methods share: alpha, selection, max_tests, max_seconds and so on.
+    """
+    for name in methods:
+        if name not in METHODS:
+            raise ParameterError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
+    if not methods:
+        raise ParameterError(f"no method to compare: choose from {', '.join(METHODS)}")
+    moments = data if isinstance(data, Moments) else moments_of(data)
+    results = {
+        name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(moments).result_ for name in methods
+    }
+    return Comparison(results, {name: score(found, moments) for name, found in results.items()})
+
+
+def score(found: Discovery, moments: Moments) -> float | None:
+    """Return the BIC of a result, None for a PAG that no MAG has or that a budget left open."""
+    if found.nothing_learned or found.why_illegal is not None:
+        return None
+    return bic(found.pag, moments)
