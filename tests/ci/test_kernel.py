@@ -1,0 +1,291 @@
+"""The compiled search and the readable one are the same search."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from tests.data.simulated import sample
+from tests.generators import random_study
+
+from lmarvel import FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
+from lmarvel.ci import gaussian
+from lmarvel.ci.base import Tried
+
+pytestmark = pytest.mark.skipif(gaussian._kernel is None, reason="the kernel is not built: there is nothing to compare")
+
+ALPHAS = (1e-6, 0.01, 0.3, 0.8)
+
+
+def moments(covariance: np.ndarray, n: int) -> Moments:
+    p = len(covariance)
+    return Moments(tuple(f"X{i}" for i in range(p)), n, np.zeros(p), covariance)
+
+
+def both(population: Moments, query: SepsetQuery) -> tuple[SepsetAnswer, SepsetAnswer]:
+    compiled, readable = FisherZ(population), FisherZ(population, compiled=False)
+    assert compiled.compiled
+    assert not readable.compiled
+    return compiled.find_sepset(query), readable.find_sepset(query)
+
+
+# --- the same answers -------------------------------------------------------------------------------------
+
+
+@st.composite
+def populations(draw: st.DrawFn, noises: tuple[float, ...]) -> Moments:
+    """Draw sums of independent factors; some variables nearly copy another one, or are a combination of two."""
+    p = draw(st.integers(3, 9))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    loadings = rng.normal(size=(p, p)) * (rng.random((p, p)) < draw(st.sampled_from([0.3, 0.6, 1.0]))) + np.eye(p)
+    for v in range(2, p):
+        kind = draw(st.sampled_from(["own", "own", "own", "near copy", "sum"]))
+        a, b = draw(st.permutations(range(v)))[:2]
+        if kind == "near copy":
+            loadings[v] = loadings[a] + draw(st.sampled_from(noises)) * np.eye(p)[v]
+        elif kind == "sum":
+            loadings[v] = loadings[a] - 2 * loadings[b]
+        event(kind)
+    n = draw(st.sampled_from([5, 9, 40, 300, 10_000]))
+    return moments(loadings @ loadings.T, n)
+
+
+@st.composite
+def families(draw: st.DrawFn, nodes: list[int], always: tuple[int, ...]) -> Tried:
+    """Draw a family that was tried before; it need not be true for the two searches to treat it alike."""
+    must = draw(st.one_of(st.just(always), st.just(()), subsets(nodes)))
+    pool = draw(subsets([v for v in nodes if v not in must]))
+    smallest = draw(st.integers(0, 2))
+    largest = draw(st.integers(-1, len(pool)))
+    stop = None
+    if largest < len(pool) and draw(st.booleans()):
+        stop = draw(st.sampled_from(list(combinations(pool, largest + 1))))
+    return Tried(must, pool, smallest, largest, stop, draw(st.sampled_from([0.0, 1e-7, 0.2, 0.9])))
+
+
+def subsets(nodes: list[int]) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.lists(st.booleans(), min_size=len(nodes), max_size=len(nodes)).map(
+        lambda kept: tuple(v for v, keep in zip(nodes, kept, strict=True) if keep)
+    )
+
+
+@st.composite
+def queries(draw: st.DrawFn, p: int, plain: bool = False) -> SepsetQuery:
+    x, y = sorted(draw(st.permutations(range(p)))[:2])
+    nodes = [v for v in range(p) if v not in (x, y)]
+    always = () if plain else draw(st.one_of(st.just(()), subsets(nodes)))
+    pool = draw(subsets([v for v in nodes if v not in always]))
+    return SepsetQuery(
+        x,
+        y,
+        pool,
+        always,
+        max_size=draw(st.one_of(st.none(), st.integers(-1, len(pool) + 1))),
+        alpha=draw(st.sampled_from(ALPHAS)),
+        tried=tuple(draw(st.lists(families(nodes, always), max_size=0 if plain else 4))),
+        max_tests=draw(st.one_of(st.none(), st.integers(0, 12))),
+        min_size=draw(st.sampled_from([0, 0, 0, 1, 2])),
+    )
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_both_searches_give_the_same_answer(data: st.DataObject) -> None:
+    population = data.draw(populations(noises=(1e-2, 1e-12)))
+    query = data.draw(queries(len(population.names)))
+    compiled, readable = both(population, query)
+    event("found" if readable.sepset is not None else "complete" if readable.complete else "out of budget")
+    assert compiled._replace(pvalue=0, strongest=None) == readable._replace(pvalue=0, strongest=None)
+    assert compiled.pvalue == pytest.approx(readable.pvalue, rel=0, abs=1e-9)
+    if compiled.strongest != readable.strongest:  # only where two sets tie up to rounding
+        assert compiled.strongest is not None
+        assert readable.strongest is not None
+        test = FisherZ(population)
+        tied = (test.pvalue(query.x, query.y, sorted(best)) for best in (compiled.strongest, readable.strongest))
+        assert list(tied) == pytest.approx([readable.pvalue] * 2, rel=0, abs=1e-9)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_both_searches_agree_up_to_rounding_where_matrices_are_nearly_singular(data: st.DataObject) -> None:
+    """Rounding errors of 1e-16 grow by up to 1e10 there, the inverse of the smallest pivot that is kept."""
+    population = data.draw(populations(noises=(1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9)))
+    query = data.draw(queries(len(population.names), plain=True))
+    compiled, readable = both(population, query)
+    assert compiled.sepset == readable.sepset
+    assert compiled.pvalue == pytest.approx(readable.pvalue, rel=0, abs=1e-3)
+    assert compiled[2:3] + compiled[4:] == readable[2:3] + readable[4:]
+
+
+# --- beyond the kernel's buffers --------------------------------------------------------------------------
+
+
+def equicorrelated(p: int, n: int) -> Moments:
+    """No set separates any pair, for n large enough."""
+    return moments(np.full((p, p), 0.5) + 0.5 * np.eye(p), n)
+
+
+def common_cause(p: int, n: int = 1000) -> Moments:
+    """The last variable is the only thing that the others have in common."""
+    covariance = np.full((p, p), 0.5) + 0.5 * np.eye(p)
+    covariance[-1] = covariance[:, -1] = math.sqrt(0.5)
+    covariance[-1, -1] = 1.0
+    return moments(covariance, n)
+
+
+def forbid_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("the kernel was asked for more than its buffers hold")
+
+    monkeypatch.setattr(gaussian._kernel, "search", refuse)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_pool_longer_than_the_buffers_is_searched_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if extra:
+        forbid_kernel(monkeypatch)
+    size = gaussian._kernel.MAX_POOL + extra
+    answer = FisherZ(common_cause(size + 2)).find_sepset(SepsetQuery(0, 1, tuple(range(2, size + 2)), max_size=1))
+    assert answer.sepset == {size + 1}
+    assert answer.pvalue == pytest.approx(1.0)
+    assert answer.tests_by_size == (1, size)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_conditioning_sets_deeper_than_the_buffers_are_tested_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if extra:
+        forbid_kernel(monkeypatch)
+    depth = gaussian._kernel.MAX_DEPTH + extra
+    always = tuple(range(2, depth + 1))
+    query = SepsetQuery(0, 1, (depth + 1, depth + 2), always, max_size=1)
+    answer = FisherZ(common_cause(depth + 3, n=10**7)).find_sepset(query)
+    assert answer.sepset == {*always, depth + 2}
+    assert answer.tests_by_size == (*[0] * (depth - 1), 1, 2)
+
+
+def test_more_members_than_the_buffers_hold_never_reach_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid_kernel(monkeypatch)
+    always = tuple(range(2, gaussian._kernel.MAX_DEPTH + 3))
+    answer = FisherZ(equicorrelated(80, 1000)).find_sepset(SepsetQuery(0, 1, (79,), always, max_size=-1))
+    assert answer.sepset is None
+    assert sum(answer.tests_by_size) == 0
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_more_families_than_the_buffers_hold_are_honoured_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if extra:
+        forbid_kernel(monkeypatch)
+    n_families = gaussian._kernel.MAX_FAMILIES + extra
+    tried = tuple(Tried((), (v,), 1, 1, None, 0.0) for v in range(2, n_families + 2))
+    pool = tuple(range(2, n_families + 4))
+    answer = FisherZ(equicorrelated(n_families + 4, 10**6)).find_sepset(
+        SepsetQuery(0, 1, pool, max_size=1, tried=tried)
+    )
+    assert answer.complete
+    assert answer.tests_by_size == (1, 2)
+
+
+# --- the clock and Ctrl-C ---------------------------------------------------------------------------------
+
+ENDLESS = """
+import sys, time
+import numpy as np
+from lmarvel import FisherZ, Moments, SepsetQuery
+from lmarvel.ci.base import Tried
+from tests.data.simulated import sample
+from tests.generators import random_study
+from lmarvel.ci.search import readable_search
+p = 42
+test = FisherZ(Moments(tuple(map(str, range(p))), 10**9, np.zeros(p), np.full((p, p), 0.5) + 0.5 * np.eye(p)))
+pool = tuple(range(2, p))
+"""
+
+
+def python(code: str) -> subprocess.Popen[str]:
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_deadline_ends_a_huge_compiled_search() -> None:
+    start = time.monotonic()
+    query = SepsetQuery(0, 1, tuple(range(2, 42)), deadline=start + 0.3)
+    answer = FisherZ(equicorrelated(42, 10**9)).find_sepset(query)
+    assert 0.25 < time.monotonic() - start < 3
+    assert not answer.complete
+    assert answer.sepset is None
+    assert answer.stopped is not None
+    assert sum(answer.tests_by_size) > 16_384
+
+
+def test_a_deadline_that_has_passed_ends_the_search_before_it_starts() -> None:
+    query = SepsetQuery(0, 1, (2, 3), deadline=time.monotonic() - 1)
+    for answer in both(equicorrelated(4, 1000), query):
+        assert not answer.complete
+        assert sum(answer.tests_by_size) == 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_deadline_holds_also_where_every_set_was_tried_before(compiled: bool) -> None:
+    code = f"""{ENDLESS}
+test.compiled = {compiled}
+tried = (Tried((), pool, 0, len(pool), None, 0.0),)
+answer = test.find_sepset(SepsetQuery(0, 1, pool, tried=tried, deadline=time.monotonic() + 0.2))
+print(answer.complete)
+"""
+    process = python(code)
+    try:
+        assert process.communicate(timeout=6)[0] == "False\n"
+    except subprocess.TimeoutExpired:
+        pytest.fail("the search ran on past its deadline")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_ctrl_c_ends_a_compiled_search_at_once() -> None:
+    code = f"""{ENDLESS}
+print("ready", flush=True)
+try:
+    test.find_sepset(SepsetQuery(0, 1, pool))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    process = python(code)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        assert process.poll() is None  # deep in the search
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=3)[0] == "interrupted\n"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# --- whole runs -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("boundary", ["tc", "iamb"])
+def test_whole_runs_are_equal_with_both_searches(seed: int, boundary: str) -> None:
+    rng = np.random.default_rng(seed)
+    data = sample(rng, random_study(rng, 25, latent=3, degree=4), rows=1000)
+    compiled, readable = (
+        LMarvel(test=FisherZ(data, compiled=choice), boundary=boundary).fit().result_ for choice in (True, False)
+    )
+    assert compiled.pag == readable.pag
+    assert compiled.stats.tests == readable.stats.tests
+    assert dict(compiled.sepsets) == dict(readable.sepsets)
+    assert compiled.removal_order == readable.removal_order
+    assert compiled.stats.by_size()[2] > 20

@@ -1,0 +1,186 @@
+"""The program among others: terminals, pipes, Ctrl-C, version, what it loads."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lmarvel
+from lmarvel.ci.gaussian import kernel_name
+from tests.cli.running import PROGRAM, confounded, endless, run, run_apart, spawn, write_csv
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "data.csv", confounded(200))
+
+
+def test_exit_codes_reach_the_shell(table: Path, tmp_path: Path) -> None:
+    assert run_apart("learn", table, "--quiet") == (0, "", "")
+    assert run_apart("learn", table, "--max-tests", "2", "--quiet").code == 3
+    done = run_apart("learn", tmp_path / "nothing.csv")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"lmarvel: there is no file {tmp_path / 'nothing.csv'}\n"
+
+
+# --- version ----------------------------------------------------------------------------------------------
+
+
+def test_the_version_names_the_search() -> None:
+    assert run("--version") == (0, f"lmarvel {lmarvel.__version__} ({kernel_name()} search)\n", "")
+
+
+def test_the_version_names_the_readable_search_where_the_kernel_is_not_built() -> None:
+    code = "import sys; sys.modules['lmarvel.ci._kernel'] = None; from lmarvel.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"lmarvel {lmarvel.__version__} (readable search)\n"
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_is_there(flag: str) -> None:
+    for command in ([], ["learn"], ["demo"]):
+        code, out, err = run(*command, flag)
+        assert (code, err) == (0, "")
+        assert "Usage" in out
+    assert "--max-seconds" in run("learn", flag).out
+
+
+# --- terminals and pipes ----------------------------------------------------------------------------------
+
+
+def on_a_terminal(*arguments: str | Path) -> tuple[int, str, str]:
+    """Run with the error stream on a terminal; return exit code, output and what the terminal showed."""
+    master, slave = pty.openpty()
+    with spawn(*arguments, stderr=slave, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(slave)
+        shown = b""
+        while select.select([master], [], [], 30)[0]:
+            try:
+                part = os.read(master, 4096)
+            except OSError:  # the other side is closed
+                break
+            if not part:
+                break
+            shown += part
+        assert process.stdout is not None
+        out = process.stdout.read()
+    os.close(master)
+    return process.returncode, out, shown.decode()
+
+
+def test_progress_shows_on_a_terminal_on_the_error_stream(tmp_path: Path) -> None:
+    arguments = ["learn", *endless(tmp_path / "data.csv"), "--max-seconds", "1", "--format", "json"]
+    code, out, shown = on_a_terminal(*arguments)
+    assert code == 3
+    assert "━" in shown
+    assert "\x1b[" in shown
+    assert json.loads(out)["undecided"]
+
+
+def test_quiet_shows_no_progress(tmp_path: Path) -> None:
+    code, out, shown = on_a_terminal("learn", *endless(tmp_path / "data.csv"), "--max-seconds", "0.5", "--quiet")
+    assert (code, out) == (3, "")
+    assert "━" not in shown
+    assert "\x1b" not in shown
+    assert shown.count("\n") == 1
+
+
+def test_progress_is_not_shown_where_there_is_no_terminal(tmp_path: Path) -> None:
+    done = run_apart("learn", *endless(tmp_path / "data.csv"), "--max-seconds", "0.5", "--format", "json")
+    assert done.code == 3
+    assert done.err.startswith("lmarvel: max_seconds is used up")
+    assert done.err.count("\n") == 1
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_reader_that_went_away_is_no_error(table: Path, form: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with spawn("learn", table, "--format", form, stdout=writing) as process:
+        os.close(writing)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert process.returncode in (0, 1)
+
+
+def test_the_first_lines_can_be_cut_off_by_head(table: Path) -> None:
+    pipe = subprocess.run(
+        ["sh", "-c", '"$@" | head -n 1', "sh", *PROGRAM, "learn", str(table), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (pipe.stdout, pipe.stderr) == ("{\n", "")
+
+
+def test_a_full_disk_behind_the_output_is_no_traceback(table: Path) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = run_apart("learn", table, stdout=full)
+    assert done.code != 0
+    assert "Traceback" not in done.err
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["pipe", "terminal"])
+def test_ctrl_c_ends_a_run_at_once_and_writes_nothing(where: str, tmp_path: Path) -> None:
+    arguments = ["learn", *endless(tmp_path / "data.csv"), "-o", tmp_path / "pag.json"]
+    code = "from lmarvel.cli import main; print('ready', flush=True); main()"
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if where == "pipe" else slave,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=3)
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(slave)
+    if where == "terminal":
+        err = os.read(master, 1 << 16).decode()
+        assert "\x1b[?25h" in err  # the cursor is back
+    os.close(master)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert "lmarvel: interrupted; nothing was written" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+# --- what is loaded ---------------------------------------------------------------------------------------
+
+
+def loaded_by(code: str, *arguments: str) -> set[str]:
+    """Return the packages that a program has loaded at its end."""
+    report = "import atexit, sys; atexit.register(lambda: print('\\n', *{m.split('.')[0] for m in sys.modules}))\n"
+    done = subprocess.run([sys.executable, "-c", report + code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_importing_the_package_loads_none_of_the_heavy_ones() -> None:
+    heavy = {"polars", "pandas", "pyarrow", "narwhals", "scipy", "typer", "rich"}
+    assert not loaded_by("import lmarvel") & heavy
+
+
+def test_learning_from_a_text_file_loads_only_what_it_needs(table: Path) -> None:
+    loaded = loaded_by("from lmarvel.cli import main; main()", "learn", str(table))
+    assert not loaded & {"pandas", "pyarrow", "scipy"}

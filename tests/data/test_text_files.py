@@ -1,0 +1,233 @@
+"""Text files: separators, quotes, blanks, encodings, and messages that name the line."""
+
+import gzip
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lmarvel import DataError, LMarvelError, moments_of
+
+GOOD = "a,b\n1,2\n2,1\n3,5\n4,4\n"
+Writer = Callable[..., Path]
+Folders = pytest.TempPathFactory
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Writer:
+    def writer(content: str | bytes, name: str = "data.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return writer
+
+
+def assert_good(path: Path, **options: str) -> None:
+    found, expected = moments_of(path, **options), moments_of([[1, 2], [2, 1], [3, 5], [4, 4]])
+    assert found.n == 4
+    np.testing.assert_array_equal(found.mean, expected.mean)
+    np.testing.assert_array_equal(found.covariance, expected.covariance)
+
+
+def complaint(path: Path) -> str | None:
+    """Return the message with which a file is refused, None if it is read."""
+    try:
+        moments_of(path)
+    except LMarvelError as error:
+        return str(error)
+    return None
+
+
+# --- read -------------------------------------------------------------------------------------------------
+
+READ = {
+    "no line end at the end": GOOD.rstrip("\n"),
+    "Windows line ends": GOOD.replace("\n", "\r\n"),
+    "a byte-order mark": "\ufeff" + GOOD,
+    "blank lines before": "\n\n" + GOOD,
+    "a blank line behind": GOOD + "\n",
+    "blank lines behind": GOOD + "\n\n\n",
+    "blank Windows lines behind": (GOOD + "\n\n").replace("\n", "\r\n"),
+    "a blank line between": "a,b\n1,2\n\n2,1\n3,5\n4,4\n",
+    "numbers in quotes": 'a,b\n"1","2"\n2,"1"\n3,5\n"4",4\n',
+    "names in quotes": '"a","b"\n1,2\n2,1\n3,5\n4,4\n',
+    "plus signs, points and exponents": "a,b\n+1,2.\n2.0,1e0\n.3E1,5\n0.4e+1,4.00\n",
+    "blanks before numbers": "a,b\n1, 2\n2, 1\n3, 5\n 4, 4\n",
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_csv_file_is_read_with(case: str, write: Writer) -> None:
+    assert_good(write(READ[case]))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", " ", ":"])
+@pytest.mark.parametrize("name", ["data.csv", "data.txt", "data.dat", "data"])
+def test_a_separator_overrides_the_ending(separator: str, name: str, write: Writer) -> None:
+    assert_good(write(GOOD.replace(",", separator), name), separator=separator)
+
+
+@pytest.mark.parametrize("name", ["data.csv.gz", "data.CSV.gz", "data.tsv.gz"])
+def test_compressed_text_is_read(name: str, write: Writer) -> None:
+    text = GOOD.replace(",", "\t") if "tsv" in name else GOOD
+    assert_good(write(gzip.compress(text.encode()), name))
+
+
+@pytest.mark.parametrize("name", ["b,c", 'say "b"', "b\nc", " b ", "é", "日本", "b;c"])
+def test_any_name_survives_in_quotes(name: str, write: Writer) -> None:
+    header = "a,{}\n".format('"' + name.replace('"', '""') + '"')
+    found = moments_of(write(header + GOOD.split("\n", 1)[1]))
+    assert found.names == ("a", name)
+    assert found.n == 4
+
+
+def test_columns_that_are_not_used_may_hold_anything(write: Writer) -> None:
+    path = write('id,a,note,b\nx1,1,"one, two",2\nx2,2,,1\nx3,3,"say ""yes""",5\nx4,4,"new\nline",4\n')
+    chosen = moments_of(path, columns=["a", "b"])
+    assert chosen.names == ("a", "b")
+    assert chosen.n == 4
+    assert moments_of(path, drop=["id", "note"]).mean.tolist() == [2.5, 3.0]
+
+
+def test_a_file_of_many_batches_is_read_whole(write: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(0).normal(size=(5000, 3)).round(6)
+    path = write("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in table.tolist()))
+    whole = moments_of(path)
+    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 8 * 3 * 100)
+    assert moments_of(path).n == 5000
+    np.testing.assert_allclose(moments_of(path).covariance, whole.covariance, rtol=1e-12, atol=1e-15)
+
+
+# --- refused ----------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "empty": ("", "is empty"),
+    "only blank lines": ("\n\n\r\n", "is empty"),
+    "only a byte-order mark": ("\ufeff", "is empty"),
+    "header only": ("a,b\n", "no rows"),
+    "header without line end": ("a,b", "no rows"),
+    "header and blank lines": ("a,b\n\n\n", "no rows"),
+    "one row": ("a,b\n1,2\n", "one row"),
+    "one column": ("a\n1\n2\n", "1 column is not enough"),
+    "semicolons": ("a;b\n1;2\n", "'a;b' holds semicolons: give the separator"),
+    "tabs": ("a\tb\n1\t2\n", "holds tabs: give the separator"),
+    "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
+    "row index without a name": (",a,b\n0,1,2\n1,2,1\n", "column number 1 has an empty name"),
+    "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
+    "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
+    "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),
+    "text far down": ("a,b\n" + "1,2\n" * 5000 + "2,tall\n", "column 'b', line 5002: 'tall' is not a number"),
+    "a date": ("a,b\n1,2020-01-01\n2,2020-01-02\n", "column 'b', line 2: '2020-01-01' is not a number"),
+    "decimal commas": ('a,b\n"1,5",2\n"2,5",1\n', "column 'a', line 2: '1,5' is not a number"),
+    "underscores": ("a,b\n1_0,2\n2,3\n", "column 'a', line 2: '1_0' is not a number"),
+    "truth words": ("a,b\n1,True\n2,False\n", "column 'b', line 2: 'True' is not a number"),
+    "a long row": ("a,b\n1,2\n2,1,9\n3,5\n", "line 3: 3 fields where the header has 2"),
+    "a short row": ("a,b,c\n1,2,4\n2,1\n3,5,6\n", "line 3: 2 fields where the header has 3"),
+    "cut off": ("a,b,c\n1,2,4\n3,5,6\n2,1", "line 4: 2 fields where the header has 3"),
+    "missing": ("a,b\n1,\n2,NA\n,3\n4,nan\n5,4\n", r"missing values in 2 of 2 columns: 'a' \(1\), 'b' \(3\)"),
+    "infinite": ("a,b\n1,inf\n2,-Infinity\n3,1e999\n4,1\n", r"infinite values in 'b' \(3\)"),
+    "constant": ("a,b\n1,2\n1,3\n1,4\n", "constant column 'a'"),
+    "quote without end": ('a,b\n1,2\n3,"4\n5,6\n', "cannot read .*data.csv"),
+    "quote without end in the header": ('a,"b\n1,2\n3,4\n', "cannot read .*data.csv"),
+    "latin-1 name": ("é,b\n1,2\n2,1\n".encode("latin-1"), r"not UTF-8 text \(byte 0 is 0xe9\)"),
+    "latin-1 value": ("a,b\n1,2\n2,é\n".encode("latin-1"), r"not UTF-8 text \(byte 10 is 0xe9\)"),
+    "UTF-16": (GOOD.encode("utf-16"), r"not UTF-8 text \(byte 0 is 0xff\)"),
+    "null bytes": (b"a,b\n1,2\n\x00,1\n3,4\n", "line 3"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_csv_file_is_refused_because_of(case: str, write: Writer) -> None:
+    content, message = REFUSED[case]
+    with pytest.raises(DataError, match=message):
+        moments_of(write(content))
+
+
+def test_blanks_behind_a_number_are_read_or_named(write: Writer) -> None:
+    message = complaint(write("a,b\n1,2\n2,1 \n3,5\n4,4\n"))
+    assert message is None or "column 'b', line 3: '1 '" in message
+
+
+@pytest.mark.parametrize("separator", ["", ",,", "\\t", "€", "é", "\n", '"'])
+def test_a_separator_that_is_not_one_plain_character_is_refused(separator: str, write: Writer) -> None:
+    for text in (GOOD, GOOD.replace(",", separator or ",")):
+        with pytest.raises(LMarvelError):
+            moments_of(write(text), separator=separator)
+
+
+@pytest.mark.parametrize("damage", [lambda z: z[:40], lambda z: z[:-8], lambda z: z[:14] + b"\xff" * 8 + z[22:]])
+def test_damaged_compressed_text_is_refused(damage: Callable[[bytes], bytes], write: Writer) -> None:
+    table = np.random.default_rng(0).normal(size=(200, 2))
+    packed = gzip.compress(("a,b\n" + "\n".join(f"{x},{y}" for x, y in table)).encode())
+    with pytest.raises(DataError, match=r"data\.csv\.gz"):
+        moments_of(write(damage(packed), "data.csv.gz"))
+
+
+@pytest.mark.parametrize("rows", [10, 50_000])
+def test_rows_before_a_damaged_end_are_not_taken_for_the_whole_file(
+    rows: int, write: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 1 << 12)
+    path = write("a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(rows)) + '2,"')
+    with pytest.raises(DataError, match=r"data\.csv"):
+        moments_of(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"there is no file .*nothing.csv"):
+        moments_of(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match="is a directory"):
+        moments_of(tmp_path)
+    with pytest.raises(DataError):
+        moments_of(tmp_path / ("a" * 300 + ".csv"))
+
+
+@pytest.mark.parametrize("name", ["data.xlsx", "data", "data.csv.zip", "data.gz"])
+def test_an_unknown_ending_is_named(name: str, write: Writer) -> None:
+    with pytest.raises(DataError, match=f"cannot tell the format of '{name}' by its ending"):
+        moments_of(write(GOOD, name))
+
+
+# --- fuzz: a table or a message, nothing else ------------------------------------------------------------
+
+CELLS = st.sampled_from(
+    ["0", "1", "-2.5", "3e2", "1e308", "-1e308", "1e-320", "inf", "NA", "", " ", "x", '"', '"1"', "é", "\x00", "1_0"]
+)
+BREAKS = st.sampled_from([",", ",", ",", "\n", "\n", "\r\n", "\r", ";", "\t", ",,", "\n\n"])
+ALMOST_CSV = st.lists(st.tuples(CELLS, BREAKS).map("".join), max_size=30).map("".join)
+
+
+def read(content: bytes, name: str, folder: Path) -> None:
+    path = folder / name
+    path.write_bytes(content)
+    assert "\n" not in (complaint(path) or "")
+
+
+@settings(max_examples=300)
+@given(content=st.binary(max_size=80), ending=st.sampled_from(["csv", "tsv", "csv.gz", "parquet", "feather"]))
+def test_random_bytes_give_a_table_or_a_message(content: bytes, ending: str, tmp_path_factory: Folders) -> None:
+    read(content, f"data.{ending}", tmp_path_factory.getbasetemp())
+
+
+@settings(max_examples=500)
+@given(header=st.sampled_from(["", "a,b\n", "a,b,c\n", "\ufeffa,b\n", '"a","b"\n']), body=ALMOST_CSV)
+def test_text_that_is_almost_csv_gives_a_table_or_a_message(header: str, body: str, tmp_path_factory: Folders) -> None:
+    read((header + body).encode(), "data.csv", tmp_path_factory.getbasetemp())
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 10**6), packed=st.booleans())
+def test_good_files_with_a_few_bytes_changed_give_a_table_or_a_message(
+    seed: int, packed: bool, tmp_path_factory: Folders
+) -> None:
+    rng = random.Random(seed)
+    text = "a,b,c\n" + "".join(f"{rng.gauss(0, 1)},{rng.random()},{rng.randrange(9)}\n" for _ in range(30))
+    content = bytearray(gzip.compress(text.encode()) if packed else text.encode())
+    for _ in range(rng.randrange(1, 4)):
+        content[rng.randrange(len(content))] = rng.choice([10, 13, 34, 44, 0, 255, 195, 32, rng.randrange(256)])
+    read(bytes(content), "data.csv.gz" if packed else "data.csv", tmp_path_factory.getbasetemp())

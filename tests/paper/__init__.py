@@ -1,0 +1,1 @@
+"""The statements of the paper, each checked against the definitions on many graphs."""

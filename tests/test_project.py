@@ -1,0 +1,64 @@
+"""Housekeeping: files are short, documented, and hold nothing of the machine they were written on."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+TEXTS = {
+    ".py",
+    ".pyi",
+    ".pyx",
+    ".pxd",
+    ".md",
+    ".toml",
+    ".txt",
+    ".csv",
+    ".json",
+    ".yml",
+    ".yaml",
+    ".cfg",
+    ".build",
+    ".R",
+}
+MOST_LINES = 450
+
+
+def label(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def texts() -> list[Path]:
+    """The text files of the project; caches and what was built are left out."""
+    files = (path for folder in ("src", "docs", "tests") for path in sorted((ROOT / folder).rglob("*")))
+    return [
+        p
+        for p in files
+        if p.is_file() and p.suffix in TEXTS and not any(part[0] in "._" for part in p.parts[len(ROOT.parts) : -1])
+    ]
+
+
+def test_the_project_is_found() -> None:
+    assert len(SOURCES) > 20
+    assert ROOT / "docs" / "theory.md" in texts()
+    assert Path(__file__).resolve() in texts()
+
+
+@pytest.mark.parametrize("folder", ["work", "root", "home"])
+def test_no_file_mentions_a_path_of_this_machine(folder: str) -> None:
+    needle = "/" + folder + "/"
+    assert [label(path) for path in texts() if needle in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=label)
+def test_a_source_file_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=label)
+def test_a_source_file_has_a_docstring(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
