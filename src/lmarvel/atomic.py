@@ -16,11 +16,11 @@ class OutputError(LMarvelError):
 
 def check_writable(path: Path) -> None:
     """Raise :class:`OutputError` now rather than after the work, if ``path`` cannot be written."""
-    if path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a directory")
-    if not path.parent.is_dir():
-        raise OutputError(f"cannot write {path}: there is no directory {path.parent}")
     try:
+        if path.is_dir():
+            raise OutputError(f"cannot write {path}: it is a directory")
+        if not path.parent.is_dir():
+            raise OutputError(f"cannot write {path}: there is no directory {path.parent}")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None

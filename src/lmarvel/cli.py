@@ -21,6 +21,7 @@ from lmarvel.boundary.choose import METHODS
 from lmarvel.ci.base import checked_alpha
 from lmarvel.ci.gaussian import kernel_name
 from lmarvel.data.moments import Moments, moments_of
+from lmarvel.data.table import column_names
 from lmarvel.errors import LMarvelError, ParameterError
 from lmarvel.estimators import METHODS as ESTIMATORS
 from lmarvel.estimators import PagEstimator
@@ -41,6 +42,9 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to fail
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except LMarvelError as error:
@@ -165,7 +169,7 @@ def compare(
     from lmarvel.comparison import compare as run
 
     checked_alpha(alpha)
-    names = _split([methods]) or []
+    names = [name.strip() for name in methods.split(",") if name.strip()]
     moments = _read(data, columns, drop, separator)
     compared = run(
         moments,
@@ -221,14 +225,23 @@ def _estimator(method: str, **parameters: Any) -> PagEstimator:
 
 
 def _read(data: Path, columns: list[str] | None, drop: list[str] | None, separator: str | None) -> Moments:
-    if separator is not None and len(separator := separator.replace("\\t", "\t")) != 1:
-        raise ParameterError(f"the separator is one character, not {separator!r}")
-    return moments_of(data, columns=_split(columns), drop=_split(drop) or (), separator=separator)
+    if separator is not None:
+        separator = separator.replace("\\t", "\t")
+    if not (columns or drop):
+        return moments_of(data, separator=separator)
+    known = column_names(data, separator)
+    chosen = None if columns is None else _names(columns, known)
+    return moments_of(data, columns=chosen, drop=_names(drop or [], known), separator=separator)
 
 
-def _split(given: list[str] | None) -> list[str] | None:
-    """Split lists of names at commas."""
-    return None if given is None else [name.strip() for item in given for name in item.split(",") if name.strip()]
+def _names(given: list[str], known: list[str]) -> list[str]:
+    """Split lists of names at commas, but not a name that holds one."""
+    return [
+        name
+        for item in given
+        for name in ([item] if item in known else (part.strip() for part in item.split(",")))
+        if name
+    ]
 
 
 @app.command()
@@ -264,8 +277,7 @@ def _lines(found: Discovery) -> Iterator[str]:
     width = max((len(e.a) for e in pag.edges()), default=0)
     kinds = {}
     for edge in pag.edges():
-        shown = str(edge)
-        kind = shown[len(shown) - len(edge.b) - 4 : len(shown) - len(edge.b) - 1]
+        kind = arrow(edge.at_a, edge.at_b)
         kinds[kind] = True
         mark = "   (undecided: a budget ended the search)" if {edge.a, edge.b} in undecided else ""
         yield f"  {edge.a:>{width}} {kind} {edge.b}{mark}"

@@ -6,10 +6,12 @@ speaks of them by name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
 from lmarvel.orient.draft import RuleApplication
@@ -236,7 +238,7 @@ class Discovery:
             "removal_order": list(self.removal_order),
             "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
             "seconds": dict(self.stats.seconds),
-            "settings": {k: v for k, v in self.settings.items() if isinstance(v, str | int | float | None)},
+            "settings": {k: _plain(v) for k, v in self.settings.items() if isinstance(v, str | int | float | None)},
         }
 
     @property
@@ -247,6 +249,8 @@ class Discovery:
     def describe(self, a: str, b: str) -> str:
         """Return what the edge between two variables (or its absence) says, in plain words."""
         edge = self.pag.edge(a, b)
+        if a == b:
+            raise GraphError(f"an edge joins two variables, and {a} was given twice")
         if edge is None:
             given = self.sepsets.get((a, b))
             return f"{a}, {b}: not adjacent. " + (
@@ -264,6 +268,8 @@ class Discovery:
     def origin(self, a: str, b: str) -> str:
         """Return where the edge between two variables and its marks came from."""
         i, j = self.pag.index(a), self.pag.index(b)
+        if i == j:
+            raise GraphError(f"an edge joins two variables, and {a} was given twice")
         return "; ".join(self._origin(i, j))
 
     def _origin(self, i: int, j: int) -> Iterator[str]:
@@ -277,6 +283,11 @@ class Discovery:
                         kind = {ARROW: "arrowhead", TAIL: "tail"}[mark]
                         where = ", ".join(names[v] for v in e.nodes)
                         yield f"{kind} at {names[y]} by {e.rule} on {where}"
+
+
+def _plain(value: object) -> object:
+    """Return a value that JSON can hold: infinity, a budget without a limit, becomes None."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _MEANING = {

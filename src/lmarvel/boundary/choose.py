@@ -11,7 +11,7 @@ from lmarvel.boundary.total_conditioning import total_conditioning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.errors import ParameterError
 
-_SEARCHES: dict[str, Callable[[Growth, float, int], None]] = {
+_SEARCHES: dict[str, Callable[[Growth, float, int], bool]] = {
     "gs": grow_shrink,
     "iamb": iamb,
     "inter-iamb": inter_iamb,
@@ -62,4 +62,4 @@ def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = F
         return method, total_conditioning(ledger, alpha)
     search = _SEARCHES[method]
     most = min(len(ledger.ci.names) - 1, ledger.largest_set)
-    return method, every_boundary(ledger, lambda growth: search(growth, alpha, most), union)
+    return method, every_boundary(ledger, lambda growth: search(growth, alpha, most), alpha, union)

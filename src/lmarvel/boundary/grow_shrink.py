@@ -11,8 +11,8 @@ import numpy as np
 from lmarvel.boundary.growth import Growth, shrink
 
 
-def grow_shrink(growth: Growth, alpha: float, most: int) -> None:
-    """Find the boundary of the growth's target; it ends as ``growth.members``.
+def grow_shrink(growth: Growth, alpha: float, most: int) -> bool:
+    """Find the boundary of the growth's target, which ends as ``growth.members``; tell whether growing came to its end.
 
     Parameters
     ----------
@@ -25,10 +25,12 @@ def grow_shrink(growth: Growth, alpha: float, most: int) -> None:
     """
     evidence, critical = growth.candidates(alpha)
     order = np.argsort(-evidence, kind="stable")
-    while len(growth.members) < most:
+    complete = False
+    while not complete and len(growth.members) < most:
         first = next((int(v) for v in order if evidence[v] > critical), None)
-        if first is None:
-            break
-        growth.add(first)
-        evidence, critical = growth.candidates(alpha)
+        complete = first is None
+        if first is not None:
+            growth.add(first)
+            evidence, critical = growth.candidates(alpha)
     shrink(growth, alpha)
+    return complete

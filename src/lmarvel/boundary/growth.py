@@ -107,6 +107,11 @@ def growth_for(ledger: Ledger, target: int) -> Growth:
     return TestedGrowth(ledger, target) if own is None else CountedGrowth(ledger, own(target))
 
 
+def _dependent(growth: Growth, alpha: float) -> set[int]:
+    evidence, critical = growth.candidates(alpha)
+    return set(np.flatnonzero(evidence > critical).tolist())
+
+
 def shrink(growth: Growth, alpha: float) -> list[int]:
     """Remove members that are independent of the target given the others, weakest first; return them."""
     removed = []
@@ -120,8 +125,13 @@ def shrink(growth: Growth, alpha: float) -> list[int]:
     return removed
 
 
-def every_boundary(ledger: Ledger, learn: Callable[[Growth], None], union: bool = False) -> list[set[int]]:
+def every_boundary(
+    ledger: Ledger, learn: Callable[[Growth], bool], alpha: float, union: bool = False
+) -> list[set[int]]:
     """Run a boundary search for each target and make the result symmetric, by intersection or by union.
+
+    Where a limit on the size of sets ended the growth of a target, what still depends on it given the members counts
+    as boundary too: nothing is left out that was not shown to be independent.
 
     If a budget ends the work, the targets that were not reached raise, since no method can start without them.
     """
@@ -130,10 +140,14 @@ def every_boundary(ledger: Ledger, learn: Callable[[Growth], None], union: bool 
     for target in range(n):
         growth = growth_for(ledger, target)
         try:
-            learn(growth)
+            complete = learn(growth)
+            left = set()
+            if not complete:
+                ledger.truncated.add(target)
+                left = _dependent(growth, alpha)
         except BudgetSpent as spent:
             raise BudgetSpent(f"{spent}, with the boundaries of {target} of {n} variables found") from None
-        found.append(set(growth.members))
+        found.append(set(growth.members) | left)
     if union:
         for x in range(n):
             for y in list(found[x]):

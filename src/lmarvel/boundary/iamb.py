@@ -12,29 +12,32 @@ import numpy as np
 from lmarvel.boundary.growth import Growth, shrink
 
 
-def iamb(growth: Growth, alpha: float, most: int) -> None:
-    """Grow by the strongest candidate, then shrink."""
-    while len(growth.members) < most and _add_strongest(growth, alpha, set()) is not None:
-        pass
+def iamb(growth: Growth, alpha: float, most: int) -> bool:
+    """Grow by the strongest candidate, then shrink; tell whether growing came to its end."""
+    complete = False
+    while not complete and len(growth.members) < most:
+        complete = _add_strongest(growth, alpha, set()) is None
     shrink(growth, alpha)
+    return complete
 
 
-def inter_iamb(growth: Growth, alpha: float, most: int) -> None:
+def inter_iamb(growth: Growth, alpha: float, most: int) -> bool:
     """Shrink after every addition; a set that was there before bans the variable that led back to it."""
     seen = {frozenset(growth.members)}
     banned: set[int] = set()
     while len(growth.members) < most:
         added = _add_strongest(growth, alpha, banned)
         if added is None:
-            break
+            return True
         shrink(growth, alpha)
         now = frozenset(growth.members)
         if now in seen:
             banned.add(added)
         seen.add(now)
+    return False
 
 
-def fast_iamb(growth: Growth, alpha: float, most: int) -> None:
+def fast_iamb(growth: Growth, alpha: float, most: int) -> bool:
     """Take in all dependent candidates at once, strongest first, and shrink, until nothing changes."""
     seen = {frozenset(growth.members)}
     while len(growth.members) < most:
@@ -43,13 +46,12 @@ def fast_iamb(growth: Growth, alpha: float, most: int) -> None:
         new = [int(v) for v in order if evidence[v] > critical][: most - len(growth.members)]
         for v in new:
             growth.add(v)
-        if not new:
-            break
         shrink(growth, alpha)
         now = frozenset(growth.members)
-        if now in seen:
-            break
+        if not new or now in seen:
+            return True
         seen.add(now)
+    return False
 
 
 def _add_strongest(growth: Growth, alpha: float, banned: set[int]) -> int | None:

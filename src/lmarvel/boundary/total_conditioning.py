@@ -40,7 +40,7 @@ def total_conditioning(ledger: Ledger, alpha: float) -> Boundaries:
     inner = getattr(ci, "ci", ci)
     if isinstance(inner, TestsAllPairs):
         matrix = inner.dependent_given_rest(alpha)
-        ledger.count_all_pairs("boundary", alpha)
+        ledger.count_all_pairs("boundary")
         return [set(np.flatnonzero(row).tolist()) for row in matrix]
     boundaries: Boundaries = [set() for _ in range(n)]
     for x in range(n):

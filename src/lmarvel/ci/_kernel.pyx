@@ -84,7 +84,7 @@ cdef inline double squared(Factor* f, const double[:, ::1] R, int x, int y, int 
     return c if c < 1.0 else 1.0
 
 
-cdef inline double pvalue_of(double r2, int df) noexcept nogil:
+cdef inline double pvalue_of(double r2, long long df) noexcept nogil:
     if r2 >= 1.0:
         return 0.0
     return erfc(sqrt(df * 0.5) * atanh(sqrt(r2)))
@@ -163,7 +163,7 @@ def partial(const double[:, ::1] R, int x, int y, tuple given):
     return squared(&f, R, x, y, d)
 
 
-def search(const double[:, ::1] R, int n, query, int top, const double[::1] critical):
+def search(const double[:, ::1] R, long long n, query, int top, const double[::1] critical):
     """Search as the query says, at most `top` members from the pool; return a SepsetAnswer.
 
     `critical[k]` is the squared partial correlation below which a test given k variables says "independent".
@@ -171,7 +171,7 @@ def search(const double[:, ::1] R, int n, query, int top, const double[::1] crit
     cdef int x = query.x, y = query.y
     cdef tuple pool = query.pool, always = query.always
     cdef double alpha = query.alpha, deadline = query.deadline
-    cdef long long max_tests = -1 if query.max_tests is None else query.max_tests
+    cdef long long max_tests = -1 if query.max_tests is None else min(query.max_tests, 1 << 62)
     cdef Factor f
     cdef Family families[FAMILIES]
     cdef int node[POOL]
@@ -212,23 +212,23 @@ def search(const double[:, ::1] R, int n, query, int top, const double[::1] crit
                         if families[i].level <= alpha:
                             skip = True
                             break
+                ticks += 1
+                if ticks & 16383 == 0:
+                    with gil:       # Ctrl-C and the clock need Python; once in 16,384 sets costs nothing
+                        PyErr_CheckSignals()
+                        if monotonic() > deadline:
+                            state = 2
+                    if state == 2:
+                        break
                 if not skip:
-                    if done == max_tests:
+                    if fresh and done == max_tests:
                         state = 2
                         break
-                    ticks += 1
-                    if ticks & 16383 == 0:
-                        with gil:       # Ctrl-C and the clock need Python; once in 16,384 tests costs nothing
-                            PyErr_CheckSignals()
-                            if monotonic() > deadline:
-                                state = 2
-                        if state == 2:
-                            break
                     for i in range(first, k):
                         push(&f, R, x, y, base + i, node[chosen[i]])
                     first = k
                     r2 = squared(&f, R, x, y, base + k)
-                    done += 1
+                    done += fresh
                     counts[base + k] += fresh
                     if r2 < critical[base + k]:
                         state = 1

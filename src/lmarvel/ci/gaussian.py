@@ -97,7 +97,7 @@ class FisherZ:
         fits = (
             self.compiled
             and len(query.pool) <= _kernel.MAX_POOL
-            and len(query.always) + top <= _kernel.MAX_DEPTH
+            and len(query.always) + max(top, 0) <= _kernel.MAX_DEPTH
             and len(query.tried) <= _kernel.MAX_FAMILIES
         )
         if fits:
@@ -172,14 +172,21 @@ class GaussianGrowth:
     def inside(self, alpha: float) -> tuple[NDArray[np.float64], float]:
         """Return the squared partial correlation of each member given the others, from one small inverse."""
         order = [*self.members, self.target]
-        precision = np.linalg.inv(self.test.correlation[np.ix_(order, order)])
-        diagonal = np.diag(precision)
         r2 = np.full(len(self.test.names), -np.inf)
-        r2[self.members] = precision[:-1, -1] ** 2 / (diagonal[:-1] * diagonal[-1])
+        if self._variance[self.target] > 1e-6:
+            precision = np.linalg.inv(self.test.correlation[np.ix_(order, order)])
+            diagonal = np.diag(precision)
+            r2[self.members] = precision[:-1, -1] ** 2 / (diagonal[:-1] * diagonal[-1])
+        else:  # the members all but determine the target, and the inverse would be noise
+            for v in self.members:
+                others = [m for m in self.members if m != v]
+                r2[v] = squared_partial_correlation(self.test.correlation, self.target, v, others)
         return r2, self.test.critical_at(alpha, len(self.members) - 1)
 
     def add(self, v: int) -> None:
-        """Take a variable into M."""
+        """Take a variable into M; one that M determines adds nothing, and is left out."""
+        if self._variance[v] <= _PIVOT:
+            return
         k = len(self.members)
         if k == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])

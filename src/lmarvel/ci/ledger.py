@@ -34,7 +34,7 @@ def check_budgets(max_conditioning: int | None, max_tests: int | None, max_secon
     for name, value in (("max_conditioning", max_conditioning), ("max_tests", max_tests)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
             raise ParameterError(f"{name} must be a whole number of at least 0, or None, not {value!r}")
-    if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds > 0):
+    if isinstance(max_seconds, bool) or not (max_seconds is None or _positive(max_seconds)):
         raise ParameterError(f"max_seconds must be a positive number, or None, not {max_seconds!r}")
 
 
@@ -100,6 +100,7 @@ class Ledger:
         self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
         self._rest: Tried | None = None
+        self.truncated: set[int] = set()  # variables whose boundary a limit on the size of sets cut short
 
     # --- counting ---------------------------------------------------------------------------------------
 
@@ -109,12 +110,12 @@ class Ledger:
             self._counts[phase][size] += tests
             self.n_tests += tests
 
-    def count_all_pairs(self, phase: str, alpha: float) -> None:
+    def count_all_pairs(self, phase: str) -> None:
         """Count one test a pair given all other variables, and remember that these were made."""
         n = len(self.ci.names)
         self.count(phase, max(n - 2, 0), n * (n - 1) // 2)
         everything = tuple(range(n))
-        self._rest = Tried((), everything, n - 2, n, None, alpha)
+        self._rest = Tried((), everything, n - 2, n, None, 1.0)
 
     def spend(self, phase: str, size: int, tests: int) -> None:
         """Count tests that are about to be made, if the budget allows all of them."""
@@ -143,12 +144,14 @@ class Ledger:
         x, y = min(x, y), max(x, y)
         if len(zs) > self.largest_set:
             raise BudgetSpent(f"a conditioning set of {len(zs)} is over the limit of {self.largest_set:g}")
+        full = frozenset(zs)
+        if any(covers(family, full) for family in self._known(x, y, len(zs), len(zs))):
+            self.check_time()
+            return checked_pvalue(self.ci, x, y, zs)  # counted before
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
-        full = frozenset(zs)
-        if not any(covers(family, full) for family in self._known(x, y, len(zs), len(zs))):
-            self.count(phase, len(zs), 1)
-            self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
+        self.count(phase, len(zs), 1)
+        self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
         return p
 
     def find_sepset(
@@ -242,3 +245,7 @@ def _overlaps(family: Tried, smallest: int, largest: int) -> bool:
     base = len(family.always)
     top = family.largest + (family.stop is not None)
     return base + family.smallest <= largest and base + top >= smallest
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0

@@ -55,10 +55,12 @@ class MSeparation:
         """Return 1.0 if ``given`` (with the selection variables) m-separates x and y, else 0.0."""
         place = self._observed
         try:
+            if min(x, y, *given) < 0:
+                raise IndexError
             zs = bits(place[z] for z in given) | self._selected
             xs, ys = 1 << place[x], 1 << place[y]
-        except IndexError:
-            worst = max(x, y, *given)
+        except (IndexError, ValueError):
+            worst = next(v for v in (x, y, *given) if not 0 <= v < len(place))
             raise CITestError(f"the oracle has {len(place)} variables; there is none at position {worst}") from None
         return float(m_separated(self.graph, xs, ys, zs))
 

@@ -34,17 +34,19 @@ def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
     top = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
     counts = [0] * (len(always) + max(top, 0) + 1)
     best, strongest = 0.0, None
-    done = 0
+    done = visited = 0
     for size in range(query.min_size, top + 1):
         for chosen in combinations(query.pool, size):
+            late = visited % 64 == 0 and time.monotonic() > query.deadline
+            visited += 1
             known = _known_level(query.tried, frozenset((*always, *chosen)))
-            if known is not None and known <= query.alpha:
+            if not late and known is not None and known <= query.alpha:
                 continue
-            if done == query.max_tests or (done % 64 == 0 and time.monotonic() > query.deadline):
+            if late or (known is None and done == query.max_tests):
                 return SepsetAnswer(None, best, tuple(counts), strongest, chosen, False)
             given = tuple(sorted((*always, *chosen)))
             p = checked_pvalue(ci, query.x, query.y, given)
-            done += 1
+            done += known is None
             counts[len(given)] += known is None
             if p > query.alpha:
                 found = frozenset(given)

@@ -7,7 +7,9 @@ and value that are at fault.
 from __future__ import annotations
 
 import csv
+import gzip
 import math
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +29,11 @@ Batches = Callable[[int], Iterator[NDArray[np.float64]]]
 
 def read_header(path: Path, separator: str | None) -> tuple[list[str], Callable[[list[int]], Batches]]:
     """Return the column names of a file, and a function from chosen columns to its batches of rows."""
-    if not path.exists():
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path}: {_first_line(error)}") from None
+    if not there:
         raise DataError(f"there is no file {path}")
     if path.is_dir():
         raise DataError(f"{path} is a directory, not a file")
@@ -65,21 +71,20 @@ def _binary_header(path: Path, suffix: str) -> tuple[list[str], Callable[[list[i
                     f"column {names[i]!r} is of type {dtype}, not numeric: drop it, or turn it into numbers"
                 )
         chosen = frame.select(pl.col(names[i]).cast(pl.Float64) for i in columns)
-        return lambda rows: _collect(path, chosen, rows, lambda error: None)
+        return lambda rows: _collect(path, chosen, rows)
 
     return names, choose
 
 
-def _collect(
-    path: Path, frame: pl.LazyFrame, rows: int, explain: Callable[[Exception], DataError | None]
-) -> Iterator[NDArray[np.float64]]:
+def _collect(path: Path, frame: pl.LazyFrame, rows: int) -> Iterator[NDArray[np.float64]]:
+    """Read batches; whatever goes wrong in the reader becomes a message."""
     import polars as pl
 
     try:
         for batch in frame.collect_batches(chunk_size=rows, maintain_order=True):
             yield batch.select(pl.all().fill_null(math.nan)).to_numpy(order="c")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise explain(error) or DataError(f"cannot read {path}: {_first_line(error)}. Is it damaged?") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise DataError(f"cannot read {path}: {_first_line(error)}. Is it damaged?") from None
 
 
 # --- text -------------------------------------------------------------------------------------------------
@@ -95,6 +100,8 @@ def _text_header(path: Path, separator: str) -> tuple[list[str], Callable[[list[
     def choose(columns: list[int]) -> Batches:
         import polars as pl
 
+        if _quotes(path) % 2:  # the reader would leave out all rows behind the quote that is not closed
+            raise DataError(f"cannot read {path}: a quote is not closed. Is the file cut off?")
         width = len(names)
         frame = pl.scan_csv(
             path,
@@ -104,7 +111,7 @@ def _text_header(path: Path, separator: str) -> tuple[list[str], Callable[[list[
             schema={f"c{i}": pl.Float64 if i in set(columns) else pl.String for i in range(width)},
             null_values=list(MISSING),
         ).select(f"c{i}" for i in columns)
-        return lambda size: _collect(path, frame, size, lambda _: explain_text(path, separator, names, columns))
+        return lambda size: _text_batches(path, separator, names, columns, _collect(path, frame, size))
 
     return names, choose
 
@@ -123,39 +130,75 @@ def _text_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
         ) from None
     except csv.Error as error:
         raise DataError(f"cannot read {path} as text with the separator {separator!r}: {error}") from None
-    except (OSError, EOFError) as error:
-        raise DataError(f"cannot read {path}: {_first_line(error)}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot read {path}: {_first_line(error)}. Is it damaged?") from None
 
 
 def _open_text(path: Path) -> Any:
     if path.suffix == ".gz":
-        import gzip
-
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def explain_text(path: Path, separator: str, names: list[str], columns: list[int]) -> DataError | None:
-    """Look for the first thing in a text file that is not as it should be."""
+def _quotes(path: Path) -> int:
+    """Count the double quotes in a text file."""
+    count = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                count += chunk.count(b'"')
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot read {path}: {_first_line(error)}. Is it damaged?") from None
+    return count
+
+
+def _text_batches(
+    path: Path, separator: str, names: list[str], columns: list[int], batches: Iterator[NDArray[np.float64]]
+) -> Iterator[NDArray[np.float64]]:
+    """Pass batches on, and look into the text itself where the reader failed or found gaps.
+
+    The reader takes a blank line for a row of gaps, and a short row for one that ends in gaps.
+    """
+    looked = False
+    try:
+        for batch in batches:
+            gaps = np.isnan(batch)
+            if not looked and gaps.any():
+                check_text(path, separator, names, columns)
+                looked = True
+            blank = gaps.all(axis=1)
+            yield batch[~blank] if blank.any() else batch
+    except DataError as fault:
+        if not looked:
+            check_text(path, separator, names, columns)
+        raise fault from None
+
+
+def check_text(path: Path, separator: str, names: list[str], columns: list[int]) -> None:
+    """Raise the first thing in a text file that is not as it should be.
+
+    A row that holds nothing but missing values is an error, so that afterwards blank lines may be left out.
+    """
     rows = _text_rows(path, separator)
     next(rows, None)
-    try:
-        for line, fields in rows:
-            if len(fields) != len(names):
-                return DataError(
-                    f"{path}, line {line}: {len(fields)} fields where the header has {len(names)}; is the file cut off,"
-                    " or does a value hold the separator?"
+    line = 0
+    for line, fields in rows:
+        if len(fields) != len(names):
+            raise DataError(
+                f"{path}, line {line}: {len(fields)} fields where the header has {len(names)}; is the file cut off, or"
+                " does a value hold the separator?"
+            )
+        values = [fields[i] for i in columns]
+        if all(value in MISSING for value in values):
+            raise DataError(f"{path}, line {line}: every value is missing; delete the row")
+        for i, value in zip(columns, values, strict=True):
+            if value not in MISSING and not _is_number(value):
+                raise DataError(
+                    f"column {names[i]!r}, line {line}: {value!r} is not a number. Drop the column, or turn it into"
+                    " numbers"
                 )
-            for i in columns:
-                value = fields[i].strip()
-                if value not in MISSING and not _is_number(value):
-                    return DataError(
-                        f"column {names[i]!r}, line {line}: {value!r} is not a number. Drop the column,"
-                        " or turn it into numbers"
-                    )
-    except DataError as fault:
-        return fault
-    return None
+    if not line:
+        raise DataError(f"{path}: the table has no rows, only column names")
 
 
 def _is_number(value: str) -> bool:
@@ -163,7 +206,7 @@ def _is_number(value: str) -> bool:
         float(value)
     except ValueError:
         return False
-    return "_" not in value
+    return "_" not in value and value == value.strip()
 
 
 def _first_line(error: BaseException) -> str:

@@ -140,36 +140,56 @@ def moments_of(
     True
     """
     table = data if isinstance(data, Table) else open_table(data, names, columns, drop, separator)
-    p = len(table.names)
-    rows = max(_BATCH_BYTES // (8 * p), 16)
-    n = 0
-    mean, scatter, origin = np.zeros(p), np.zeros((p, p)), np.zeros(p)
-    missing, infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
-    for batch in table.batches(rows):
-        if n == 0:
-            origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
-        shifted = batch - origin
+    running = _Running(table.names)
+    with np.errstate(all="ignore"):  # what overflows is looked at, and named
+        for batch in table.batches(max(_BATCH_BYTES // (8 * len(table.names)), 16)):
+            running.add(batch)
+        return running.finish()
+
+
+class _Running:
+    """The moments of the rows so far."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        p = len(names)
+        self.names = names
+        self.n = 0
+        self.origin, self.mean, self.scatter = np.zeros(p), np.zeros(p), np.zeros((p, p))
+        self.missing, self.infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
+        self.varies = np.zeros(p, dtype=bool)
+
+    def add(self, batch: NDArray[np.float64]) -> None:
+        """Add a batch of rows; once one had gaps, only gaps are counted."""
+        if self.n == 0:
+            self.origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
+        shifted = np.subtract(batch, self.origin, order="C")
         here = shifted.mean(axis=0)
         if not np.isfinite(here).all():
-            missing += np.isnan(batch).sum(axis=0)
-            infinite += np.isinf(batch).sum(axis=0)
-            if not (missing.any() or infinite.any()):
-                raise DataError(
-                    f"values in {table.names[int(np.argmin(np.isfinite(here)))]!r} are too large: rescale it"
-                )
-        m = batch.shape[0]
-        if not (missing.any() or infinite.any()):
+            self.missing += np.isnan(batch).sum(axis=0)
+            self.infinite += np.isinf(batch).sum(axis=0)
+            if not (self.missing.any() or self.infinite.any()):
+                culprit = self.names[int(np.argmin(np.isfinite(here)))]
+                raise DataError(f"the values of {culprit!r} are too large: rescale the column")
+        if not (self.missing.any() or self.infinite.any()):
             shifted -= here
-            mean, scatter = _merge(n, mean, scatter, m, here, shifted.T @ shifted)
-        n += m
-    _refuse_unusable(table.names, n, missing, infinite, np.diag(scatter) == 0)
-    scatter /= n
-    unscaled = ~((np.diag(scatter) > 1e-300) & np.isfinite(np.diag(scatter)))
-    if unscaled.any():
-        raise DataError(
-            f"the variance of {table.names[int(np.argmax(unscaled))]!r} is out of range: rescale the column"
-        )
-    return Moments(table.names, n, origin + mean, scatter)
+            product = shifted.T @ shifted
+            flat = np.flatnonzero(np.diag(product) == 0)  # constant here, or too small to square
+            self.varies |= np.diag(product) != 0
+            self.varies[flat] |= (shifted[:, flat] != 0).any(axis=0)
+            self.mean, self.scatter = _merge(self.n, self.mean, self.scatter, len(batch), here, product)
+            self.varies |= np.diag(self.scatter) != 0  # batches may differ in their means only
+        self.n += len(batch)
+
+    def finish(self) -> Moments:
+        """Return the moments, or refuse what no test can be run on."""
+        _refuse_unusable(self.names, self.n, self.missing, self.infinite, ~self.varies)
+        covariance = self.scatter / self.n
+        variance = np.diag(covariance)
+        unscaled = ~((variance > 1e-300) & (variance < 1e300))
+        if unscaled.any():
+            culprit = self.names[int(np.argmax(unscaled))]
+            raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
+        return Moments(self.names, self.n, self.origin + self.mean, covariance)
 
 
 def _merge(

@@ -33,6 +33,13 @@ class Table:
     batches: Batches
 
 
+def column_names(data: Any, separator: str | None = None) -> list[str]:
+    """Return the names of all columns of a table, as they stand there."""
+    if separator is not None and not _is_separator(separator):
+        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
+    return _columns_of(data, None, separator)[0]
+
+
 def open_table(
     data: Any,
     names: Sequence[str] | None = None,
@@ -53,6 +60,8 @@ def open_table(
     separator : str, optional
         The separator of a text file, by default told from its ending.
     """
+    if separator is not None and not _is_separator(separator):
+        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
     found, choose = _columns_of(data, names, separator)
     if not found:
         raise DataError("the table has no columns")
@@ -70,6 +79,16 @@ def open_table(
         twice = sorted({name for name in chosen if chosen.count(name) > 1})
         raise DataError(f"duplicate column name {', '.join(map(repr, twice))}: names must differ")
     return Table(chosen, _rechunk(choose(wanted)))
+
+
+def _is_separator(text: str) -> bool:
+    return (
+        len(text) == 1
+        and text.isascii()
+        and (text.isprintable() or text == "\t")
+        and text not in '"'
+        and not text.isalnum()
+    )
 
 
 def _choose(found: list[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
@@ -158,7 +177,8 @@ def _numeric(array: NDArray[Any], names: list[str]) -> NDArray[np.float64]:
         try:
             result[i, j] = np.nan if value is None else float(value)
         except (TypeError, ValueError):
-            raise DataError(f"column {names[j]!r}, row {i + 1}: {value!r} is not a number") from None
+            shown = str(value) if isinstance(value, str) else value
+            raise DataError(f"column {names[j]!r}, row {i + 1}: {shown!r} is not a number") from None
     return result
 
 

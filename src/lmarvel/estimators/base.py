@@ -45,17 +45,23 @@ class Estimator:
 
     def set_params(self: Self, **params: Any) -> Self:
         """Change parameters by name."""
-        for name, value in params.items():
+        for name in params:
             if name not in self._parameters():
                 known = ", ".join(self._parameters())
-                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: it has {known}")
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {known}")
+        for name, value in params.items():
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k].default]
+        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if not _same(v, defaults[k].default)]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def _same(value: object, default: object) -> bool:
+    plain = str | int | float | None
+    return value is default or (isinstance(value, plain) and type(value) is type(default) and value == default)
 
 
 class Learned(NamedTuple):
@@ -97,6 +103,9 @@ class PagEstimator(Estimator):
             checked_alpha(self.boundary_alpha, "boundary_alpha")
         check_boundary_name(self.boundary, self._starts_complete)
         check_budgets(self.max_conditioning, self.max_tests, self.max_seconds)
+        for name, value in self.get_params().items():
+            if name in ("selection", "assume_chordal", "max_p") and not isinstance(value, bool | np.bool_):
+                raise ParameterError(f"{name} must be True or False, not {value!r}")
         self._check()
 
     def _check(self) -> None:

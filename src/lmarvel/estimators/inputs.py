@@ -49,6 +49,9 @@ def _checked_test(ci: CITest, names: Sequence[str] | None) -> CITest:
     missing = sorted(set(names or ()) - set(ci.names))
     if missing:
         raise CITestError(f"the test does not know the variable {', '.join(missing)}: it has {', '.join(ci.names)}")
+    more = sorted(set(ci.names) - set(names)) if names is not None else []
+    if more:
+        raise CITestError(f"the test has the variable {', '.join(more)} that names leaves out: leave names out")
     if names is not None and tuple(names) != tuple(ci.names):
         raise CITestError("names and the names of the test differ: leave names out, or put them in the test's order")
     return ci

@@ -112,6 +112,8 @@ class ADMG:
     def from_edges(cls, *edges: str | Edge, nodes: Iterable[str] | None = None) -> ADMG:
         """Build an ADMG from its text form, as :meth:`MixedGraph.from_edges` does."""
         declared, parsed = _parse(edges)
+        if nodes is not None and declared is not None:
+            raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
         names = list(nodes) if nodes is not None else declared
         return cls(names if names is not None else list(dict.fromkeys(v for e in parsed for v in e[:2])), parsed)
 

@@ -344,8 +344,14 @@ def _parse(edges: Iterable[str | Edge]) -> tuple[list[str] | None, list[Edge]]:
     parsed: list[Edge] = []
     for item in edges:
         if isinstance(item, Edge):
+            if Mark.NONE in (item.at_a, item.at_b):
+                raise GraphError(f"the edge {item.a}-{item.b} lacks a mark: give both ends one")
             parsed.append(item)
             continue
+        if not isinstance(item, str):
+            raise GraphError(
+                f"an edge is text like 'A --> B' or an Edge, not {item!r}; pass each as an argument of its own"
+            )
         for line in item.splitlines():
             text = line.strip()
             if text.startswith("nodes:"):
@@ -372,7 +378,10 @@ def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
     n = len(names)
-    given = np.asarray(marks)
+    try:
+        given = np.asarray(marks)
+    except ValueError:
+        raise GraphError(f"{n} nodes need a {n} x {n} matrix of marks, with rows equally long") from None
     if given.size == 0 and n == 0:
         given = given.reshape(0, 0)
     if given.shape != (n, n):

@@ -89,6 +89,15 @@ class M3HCResult:
         Whether all of these came to their end.
     ended : str or None
         Why a budget ended the run, None if none did.
+
+    Examples
+    --------
+    >>> from lmarvel import FisherZ
+    >>> a, noise = np.random.default_rng(0).normal(size=(2, 500))
+    >>> test = FisherZ({"A": a, "B": a + noise})
+    >>> found = m3hc(Ledger(test), None, test.moments)
+    >>> found.candidates, found.best_after, found.moves[0].after, found.ended
+    (((0, 1),), 1, '-->', None)
     """
 
     mag: MAG
@@ -300,7 +309,7 @@ class Climb:
         return change + self._log_n * ((kind != NO_EDGE) - (present != NO_EDGE))
 
     def apply(self, index: int, kind: int) -> None:
-        """Make a move, legal or not; forget the gains of all pairs that touch a changed district."""
+        """Make a legal move, and forget the gains of all pairs that touch a changed district."""
         x, y = self.pairs[index]
         self.key ^= (self.key >> 2 * index & 3 ^ kind) << 2 * index
         touched = self._of[x] | self._of[y]

@@ -59,6 +59,12 @@ class DistrictFit:
         Steps of the iterative fit; 0 where there is a closed form.
     converged : bool
         Whether it came to its end.
+
+    Examples
+    --------
+    >>> fit = fit_district([[4.0, 2.0], [2.0, 3.0]], [1], parents={1: [0]}, spouses={})
+    >>> fit.outside, fit.B.round(9).tolist(), fit.Omega.round(9).tolist()
+    ((0,), [[0.0, 0.5]], [[2.0]])
     """
 
     members: tuple[int, ...]

@@ -75,6 +75,14 @@ class Search:
         """Tell whether it is undecided if x and y are adjacent."""
         return y not in self.adjacent[x] and self.sepsets.lookup(x, y) is None
 
+    def largest_untried(self, pool: int) -> int:
+        """Return the size of the largest subset of a boundary, without the other end, that needs a look.
+
+        The full set does not, unless the boundary was found at a laxer level, or by sets too small to hold it.
+        """
+        shown = self.boundary_alpha <= self.alpha and pool <= self.ledger.largest_set
+        return pool - 1 if shown else pool
+
     def decide(self, phase: str, x: int, y: int, answer: SepsetAnswer) -> None:
         """Enter the outcome of a search for a separating set of x and y."""
         if answer.sepset is not None:
@@ -95,11 +103,10 @@ class Search:
 def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
     """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X.
 
-    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary (unless the
-    boundary was found at a laxer level).
+    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary.
     """
     mb = search.mb[x]
-    top = len(mb) - (2 if search.boundary_alpha <= search.alpha else 1)
+    top = search.largest_untried(len(mb) - 1)
     for y in sorted(mb):
         if search.is_open(x, y):
             answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=top)
@@ -188,7 +195,7 @@ def complete(search: Search, remaining: set[int]) -> None:
         for y in sorted(search.mb[x]):
             if x < y and search.is_open(x, y):
                 pool = min(search.mb[x] - {y}, search.mb[y] - {x}, key=len)
-                top = len(pool) - (1 if search.boundary_alpha <= search.alpha else 0)
+                top = search.largest_untried(len(pool))
                 answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=top)
                 search.decide("completion", x, y, answer)
 
@@ -240,6 +247,8 @@ def lmarvel(
     except BudgetSpent as spent:
         search.trace.append(BudgetEnded(str(spent)))
     undecided = set(search.unfinished)
+    for x in ledger.truncated:  # decided on a boundary that may lack members
+        undecided.update((min(x, y), max(x, y)) for y in search.adjacent[x])
     for x in range(n):
         for y in boundaries[x]:
             if x < y and search.is_open(x, y):

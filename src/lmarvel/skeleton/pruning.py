@@ -45,6 +45,8 @@ class Pruning:
         self.sepsets = Sepsets(boundaries)
         self.trace: list[Event] = []
         self.unfinished: set[Pair] = set()
+        for x in ledger.truncated:
+            self.unfinished.update((min(x, y), max(x, y)) for y in boundaries[x])
         self.n_jobs = n_jobs if ledger.max_tests is None and hasattr(ledger.ci, "find_sepset") else 1
         self.max_p = max_p
 
