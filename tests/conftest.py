@@ -3,9 +3,13 @@
 ``pytest --hypothesis-profile=hunt`` draws new ones instead, and many more of them.
 """
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+COMMON = {
+    "deadline": None,
+    "phases": (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
 
 settings.register_profile("steady", max_examples=60, derandomize=True, database=None, **COMMON)
 settings.register_profile("hunt", max_examples=2000, print_blob=True, **COMMON)

@@ -144,7 +144,7 @@ GRAPHS = [
     Case("matrix of the wrong size", lambda: PAG(["A", "B"], np.zeros((3, 3))), GraphError, ("2 x 2", "(3, 3)")),
     Case("matrix that is not square", lambda: PAG(["A", "B"], [[0, 1]]), GraphError, ("2 x 2", "(1, 2)")),
     Case("matrix of one dimension", lambda: PAG(["A", "B"], [0, 1]), GraphError, ("2 x 2", "(2,)")),
-    Case("ragged matrix", lambda: PAG(["A", "B"], [[0, 1], [1]]), GraphError, ("2 x 2",)),
+    Case("ragged matrix", lambda: PAG(["A", "B"], [[0, 1], [1]]), GraphError, ("rows", "matrix of marks")),
     Case("list in place of edges", lambda: DAG.from_edges(["A --> B"]), GraphError, ("['A --> B']",)),  # type: ignore[arg-type]
     Case("pair in place of an edge", lambda: DAG.from_edges(("A", "B")), GraphError, ("('A', 'B')",)),  # type: ignore[arg-type]
     Case("number in place of an edge", lambda: DAG.from_edges(3), GraphError, ("3",)),  # type: ignore[arg-type]

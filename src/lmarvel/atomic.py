@@ -21,7 +21,7 @@ def check_writable(path: Path) -> None:
             raise OutputError(f"cannot write {path}: it is a directory")
         if not path.parent.is_dir():
             raise OutputError(f"cannot write {path}: there is no directory {path.parent}")
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".lmarvel-")
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
     os.close(handle)
@@ -31,7 +31,7 @@ def check_writable(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file through a temporary one beside it, so that an interruption leaves the old file as it was."""
     check_writable(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".lmarvel-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)

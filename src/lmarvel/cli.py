@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -49,11 +49,20 @@ def main() -> None:
         app()
     except LMarvelError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         sys.exit(0)
+    except OSError as error:
+        _silence()
+        _fail(f"cannot write the output: {error.strerror or error}", 2)
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+
+
+def _silence() -> None:
+    """Send what is still to be printed nowhere, so that it is not tried again on the way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> None:
@@ -136,7 +145,7 @@ def learn(
         max_tests=max_tests,
         max_seconds=max_seconds,
     )
-    with _progress(quiet) as report:
+    with _interruptible(), _progress(quiet) as report:
         report("data", 0, 1)
         found = model.fit(_read(data, columns, drop, separator), progress=report).result_
     if output is not None:
@@ -170,17 +179,17 @@ def compare(
 
     checked_alpha(alpha)
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    moments = _read(data, columns, drop, separator)
-    compared = run(
-        moments,
-        names,
-        boundary,
-        alpha=alpha,
-        selection=not no_selection,
-        max_conditioning=max_conditioning,
-        max_tests=max_tests,
-        max_seconds=max_seconds,
-    )
+    with _interruptible():
+        compared = run(
+            _read(data, columns, drop, separator),
+            names,
+            boundary,
+            alpha=alpha,
+            selection=not no_selection,
+            max_conditioning=max_conditioning,
+            max_tests=max_tests,
+            max_seconds=max_seconds,
+        )
     if form == "json":
         print(json.dumps(compared.to_dict(), indent=1, ensure_ascii=False))
     else:
@@ -324,6 +333,14 @@ def _numbers(found: Discovery) -> Iterator[str]:
 
 
 @contextmanager
+def _interruptible() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written", 130)
+
+
+@contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar on a terminal, on the error stream, once the work takes more than a moment."""
     if quiet or not sys.stderr.isatty():
@@ -333,11 +350,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
-    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("data", total=None)
+    with Progress(*parts, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
+        task = bar.add_task("data", total=1)
 
         def report(phase: str, done: int, total: int) -> None:
             if done % 64 == 0 or done == total:
-                bar.update(task, description=phase, completed=done, total=total if total > 1 else None)
+                bar.update(task, description=phase, completed=done, total=total)
 
         yield report

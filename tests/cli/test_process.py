@@ -1,12 +1,13 @@
 """The program among others: terminals, pipes, Ctrl-C, version, what it loads."""
 
+import contextlib
 import json
 import os
 import pty
-import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -55,24 +56,38 @@ def test_help_is_there(flag: str) -> None:
 # --- terminals and pipes ----------------------------------------------------------------------------------
 
 
+class Terminal:
+    """A terminal for the error stream of a process; collects what it shows until the process lets go of it."""
+
+    def __init__(self) -> None:
+        self._master, self.slave = pty.openpty()
+        self._shown = b""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the other side is closed
+            while part := os.read(self._master, 4096):
+                self._shown += part
+
+    def started(self) -> None:
+        """Start to read, once the process has its own handle of the terminal."""
+        os.close(self.slave)
+        self._reader.start()
+
+    def text(self) -> str:
+        """Return all that was shown, after the process has ended."""
+        self._reader.join(timeout=10)
+        os.close(self._master)
+        return self._shown.decode()
+
+
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str, str]:
     """Run with the error stream on a terminal; return exit code, output and what the terminal showed."""
-    master, slave = pty.openpty()
-    with spawn(*arguments, stderr=slave, env={**os.environ, "TERM": "xterm"}) as process:
-        os.close(slave)
-        shown = b""
-        while select.select([master], [], [], 30)[0]:
-            try:
-                part = os.read(master, 4096)
-            except OSError:  # the other side is closed
-                break
-            if not part:
-                break
-            shown += part
-        assert process.stdout is not None
-        out = process.stdout.read()
-    os.close(master)
-    return process.returncode, out, shown.decode()
+    terminal = Terminal()
+    with spawn(*arguments, stderr=terminal.slave, env={**os.environ, "TERM": "xterm"}) as process:
+        terminal.started()
+        out, _ = process.communicate(timeout=60)
+    return process.returncode, out, terminal.text()
 
 
 def test_progress_shows_on_a_terminal_on_the_error_stream(tmp_path: Path) -> None:
@@ -133,37 +148,44 @@ def test_a_full_disk_behind_the_output_is_no_traceback(table: Path) -> None:
 # --- Ctrl-C -----------------------------------------------------------------------------------------------
 
 
+def announced(arguments: list[str | Path], stderr: int) -> subprocess.Popen[str]:
+    """Start a command that says when it has loaded what it needs."""
+    code = "from lmarvel.cli import main; print('ready', flush=True); main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=stderr, text=True
+    )
+
+
+def press_ctrl_c(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Interrupt a command in the midst of its work; return what it printed from then on."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=3)
+
+
 @pytest.mark.parametrize("where", ["pipe", "terminal"])
 def test_ctrl_c_ends_a_run_at_once_and_writes_nothing(where: str, tmp_path: Path) -> None:
+    terminal = Terminal()
     arguments = ["learn", *endless(tmp_path / "data.csv"), "-o", tmp_path / "pag.json"]
-    code = "from lmarvel.cli import main; print('ready', flush=True); main()"
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if where == "pipe" else slave,
-        text=True,
-    )
+    process = announced(arguments, subprocess.PIPE if where == "pipe" else terminal.slave)
+    terminal.started()
     try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(1.0)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=3)
+        out, err = press_ctrl_c(process)
     finally:
         process.kill()
         process.communicate()
-        os.close(slave)
+    shown = terminal.text()
     if where == "terminal":
-        err = os.read(master, 1 << 16).decode()
-        assert "\x1b[?25h" in err  # the cursor is back
-    os.close(master)
+        err = shown
+        assert err.rindex("\x1b[?25h") > err.rindex("\x1b[?25l")  # the cursor is back
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    assert "lmarvel: interrupted; nothing was written" in err
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    assert "lmarvel: interrupted; nothing was written" in err
 
 
 # --- what is loaded ---------------------------------------------------------------------------------------

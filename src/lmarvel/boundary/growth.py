@@ -141,10 +141,10 @@ def every_boundary(
         growth = growth_for(ledger, target)
         try:
             complete = learn(growth)
-            left = set()
+            left = set() if complete else _dependent(growth, alpha)
             if not complete:
-                ledger.truncated.add(target)
-                left = _dependent(growth, alpha)
+                members = frozenset(growth.members)
+                ledger.truncated[target] = (members, members | left)
         except BudgetSpent as spent:
             raise BudgetSpent(f"{spent}, with the boundaries of {target} of {n} variables found") from None
         found.append(set(growth.members) | left)

@@ -100,7 +100,8 @@ class Ledger:
         self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
         self._rest: Tried | None = None
-        self.truncated: set[int] = set()  # variables whose boundary a limit on the size of sets cut short
+        # Variables whose boundary a limit on the size of sets cut short: the members it had, and all that was kept.
+        self.truncated: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
 
     # --- counting ---------------------------------------------------------------------------------------
 

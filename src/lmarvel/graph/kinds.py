@@ -114,7 +114,9 @@ class ADMG:
         declared, parsed = _parse(edges)
         if nodes is not None and declared is not None:
             raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
-        names = list(nodes) if nodes is not None else declared
+        if nodes is not None:
+            declared = [nodes] if isinstance(nodes, str) else list(nodes)
+        names = declared
         return cls(names if names is not None else list(dict.fromkeys(v for e in parsed for v in e[:2])), parsed)
 
     def canonical_dag(self) -> tuple[DAG, tuple[str, ...]]:

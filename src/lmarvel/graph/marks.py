@@ -39,7 +39,7 @@ _RIGHT_GLYPH = {mark: glyph for glyph, mark in _RIGHT.items()}
 
 _NAME = r'"(?:[^"\\]|\\.)*"|[^\s",]+'
 _EDGE = re.compile(rf"\s*({_NAME})\s+(\S+)\s+({_NAME})\s*")
-_PLAIN = re.compile(r'(?!nodes:)[^\s",#][^\s",]*')
+_PLAIN = re.compile(r'(?!nodes:)[^\s",#\x1c-\x1e\x85\u2028\u2029][^\s",\x1c-\x1e\x85\u2028\u2029]*')
 
 
 class Edge(NamedTuple):
@@ -80,7 +80,10 @@ def arrow(at_a: int, at_b: int) -> str:
 
 def quote(name: str) -> str:
     """Return the name as it stands in a text form: bare where that is unambiguous, else in JSON quotes."""
-    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    if _PLAIN.fullmatch(name):
+        return name
+    text = json.dumps(name, ensure_ascii=False)
+    return "".join(c if len(f"a{c}b".splitlines()) == 1 else f"\\u{ord(c):04x}" for c in text)
 
 
 def unquote(token: str) -> str:

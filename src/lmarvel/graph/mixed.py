@@ -114,9 +114,15 @@ class MixedGraph:
         return hash((type(self).__name__, frozenset(self.names), int(np.count_nonzero(self.marks))))
 
     def __setattr__(self, key: str, value: Any) -> None:
-        if key in ("names", "marks") and hasattr(self, key):
+        if key not in ("names", "marks") or hasattr(self, key):
             raise AttributeError(f"a {type(self).__name__} never changes: build a new one instead of setting {key}")
         object.__setattr__(self, key, value)
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} never changes: {key} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._trusted, (self.names, self.marks)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -307,7 +313,7 @@ class MixedGraph:
 
     def reordered(self: Self, names: Sequence[str]) -> Self:
         """Return the same graph with its nodes in another order."""
-        if sorted(names) != sorted(self.names):
+        if len(names) != len(self) or set(names) != set(self.names):
             raise GraphError(f"the new order must hold each node once; the graph has {_listing(self.names)}")
         order = [self._index[v] for v in names]
         return type(self)._trusted(tuple(names), self.marks[np.ix_(order, order)])

@@ -63,7 +63,7 @@ class Search:
         self.threshold = threshold
         self.mb = [set(mb) for mb in boundaries]  # Mb_V, over the remaining variables V
         self.adjacent: list[set[int]] = [set() for _ in range(n)]
-        self.sepsets = Sepsets(boundaries)
+        self.sepsets = Sepsets(boundaries, ledger.truncated)
         self.trace: list[Event] = []
         self.removed_at: dict[int, int] = {}
         self.suspects: list[Suspect] = []

@@ -42,7 +42,7 @@ class Pruning:
         self.ledger = ledger
         self.alpha = alpha
         self.adjacent = [set(mb) for mb in boundaries]
-        self.sepsets = Sepsets(boundaries)
+        self.sepsets = Sepsets(boundaries, ledger.truncated)
         self.trace: list[Event] = []
         self.unfinished: set[Pair] = set()
         for x in ledger.truncated:

@@ -17,6 +17,8 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
     ----------
     boundaries : sequence of sets
         The Markov boundaries with respect to all variables.
+    truncated : mapping, optional
+        Variables whose boundary search was cut short: what the others were tested given, and which were kept.
 
     Examples
     --------
@@ -27,8 +29,13 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
     False
     """
 
-    def __init__(self, boundaries: Sequence[set[int]]) -> None:
+    def __init__(
+        self,
+        boundaries: Sequence[set[int]],
+        truncated: Mapping[int, tuple[frozenset[int], frozenset[int]]] | None = None,
+    ) -> None:
         self._boundaries = [frozenset(mb) for mb in boundaries]
+        self._truncated = truncated or {}
         self._found: dict[tuple[int, int], frozenset[int]] = {}
 
     def store(self, x: int, y: int, sepset: frozenset[int]) -> None:
@@ -47,6 +54,9 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
         of_x, of_y = self._boundaries[x], self._boundaries[y]
         if x == y or y in of_x:
             return None
+        for v, other in ((x, y), (y, x)) if self._truncated else ():
+            if v in self._truncated and other not in self._truncated[v][1]:
+                return self._truncated[v][0]
         return of_x if len(of_x) < len(of_y) or (len(of_x) == len(of_y) and x < y) else of_y
 
     def __getitem__(self, pair: tuple[int, int]) -> frozenset[int]:
