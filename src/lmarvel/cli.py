@@ -309,7 +309,7 @@ def _legend(kinds: set[str]) -> Iterator[str]:
 
 def _notes(found: Discovery) -> Iterator[str]:
     notes = []
-    reason = found.why_illegal
+    reason = None if found.undecided else found.why_illegal
     if reason:
         notes.append(f"no MAG has exactly this PAG ({reason}): some tests contradict each other, as finite samples do")
     if found.none_removable:

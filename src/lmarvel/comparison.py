@@ -94,6 +94,6 @@ def compare(
 
 def score(found: Discovery, moments: Moments) -> float | None:
     """Return the BIC of a result, None for a PAG that no MAG has or that a budget left open."""
-    if found.nothing_learned or found.why_illegal is not None:
+    if found.undecided or found.why_illegal is not None:
         return None
     return bic(found.pag, moments)

@@ -224,7 +224,7 @@ class Discovery:
             "nodes": list(pag.names),
             "edges": [str(edge) for edge in pag.edges()],
             "undecided": [list(pair) for pair in self.undecided],
-            "illegal": None if self.nothing_learned else self.why_illegal,
+            "illegal": None if self.undecided else self.why_illegal,
             "sepsets": [
                 {
                     "pair": [pag.names[x], pag.names[y]],

@@ -54,7 +54,7 @@ def test_admg_with_bows(seed: int) -> None:
     pairs = list(combinations("ABCDE", 2))
     directed = [f"{a} --> {b}" for a, b in pairs if rng.random() < 0.4]
     bidirected = [f"{a} <-> {b}" for a, b in pairs if rng.random() < 0.3]
-    admg = ADMG.from_edges(*directed, *bidirected, nodes="ABCDE")
+    admg = ADMG.from_edges(*directed, *bidirected, nodes=list("ABCDE"))
     oracle = MSeparation(admg)
     assert oracle.names == tuple("ABCDE")
     check_all_answers(oracle, admg)

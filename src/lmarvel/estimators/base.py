@@ -179,8 +179,16 @@ class PagEstimator(Estimator):
         learned = self._learn(ledger, boundaries, level, report)
         clock.lap("skeleton")
         report("orientation", 0, 1)
+        # A spent budget leaves half a second for what the tests have shown.
+        deadline = max(ledger.deadline, time.monotonic() + 0.5)
         draft = orient(
-            len(names), learned.edges, learned.is_collider, self.selection, learned.ambiguous, learned.check_path
+            len(names),
+            learned.edges,
+            learned.is_collider,
+            self.selection,
+            learned.ambiguous,
+            learned.check_path,
+            deadline,
         )
         pag = PAG._trusted(names, draft.matrix())
         clock.lap("orientation")

@@ -10,6 +10,8 @@ The groups are Zhang's order: R1-R4 give all arrowheads, then R5, R6-R7 and R8-R
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -55,6 +57,7 @@ def orient(
     selection: bool = True,
     ambiguous: frozenset[tuple[int, int, int]] = frozenset(),
     check_path: CheckPath | None = None,
+    deadline: float = math.inf,
 ) -> Draft:
     """Orient the skeleton maximally; the draft's log holds every rule application in order.
 
@@ -72,6 +75,8 @@ def orient(
         Unshielded triples (a, b, c), a < c, that are neither a collider nor a non-collider for sure.
     check_path : callable, optional
         Asked about each discriminating path before R4 uses it, see :data:`CheckPath`.
+    deadline : float
+        Stop when :func:`time.monotonic` passes this; the circles that are left stay.
     """
     draft = Draft(n, edges)
     draft.ambiguous = ambiguous
@@ -99,11 +104,11 @@ def orient(
     for nodes, marks in rules.r0(draft, is_collider):
         draft.apply("R0", nodes, marks)
     _start(draft, agendas)
-    _drain(draft, groups[:1], agendas)
-    if selection:
+    _drain(draft, groups[:1], agendas, deadline)
+    if selection and time.monotonic() <= deadline:
         for nodes, marks in rules.r5(draft):
             _wake(draft, draft.apply("R5", nodes, marks), agendas)
-    _drain(draft, groups, agendas)
+    _drain(draft, groups, agendas, deadline)
     return draft
 
 
@@ -119,10 +124,10 @@ def _start(draft: Draft, agendas: list[Agenda]) -> None:
                     agendas[2].push((x, y))
 
 
-def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda]) -> None:
+def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda], deadline: float) -> None:
     """Work until no circle waits for these groups, always for the first group that has one."""
     group = 0
-    while group < len(groups):
+    while group < len(groups) and (deadline == math.inf or time.monotonic() <= deadline):
         if not agendas[group]:
             group += 1
             continue

@@ -137,6 +137,8 @@ def is_removable(search: Search, x: int, assume_chordal: bool) -> bool:
                     search.separate("removability", y, z, with_x.sepset, with_x.pvalue)
                 search.trace.append(Kept(x, y, z, with_x.sepset, with_x.pvalue))
                 return False
+            if not (without.complete and with_x.complete):
+                search.unfinished.add((min(y, z), max(y, z)))
             if not assume_chordal and z in around:
                 if known is not None and _needs(search, x, y, z, known):
                     return False
@@ -246,6 +248,7 @@ def lmarvel(
             clear_suspects(search)
     except BudgetSpent as spent:
         search.trace.append(BudgetEnded(str(spent)))
+        search.unfinished.update((min(s.y, s.z), max(s.y, s.z)) for s in search.suspects)
     undecided = set(search.unfinished)
     for x in ledger.truncated:  # decided on a boundary that may lack members
         undecided.update((min(x, y), max(x, y)) for y in search.adjacent[x])
