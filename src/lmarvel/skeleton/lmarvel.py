@@ -68,6 +68,7 @@ class Search:
         self.removed_at: dict[int, int] = {}
         self.suspects: list[Suspect] = []
         self.unfinished: set[tuple[int, int]] = set()
+        self.unverified: set[tuple[int, int]] = set()  # in each other's boundary for want of a test
 
     # --- A: what is known of pairs ----------------------------------------------------------------------
 
@@ -75,13 +76,13 @@ class Search:
         """Tell whether it is undecided if x and y are adjacent."""
         return y not in self.adjacent[x] and self.sepsets.lookup(x, y) is None
 
-    def largest_untried(self, pool: int) -> int:
+    def largest_untried(self, x: int, y: int, pool: int) -> int:
         """Return the size of the largest subset of a boundary, without the other end, that needs a look.
 
-        The full set does not, unless the boundary was found at a laxer level, or by sets too small to hold it.
+        The full set does not, unless the boundary was found at a laxer level, or a limit kept it from being tested.
         """
         shown = self.boundary_alpha <= self.alpha and pool <= self.ledger.largest_set
-        return pool - 1 if shown else pool
+        return pool - 1 if shown and (min(x, y), max(x, y)) not in self.unverified else pool
 
     def decide(self, phase: str, x: int, y: int, answer: SepsetAnswer) -> None:
         """Enter the outcome of a search for a separating set of x and y."""
@@ -106,9 +107,9 @@ def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
     The full set is not tried: that Y depends on X given all of it is how Y got into the boundary.
     """
     mb = search.mb[x]
-    top = search.largest_untried(len(mb) - 1)
     for y in sorted(mb):
         if search.is_open(x, y):
+            top = search.largest_untried(x, y, len(mb) - 1)
             answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=top)
             search.decide(phase, x, y, answer)
 
@@ -171,7 +172,8 @@ def update_boundaries(search: Search, x: int) -> set[int]:
                 continue
             given = min(mb[y] - {x, z}, mb[z] - {x, y}, key=len)
             if len(given) > search.ledger.largest_set:
-                continue  # too large a set to test: the pair stays, which costs tests but no correctness
+                search.unverified.add((y, z))  # too large a set to test: the pair stays
+                continue
             p = search.ledger.pvalue("update", y, z, given)
             if p > search.boundary_alpha:
                 parted.append((y, z, frozenset(given), p))
@@ -197,7 +199,7 @@ def complete(search: Search, remaining: set[int]) -> None:
         for y in sorted(search.mb[x]):
             if x < y and search.is_open(x, y):
                 pool = min(search.mb[x] - {y}, search.mb[y] - {x}, key=len)
-                top = search.largest_untried(len(pool))
+                top = search.largest_untried(x, y, len(pool))
                 answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=top)
                 search.decide("completion", x, y, answer)
 
@@ -291,7 +293,7 @@ def _remove_all(search: Search, n: int, assume_chordal: bool, progress: Callable
 def clear_suspects(search: Search) -> None:
     """Find the false edges among the suspects, and delete them together."""
     suspects = [s for s in search.suspects if s.z in search.adjacent[s.y]]
-    doubtful = {frozenset((s.y, s.z)) for s in suspects}
+    doubtful = {frozenset((s.y, s.z)) for s in suspects} | {frozenset(pair) for pair in search.unfinished}
     headed: dict[int, bool] = {}
     false_edges = {}
     for s in suspects:
