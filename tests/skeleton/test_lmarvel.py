@@ -367,11 +367,25 @@ def test_max_conditioning_holds_for_boundaries_too_and_loses_no_edge(mag: MAG, l
     check_what_a_budget_leaves(mag, model.result_)
 
 
-def test_a_pair_that_a_limit_kept_in_a_boundary_is_not_taken_for_adjacent() -> None:
-    """Removing E should part A and D, but the test for it is too large; they are separated by {B, C} only."""
-    mag = MAG.from_edges("B --> A", "C --> A", "B --> D", "C --> D", "A --> E", "D --> E", nodes=list("ABCDE"))
-    model = learn(mag, boundary={v: mag.markov_boundary(v) for v in mag.names}, max_conditioning=1)
-    assert ("A", "D") in model.result_.undecided
+HARD_UNDER_A_LIMIT = {
+    # At 0 no set shows that A is needed to separate C and D, so A is removed, and with it what separates them.
+    "removed too early": (0, ["A --> B", "A --> C", "A --> D", "C --> B", "D --> B"]),
+    # Removing E parts A and D, which {B, C} shows, a set over the limit: they stay in each other's boundary.
+    "not parted": (1, ["B --> A", "C --> A", "B --> D", "C --> D", "A --> E", "D --> E"]),
+    # The same for B and C when A is removed; when they are looked at, their boundaries have shrunk below the limit.
+    "not parted in time": (
+        1,
+        ["B --> A", "C --> A", "D --> B", "E --> B", "C --> E", "C --> F", "E <-> F"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("limit", "lines"), HARD_UNDER_A_LIMIT.values(), ids=HARD_UNDER_A_LIMIT)
+def test_a_pair_that_a_limit_leaves_unseparated_does_not_pass_for_adjacent(limit: int, lines: list[str]) -> None:
+    mag = MAG.from_edges(*lines)
+    mag = mag.reordered(sorted(mag.names))
+    model = learn(mag, boundary={v: mag.markov_boundary(v) for v in mag.names}, max_conditioning=limit)
+    check_what_a_budget_leaves(mag, model.result_)
 
 
 def test_max_conditioning_zero_leaves_a_chain_open() -> None:

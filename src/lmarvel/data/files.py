@@ -37,7 +37,7 @@ def read_header(path: Path, separator: str | None) -> tuple[list[str], Callable[
         raise DataError(f"there is no file {path}")
     if path.is_dir():
         raise DataError(f"{path} is a directory, not a file")
-    suffix = path.suffixes[-2] if path.suffix in (".gz", ".zst") and len(path.suffixes) > 1 else path.suffix
+    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
     if separator is None:
         separator = SEPARATORS.get(suffix.lower())
     if separator is not None:

@@ -116,11 +116,14 @@ class _Pruned(PagEstimator):
     _starts_complete = True
     colliders: str
     max_p: bool
+    possible_d_sep: str
     n_jobs: int
 
     def _check(self) -> None:
         if self.colliders not in RULES:
             raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
+        if self.possible_d_sep not in ("pruned", "classic", "none"):
+            raise ParameterError(f"possible_d_sep must be pruned, classic or none, not {self.possible_d_sep!r}")
         if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
             raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
 
@@ -162,6 +165,9 @@ class FCI(_Pruned):
         Read a collider from one separating set, or from all of them; with the latter two a triple can stay ambiguous.
     max_p : bool
         Keep the separating set with the largest p-value of its size, not the first found.
+    possible_d_sep : {"pruned", "classic", "none"}
+        The sets of the second search. "pruned" leaves out what marks that are known rule out, at the same guarantee;
+        "classic" is the textbook's, with far more tests; "none" skips the search. RFCI has no such search.
     n_jobs : int
         Threads over pairs; the result does not depend on it.
 
@@ -184,6 +190,7 @@ class FCI(_Pruned):
         boundary_alpha: float | None = None,
         colliders: str = "standard",
         max_p: bool = False,
+        possible_d_sep: str = "pruned",
         n_jobs: int = 1,
         selection: bool = True,
         max_conditioning: int | None = None,
@@ -196,6 +203,7 @@ class FCI(_Pruned):
         self.boundary_alpha = boundary_alpha
         self.colliders = colliders
         self.max_p = max_p
+        self.possible_d_sep = possible_d_sep
         self.n_jobs = n_jobs
         self.selection = selection
         self.max_conditioning = max_conditioning
@@ -203,7 +211,9 @@ class FCI(_Pruned):
         self.max_seconds = max_seconds
 
     def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
-        return self._learned(fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report))
+        return self._learned(
+            fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, progress=report)
+        )
 
 
 class RFCI(FCI):
