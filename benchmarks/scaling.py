@@ -66,9 +66,7 @@ def main() -> None:
         print(json.dumps(one(*options.one)))
         return
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    print(
-        "| p | rows | boundaries | Gram s | whole run s | ratio | peak MB | allowed MB | data, boundary, skeleton, orientation s |"
-    )
+    print("| p | rows | boundaries | Gram s | whole run s | ratio | peak MB | allowed MB | seconds by phase |")
     print("|---|---|---|---|---|---|---|---|---|")
     results = []
     for p, rows in CASES:
