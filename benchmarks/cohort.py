@@ -1,0 +1,61 @@
+"""The cohort on the structures of the paper: our FCI against causal-learn's, and seconds of all methods.
+
+    python cohort.py --networks folder
+
+FCI starts from the complete graph on both sides, at the same level; the others from Markov boundaries, as in the paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from peers import ALPHA, causal_learn_fci, limited  # first: it sets one thread
+
+import numpy as np  # isort: skip
+from simulation import STRUCTURES, draw, read_structure
+
+
+def timed(method: str, data: np.ndarray, **options: object) -> tuple[float, object]:
+    from lmarvel.estimators import METHODS
+
+    best, found = float("inf"), None
+    for _ in range(3):
+        start = time.perf_counter()
+        found = METHODS[method]().set_params(alpha=ALPHA, max_seconds=60.0, **options).fit(data).result_
+        best = min(best, time.perf_counter() - start)
+        if best > 1:
+            break
+    return best, found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", type=Path, required=True)
+    parser.add_argument("--limit", type=float, default=60, help="seconds for causal-learn on one data set")
+    options = parser.parse_args()
+    print(
+        "| structure | FCI s | causal-learn FCI s | ratio | equal skeletons | RFCI s | MBCS* s | M3HC s | L-MARVEL s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, (observed, latent, selection) in STRUCTURES.items():
+        rng = np.random.default_rng([0, observed])
+        data = draw(rng, read_structure(options.networks, name), latent, selection, 50 * observed).data
+        seconds, found = timed("fci", data, boundary="none")
+        peer = limited(causal_learn_fci, data, options.limit)
+        theirs = options.limit if peer is None else peer["seconds"]
+        equal = "-" if peer is None else str(bool(np.array_equal(peer["skeleton"], found.pag.marks > 0)))
+        others = [timed(method, data, boundary="tc")[0] for method in ("rfci", "mbcs", "m3hc", "lmarvel")]
+        late = ">" if peer is None else ""
+        ended = " (budget)" if found.budget_ended else ""
+        print(
+            f"| {name} | {seconds:.3f}{ended} | {late}{theirs:.1f} | {late}{theirs / seconds:,.0f}x | {equal} | "
+            + " | ".join(f"{s:.3f}" for s in others)
+            + " |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

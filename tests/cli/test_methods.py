@@ -1,0 +1,53 @@
+"""The choice of method, and the comparison of methods, on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lmarvel import PAG
+from lmarvel.datasets import CARS
+from lmarvel.estimators import METHODS
+from tests.cli.running import run
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_chosen(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run("learn", CARS, "--method", method, "--format", "edges")
+    assert result.code == 0
+    assert PAG.from_edges(result.out) == METHODS[method]().fit(CARS).pag_
+
+
+def test_an_unknown_method_is_refused() -> None:
+    for arguments in (("learn", CARS, "--method", "pc"), ("compare", CARS, "--methods", "lmarvel,pc")):
+        result = run(*arguments)
+        assert result.code == 2
+        assert "unknown method 'pc'" in result.err
+
+
+def test_an_option_of_another_method_is_refused() -> None:
+    result = run("learn", CARS, "--method", "fci", "--assume-chordal")
+    assert result.code == 2
+    assert "FCI has no parameter 'assume_chordal'" in result.err
+
+
+def test_a_comparison_shows_each_method_and_where_they_differ() -> None:
+    result = run("compare", CARS)
+    assert result.code == 0
+    assert [line.split()[0] for line in result.out.splitlines()[1:6]] == list(METHODS)
+    assert "Horsepower, SecondsTo60" in result.out
+
+
+def test_a_comparison_as_json_holds_the_same() -> None:
+    compared = json.loads(run("compare", CARS, "--methods", "lmarvel,fci", "--format", "json").out)
+    assert list(compared["methods"]) == ["lmarvel", "fci"]
+    assert compared["methods"]["lmarvel"]["bic"] < compared["methods"]["fci"]["bic"]
+    assert {tuple(row["pair"]) for row in compared["differences"]} == {
+        ("Horsepower", "SecondsTo60"),
+        ("Weight", "SecondsTo60"),
+    }
+
+
+def test_methods_that_agree_say_so() -> None:
+    assert "All methods give the same PAG." in run("compare", CARS, "--methods", "lmarvel,mbcs").out
