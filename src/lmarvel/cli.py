@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -46,7 +46,10 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where a failure can still be told
     except LMarvelError as error:
         _fail(str(error), 2)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
@@ -55,9 +58,6 @@ def main() -> None:
     except OSError as error:
         _silence()
         _fail(f"cannot write the output: {error.strerror or error}", 2)
-    finally:
-        with suppress(OSError):
-            sys.stdout.flush()
 
 
 def _silence() -> None:
