@@ -206,16 +206,6 @@ class PagEstimator(Estimator):
 SelfPag = TypeVar("SelfPag", bound=PagEstimator)
 
 
-def by_sepsets(sepsets: Sepsets) -> IsCollider:
-    """Return the usual reading of separating sets: b is a collider if it is outside Sep(v, c)."""
-
-    def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        sepset = sepsets.lookup(v, c)
-        return sepset is not None and b not in sepset
-
-    return is_collider
-
-
 class AllPairs(Sequence[tuple[str, str]]):
     """Every pair of names, made when asked for: with thousands of variables there are millions."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lmarvel.ci.base import CITest, checked_alpha
 from lmarvel.ci.ledger import BudgetSpent, Ledger
 from lmarvel.errors import ParameterError
-from lmarvel.estimators.base import Learned, PagEstimator, Progress, by_sepsets
+from lmarvel.estimators.base import Learned, PagEstimator, Progress
 from lmarvel.estimators.inputs import Boundary
 from lmarvel.orient.rules import IsCollider
 from lmarvel.skeleton.fci import fci
@@ -107,7 +107,7 @@ class LMarvel(PagEstimator):
         )
         edges = [(x, y) for x, around in enumerate(skeleton.adjacent) for y in sorted(around) if x < y]
         sepsets = skeleton.sepsets
-        return Learned(edges, sepsets, skeleton.trace, lambda: skeleton.undecided, by_sepsets(sepsets))
+        return Learned(edges, sepsets, skeleton.trace, lambda: skeleton.undecided, sepsets.is_collider)
 
 
 class _Pruned(PagEstimator):
@@ -129,7 +129,7 @@ class _Pruned(PagEstimator):
 
     def _learned(self, pruning: Pruning, check: bool = False) -> Learned:
         """Return a pruned graph with its colliders read as ``colliders`` says, and with RFCI's check of paths."""
-        is_collider = by_sepsets(pruning.sepsets)
+        is_collider: IsCollider = pruning.sepsets.is_collider
         ambiguous: frozenset[tuple[int, int, int]] = frozenset()
         if self.colliders != "standard":
             try:
@@ -284,4 +284,4 @@ class MBCS(PagEstimator):
     def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
         pruning = mbcs(ledger, boundaries, self.alpha, report)
         sepsets = pruning.sepsets
-        return Learned(pruning.edges(), sepsets, pruning.trace, pruning.undecided, by_sepsets(sepsets))
+        return Learned(pruning.edges(), sepsets, pruning.trace, pruning.undecided, sepsets.is_collider)

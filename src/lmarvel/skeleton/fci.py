@@ -97,11 +97,7 @@ def prune_by_possible_d_sep(
 
 def sound_marks(pruning: Pruning) -> Draft:
     """Return the graph oriented as RFCI does; edges that turn out too many are cut."""
-
-    def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        sepset = pruning.sepsets.lookup(v, c)
-        return sepset is not None and b not in sepset
-
+    is_collider = pruning.sepsets.is_collider
     check = PathCheck(pruning, is_collider)
     return orient(len(pruning.adjacent), pruning.edges(), is_collider, check_path=check)
 
@@ -140,12 +136,7 @@ def _possible_ancestors(draft: Draft, ends: tuple[int, int]) -> set[int]:
 def colliders(pruning: Pruning) -> Draft:
     """Return the graph with its unshielded colliders oriented (R0)."""
     draft = Draft(len(pruning.adjacent), pruning.edges())
-
-    def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        sepset = pruning.sepsets.lookup(v, c)
-        return sepset is not None and b not in sepset
-
-    for nodes, marks in r0(draft, is_collider):
+    for nodes, marks in r0(draft, pruning.sepsets.is_collider):
         draft.apply("R0", nodes, marks)
     return draft
 

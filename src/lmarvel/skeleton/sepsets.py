@@ -59,6 +59,11 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
                 return self._truncated[v][0]
         return of_x if len(of_x) < len(of_y) or (len(of_x) == len(of_y) and x < y) else of_y
 
+    def is_collider(self, v: int, a: int, b: int, c: int) -> bool:
+        """Read a collider off: b is one between a and c if it is outside Sep(v, c) (v is a, but for R4)."""
+        sepset = self.lookup(v, c)
+        return sepset is not None and b not in sepset
+
     def __getitem__(self, pair: tuple[int, int]) -> frozenset[int]:
         sepset = self.lookup(*pair)
         if sepset is None:
