@@ -41,6 +41,7 @@ bench: .venv-bench/done
 	cd benchmarks && ../.venv-bench/bin/python scaling.py --plot growth.png
 	cd benchmarks && ../.venv-bench/bin/python larger_than_memory.py
 	cd benchmarks && ../.venv-bench/bin/python peers.py --networks '$(abspath $(NETWORKS))'
+	cd benchmarks && ../.venv-bench/bin/python cohort.py --networks '$(abspath $(NETWORKS))'
 
 clean:
 	rm -rf .venv-demo .venv-test .venv-bench build dist
