@@ -17,8 +17,7 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
 from lmarvel.result import Discovery, Statistics
 from lmarvel.score.ricf import bic
-
-__version__ = "0.1.0"
+from lmarvel.version import __version__ as __version__
 
 __all__ = [
     "ADMG",

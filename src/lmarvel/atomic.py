@@ -29,12 +29,17 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file through a temporary one beside it, so that an interruption leaves the old file as it was."""
     check_writable(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".lmarvel-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, 0o666 & ~_umask())

@@ -125,6 +125,10 @@ class Statistics:
         """All distinct tests, boundary stage included."""
         return sum(sum(sizes.values()) for sizes in self.tests.values())
 
+    def without(self, phase: str) -> Statistics:
+        """Return the statistics without one phase, as the paper counts: without "boundary"."""
+        return Statistics({p: sizes for p, sizes in self.tests.items() if p != phase}, self.seconds)
+
     def by_size(self) -> dict[int, int]:
         """Return the tests of all phases by size of the conditioning set."""
         total: dict[int, int] = {}

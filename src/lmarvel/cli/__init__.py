@@ -1,0 +1,9 @@
+"""The command line: ``lmarvel learn data.csv``.
+
+Exit codes: 0 success, 2 bad input or usage, 3 a budget ran out (what was found so far is printed), 130 interrupted.
+"""
+
+from lmarvel.cli import learning, simulating  # the commands register themselves
+from lmarvel.cli.app import app, main
+
+__all__ = ["app", "learning", "main", "simulating"]

@@ -1,0 +1,192 @@
+"""Run the paper's experiments and write its tables and figures, ours beside the paper's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmarvel.atomic import write_text
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.experiments.figures import check_matplotlib, write_figure
+from lmarvel.experiments.plan import DEFAULT_METHODS, EXPERIMENTS, METHODS, Experiment, Job, jobs_of
+from lmarvel.experiments.run import Limits
+from lmarvel.experiments.store import Store
+from lmarvel.experiments.summary import summary_csv
+from lmarvel.experiments.tables import beyond, table
+from lmarvel.experiments.workers import available_cores, connect, run_all
+from lmarvel.simulate.networks import NETWORKS, load_network
+from lmarvel.version import __version__
+
+Progress = Callable[[str, int, int], None]
+LIMITS = Limits(tests=20_000_000, seconds=120.0)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, checked before any work.
+
+    Parameters
+    ----------
+    experiments : sequence of str
+        "table1", "table2", "figure2", "figure3", or "all".
+    out : Path
+        The results directory; runs that are finished there are not done again.
+    methods : sequence of str
+        Which methods to run.
+    reps : int, optional
+        Repetitions; the paper's number by default.
+    workers : int, optional
+        Processes; all cores by default.
+    networks : Path, optional
+        A directory with structures that the package does not have (carpo.csv).
+    dask : str, optional
+        The address of a Dask scheduler to run on.
+    """
+
+    experiments: Sequence[str]
+    out: Path
+    methods: Sequence[str] = DEFAULT_METHODS
+    reps: int | None = None
+    workers: int | None = None
+    networks: Path | None = None
+    dask: str | None = None
+    seed: int = 2021
+    limits: Limits = LIMITS
+    without: Sequence[str] = ()
+
+    def check(self) -> list[Experiment]:
+        """Return the experiments, or refuse what cannot be run."""
+        if not self.methods:
+            raise ParameterError(f"no method to run: choose from {', '.join(METHODS)}")
+        for method in self.methods:
+            if method not in METHODS:
+                raise ParameterError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
+        for name, value in (("reps", self.reps), ("jobs", self.workers), ("the limit of tests", self.limits.tests)):
+            if value is not None and value < 1:
+                raise ParameterError(f"{name} must be at least 1, not {value}")
+        if not self.limits.seconds > 0:
+            raise ParameterError(f"the limit of seconds must be positive, not {self.limits.seconds:g}")
+        if self.seed < 0:
+            raise ParameterError(f"the seed must not be negative, and is {self.seed}")
+        if not self.experiments:
+            raise ParameterError(f"no experiment to run: choose from {', '.join(EXPERIMENTS)}, all")
+        chosen = [_experiment(name) for name in _names(self.experiments)]
+        known = {s.structure for experiment in chosen for s in experiment.settings}
+        for name in self.without:
+            if name not in known:
+                raise ParameterError(f"cannot leave out {name!r}: the structures are {', '.join(sorted(known))}")
+        return [_leave_out(experiment, self.without) for experiment in chosen]
+
+
+def reproduce(request: Request, progress: Progress | None = None) -> list[Path]:
+    """Do what is asked, and return the files that were written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> request = Request(["table2"], folder, methods=["lmarvel"], reps=1, workers=1)
+    >>> [path.name for path in reproduce(request)]
+    ['runs.csv', 'table2.csv', 'table2.md']
+    """
+    experiments = request.check()
+    if any(not experiment.is_table for experiment in experiments):
+        check_matplotlib()
+    structures = load_structures(experiments, request.networks)
+    if request.dask is not None:
+        connect(request.dask).close()
+    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in structures.items()}
+    limits = request.limits
+    settings = {
+        "lmarvel": __version__,
+        "seed": request.seed,
+        "max_tests": limits.tests,
+        "max_seconds": limits.seconds,
+        "structures": digests,
+    }
+    with Store(request.out, settings) as store:
+        for experiment in experiments:
+            reps = request.reps or experiment.reps
+            jobs = [job for job in jobs_of(experiment, request.methods, reps) if job.key not in store.rows]
+            _run(experiment, jobs, request, structures, store, progress or _silent)
+        return [store.path, *(path for e in experiments for path in _write(e, request, store))]
+
+
+def _run(
+    experiment: Experiment,
+    jobs: Sequence[Job],
+    request: Request,
+    structures: dict[str, str],
+    store: Store,
+    progress: Progress,
+) -> None:
+    if not jobs:
+        return
+    workers = request.workers or available_cores()
+    progress(experiment.name, 0, len(jobs))
+    rows = run_all(jobs, request.seed, request.limits, structures, workers, request.dask)
+    for done, row in enumerate(rows, 1):
+        store.add(row)
+        progress(experiment.name, done, len(jobs))
+
+
+def _write(experiment: Experiment, request: Request, store: Store) -> list[Path]:
+    """Write the tables or figures of an experiment."""
+    reps, methods, folder = request.reps or experiment.reps, request.methods, request.out
+    paths = [folder / f"{experiment.name}.csv"]
+    write_text(paths[0], summary_csv(experiment, store.rows, methods, reps))
+    if not experiment.is_table:
+        return paths + write_figure(experiment, store.rows, methods, reps, folder)
+    paths.append(folder / f"{experiment.name}.md")
+    both = (table(experiment, store.rows, methods, reps), beyond(experiment, store.rows, methods, reps))
+    write_text(paths[1], "\n".join(both))
+    return paths
+
+
+def load_structures(experiments: Sequence[Experiment], folder: Path | None) -> dict[str, str]:
+    """Return the text of every structure that the experiments need, from the directory or from the package."""
+    if folder is not None and not folder.is_dir():
+        raise DataError(f"there is no directory {folder}: --networks names one that holds carpo.csv")
+    found = {}
+    for name in dict.fromkeys(name for experiment in experiments for name in experiment.structures()):
+        candidates = [folder / f"{name}{ending}" for ending in (".csv", ".bif", ".bif.gz")] if folder else []
+        path = next((path for path in candidates if path.exists()), None)
+        if path is None and name not in NETWORKS:
+            where = f"{folder} has no {name}.csv" if folder else f"the structure {name} is not part of the package"
+            raise DataError(
+                f"{where}: give --networks a directory with {name}.csv (an edge list, see the"
+                f" Bayesian network repository), or leave it out with --without {name}"
+            )
+        dag = load_network(name if path is None else path)
+        _check_size(name, len(dag), experiments)
+        found[name] = str(dag)
+    return found
+
+
+def _check_size(name: str, nodes: int, experiments: Sequence[Experiment]) -> None:
+    expected = next(s.variables for e in experiments for s in e.settings if s.structure == name)
+    if nodes != expected:
+        raise DataError(f"the structure {name} has {nodes} nodes, and the paper's has {expected}: is it another one?")
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    return list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
+
+
+def _experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise ParameterError(f"unknown experiment {name!r}: choose from {', '.join(EXPERIMENTS)}, all")
+    return EXPERIMENTS[name]
+
+
+def _leave_out(experiment: Experiment, structures: Sequence[str]) -> Experiment:
+    kept = tuple(s for s in experiment.settings if s.structure not in structures)
+    if not kept:
+        raise ParameterError(f"nothing is left of {experiment.name} without {', '.join(structures)}")
+    return Experiment(experiment.name, experiment.title, experiment.reps, kept, experiment.is_table)
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Report nothing."""

@@ -1,0 +1,36 @@
+"""Graphs, models and data with known truth.
+
+A :class:`Study` is a DAG some of whose variables are latent or select the sample. :mod:`~lmarvel.simulate.graphs` draws
+DAGs, :mod:`~lmarvel.simulate.networks` has well-known ones, :func:`hide` chooses the roles, and a model
+(:class:`LinearSEM`, :class:`AdditiveSEM`, :class:`DiscreteNetwork`) draws data from what is seen of it.
+
+Examples
+--------
+>>> from lmarvel.simulate import LinearSEM, hide, load_network
+>>> study = hide(load_network("alarm"), latent=4, selection=2, seed=1)
+>>> data = LinearSEM.random(study.dag, seed=2).sample(study, rows=1550, seed=3)
+>>> data.shape, study.pag
+((1550, 31), <PAG: 31 nodes, 44 edges>)
+"""
+
+from lmarvel.simulate.additive import AdditiveSEM
+from lmarvel.simulate.discrete import DiscreteNetwork
+from lmarvel.simulate.graphs import bounded_parents, erdos_renyi, scale_free
+from lmarvel.simulate.networks import NETWORKS, load_network
+from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
+from lmarvel.simulate.study import Study, hide
+
+__all__ = [
+    "NETWORKS",
+    "RANGES",
+    "AdditiveSEM",
+    "DiscreteNetwork",
+    "LinearSEM",
+    "Ranges",
+    "Study",
+    "bounded_parents",
+    "erdos_renyi",
+    "hide",
+    "load_network",
+    "scale_free",
+]

@@ -1,0 +1,99 @@
+"""Random DAGs, each from an explicit seed.
+
+Nodes are named ``X0``, ``X1``, ... and stand in a random causal order, so that the order of the columns tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from lmarvel.errors import ParameterError
+from lmarvel.graph.kinds import DAG
+from lmarvel.graph.marks import Mark
+
+Seed = int | np.random.Generator | np.random.SeedSequence
+
+
+def erdos_renyi(n: int, p: float | None = None, *, seed: Seed) -> DAG:
+    """Return a DAG in which each pair is an edge with chance ``p``, along a random order.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    p : float, optional
+        Chance of an edge; n^-0.9 by default, as in the paper's figure.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Examples
+    --------
+    >>> erdos_renyi(50, seed=1)
+    <DAG: 50 nodes, 34 edges>
+    """
+    _check_count("n", n, 1)
+    p = n**-0.9 if p is None else p
+    if not 0 <= p <= 1:
+        raise ParameterError(f"the chance of an edge must lie between 0 and 1, not {p!r}")
+    rng = np.random.default_rng(seed)
+    causes, effects = np.nonzero(np.triu(rng.random((n, n)) < p, 1))
+    return _along_random_order(rng, n, zip(causes, effects, strict=True))
+
+
+def bounded_parents(n: int, max_parents: int, *, seed: Seed) -> DAG:
+    """Return a DAG in which each node has 0 to ``max_parents`` parents among the earlier ones, uniformly.
+
+    Examples
+    --------
+    >>> dag = bounded_parents(50, 3, seed=1)
+    >>> max(len(dag.parents(v)) for v in dag.names)
+    3
+    """
+    _check_count("n", n, 1)
+    _check_count("max_parents", max_parents, 0)
+    rng = np.random.default_rng(seed)
+    counts = [int(rng.integers(0, min(max_parents, child) + 1)) for child in range(n)]
+    edges = [(cause, child) for child in range(n) for cause in rng.choice(child, counts[child], replace=False)]
+    return _along_random_order(rng, n, edges)
+
+
+def scale_free(n: int, m: int = 2, *, seed: Seed) -> DAG:
+    """Return a DAG with hubs: each node draws ``m`` causes with chances that grow with their degree.
+
+    The growth is that of Barabasi and Albert (1999); an edge points from the older node to the newer one.
+
+    Examples
+    --------
+    >>> dag = scale_free(100, 2, seed=1)
+    >>> dag.n_edges, max(len(dag.adjacent(v)) for v in dag.names) > 12
+    (197, True)
+    """
+    _check_count("n", n, 1)
+    _check_count("m", m, 1)
+    rng = np.random.default_rng(seed)
+    degree = np.zeros(n)
+    edges = []
+    for child in range(1, n):
+        chance = degree[:child] + 1.0
+        causes = rng.choice(child, min(m, child), replace=False, p=chance / chance.sum())
+        edges += [(cause, child) for cause in causes]
+        degree[causes] += 1
+        degree[child] += len(causes)
+    return _along_random_order(rng, n, edges)
+
+
+def _along_random_order(rng: np.random.Generator, n: int, edges: Iterable[tuple[int, int]]) -> DAG:
+    """Return the DAG of edges between places of the causal order, with the order shuffled over the nodes."""
+    order = rng.permutation(n)
+    marks = np.zeros((n, n), dtype=np.int8)
+    for cause, effect in edges:
+        i, j = order[cause], order[effect]
+        marks[i, j], marks[j, i] = Mark.ARROW, Mark.TAIL
+    return DAG._trusted(tuple(f"X{i}" for i in range(n)), marks)  # edges follow the order: no cycle
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -1,0 +1,154 @@
+"""Linear Gaussian models, and exact samples from what is seen of them.
+
+X = B X + e with independent Gaussian noise e gives the covariance S = (I - B)^-1 diag(sd^2) (I - B)^-T over all
+variables. Given the selection variables, the observed ones are again Gaussian, with a covariance that does not depend
+on the value at which the selection variables are held:
+
+    S_{O|S} = S_OO - S_OS S_SS^-1 S_SO
+
+So P(O | S) can be drawn exactly, without throwing rows away. Keeping the rows in which S falls into a region is
+something else: that conditions on a child of S, and leaves paths through S open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.errors import ParameterError
+from lmarvel.graph.kinds import DAG
+from lmarvel.graph.paths import members
+from lmarvel.simulate.graphs import Seed, _check_count
+from lmarvel.simulate.study import Study
+
+Interval = tuple[float, float]
+
+
+class Ranges(NamedTuple):
+    """Where the sizes of coefficients (their sign is random) and the standard deviations of noise are drawn from.
+
+    Examples
+    --------
+    >>> RANGES["benchmark"].coefficients
+    (0.5, 1.0)
+    """
+
+    coefficients: Interval
+    deviations: Interval
+
+
+RANGES: Mapping[str, Ranges] = {
+    "benchmark": Ranges((0.5, 1.0), (math.sqrt(0.5), 1.0)),  # the paper's Table 1
+    "random": Ranges((0.5, 2.0), (1.0, math.sqrt(3.0))),  # its random graphs
+    "appendix": Ranges((1.0, 1.5), (1.0, math.sqrt(2.0))),  # the table in its appendix
+}
+
+
+@dataclass(frozen=True)
+class LinearSEM:
+    """A linear model with Gaussian noise.
+
+    Attributes
+    ----------
+    dag : DAG
+        Its structure.
+    weights : array
+        ``weights[i, j]`` is the coefficient of j in the equation of i.
+    deviations : array
+        The standard deviation of each noise term.
+
+    Examples
+    --------
+    >>> study = Study(DAG.from_edges("X --> S", "Y --> S"), selection=("S",))
+    >>> model = LinearSEM.random(study.dag, seed=0)
+    >>> model.covariance(study).round(2).tolist()                # X and Y are independent, but not in the sample
+    [[0.39, 0.14], [0.14, 0.79]]
+    >>> model.sample(study, rows=100, seed=1).shape
+    (100, 2)
+    """
+
+    dag: DAG
+    weights: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+
+    @classmethod
+    def random(cls, dag: DAG, ranges: Ranges | str = "benchmark", *, seed: Seed) -> LinearSEM:
+        """Draw coefficients and deviations uniformly from ``ranges``; the sign of a coefficient is a coin toss."""
+        rng = np.random.default_rng(seed)
+        coefficients, deviations = named_ranges(ranges)
+        n = len(dag)
+        weights = np.zeros((n, n))
+        for child, parents in enumerate(dag.masks.parents):
+            for parent in members(parents):
+                weights[child, parent] = rng.uniform(*coefficients) * rng.choice((-1.0, 1.0))
+        return cls(dag, weights, rng.uniform(*deviations, n))
+
+    def full_covariance(self) -> NDArray[np.float64]:
+        """Return the covariance of all variables."""
+        mixing = np.linalg.inv(np.eye(len(self.dag)) - self.weights)
+        covariance: NDArray[np.float64] = (mixing * self.deviations**2) @ mixing.T
+        return covariance
+
+    def covariance(self, study: Study) -> NDArray[np.float64]:
+        """Return the covariance of the observed variables given the selection variables."""
+        full = self.full_covariance()
+        seen, chosen = _places(study)
+        given = full - full[:, chosen] @ np.linalg.solve(full[np.ix_(chosen, chosen)], full[chosen])
+        return given[np.ix_(seen, seen)]
+
+    def sample(self, study: Study, rows: int, *, seed: Seed) -> NDArray[np.float64]:
+        """Draw rows from P(O | S), exactly.
+
+        All variables are drawn, then what the selection variables explain is taken off the observed ones, with the
+        coefficients of the model, not of the sample.
+        """
+        _check_count("rows", rows, 1)
+        rng = np.random.default_rng(seed)
+        drawn = rng.standard_normal((rows, len(self.dag))) * self.deviations
+        for child in causal_order(self.dag):
+            parents = np.flatnonzero(self.weights[child])
+            drawn[:, child] += drawn[:, parents] @ self.weights[child, parents]
+        seen, chosen = _places(study)
+        if chosen:
+            full = self.full_covariance()
+            slope = np.linalg.solve(full[np.ix_(chosen, chosen)], full[chosen])
+            drawn -= drawn[:, chosen] @ slope
+        return np.ascontiguousarray(drawn[:, seen])
+
+
+def named_ranges(ranges: Ranges | str) -> Ranges:
+    """Return ranges, given themselves or by name, checked."""
+    if isinstance(ranges, str):
+        if ranges not in RANGES:
+            raise ParameterError(f"unknown parameter ranges {ranges!r}: choose from {', '.join(RANGES)}")
+        return RANGES[ranges]
+    for low, high in ranges:
+        if not (0 <= low <= high < math.inf):
+            raise ParameterError(f"a range needs 0 <= low <= high, not ({low}, {high})")
+    return ranges
+
+
+def causal_order(dag: DAG) -> list[int]:
+    """Return the positions of the nodes, causes before effects; among free ones the first comes first."""
+    parents = dag.masks.parents
+    order: list[int] = []
+    done = 0
+    waiting = list(range(len(dag)))
+    while waiting:
+        free = [v for v in waiting if not parents[v] & ~done]
+        order += free
+        for v in free:
+            done |= 1 << v
+        waiting = [v for v in waiting if not done >> v & 1]
+    return order
+
+
+def _places(study: Study) -> tuple[list[int], list[int]]:
+    """Return the positions of the observed and of the selection variables."""
+    index = study.dag.index
+    return [index(v) for v in study.observed], [index(v) for v in study.selection]

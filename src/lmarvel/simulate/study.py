@@ -1,0 +1,83 @@
+"""A DAG whose nodes have roles: observed, latent, or selecting the sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lmarvel.errors import ParameterError
+from lmarvel.graph.kinds import DAG, MAG, PAG
+from lmarvel.orient.equivalence import mag_to_pag
+from lmarvel.simulate.graphs import Seed
+
+
+@dataclass(frozen=True)
+class Study:
+    """The truth behind simulated data.
+
+    Attributes
+    ----------
+    dag : DAG
+        All variables.
+    latent, selection : tuple of str
+        Those that are not measured, and those on which the sample was selected.
+
+    Examples
+    --------
+    >>> study = Study(DAG.from_edges("U --> A", "U --> B", "A --> S", "C --> S"), ("U",), ("S",))
+    >>> study.observed
+    ('A', 'B', 'C')
+    >>> print(study.pag)
+    nodes: A B C
+    A o-o B
+    A o-o C
+    """
+
+    dag: DAG
+    latent: tuple[str, ...] = ()
+    selection: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*self.latent, *self.selection):
+            self.dag.index(name)  # refuses unknown names
+        twice = set(self.latent) & set(self.selection)
+        if twice:
+            raise ParameterError(f"{', '.join(sorted(twice))}: a variable is latent or selects the sample, not both")
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The variables that the data show, in the order of the DAG."""
+        hidden = {*self.latent, *self.selection}
+        return tuple(name for name in self.dag.names if name not in hidden)
+
+    @cached_property
+    def mag(self) -> MAG:
+        """The MAG over the observed variables, conditioned on the selection variables."""
+        return self.dag.project(self.latent, self.selection)
+
+    @cached_property
+    def pag(self) -> PAG:
+        """The PAG: all that data can tell about the MAG."""
+        return mag_to_pag(self.mag)
+
+
+def hide(dag: DAG, latent: int = 0, selection: int = 0, *, seed: Seed) -> Study:
+    """Choose latent and selection variables uniformly at random, as the paper does.
+
+    Examples
+    --------
+    >>> hide(DAG.from_edges("A --> B", "B --> C", "C --> D"), latent=1, selection=1, seed=0)
+    Study(dag=<DAG: 4 nodes, 3 edges>, latent=('C',), selection=('A',))
+    """
+    for name, count in (("latent", latent), ("selection", selection)):
+        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
+            raise ParameterError(f"{name} must be a whole number of at least 0, not {count!r}")
+    if latent + selection >= len(dag):
+        raise ParameterError(
+            f"{latent} latent and {selection} selection variables leave none of the {len(dag)} to observe: choose fewer"
+        )
+    chosen = np.random.default_rng(seed).permutation(len(dag))[: latent + selection]
+    names = [dag.names[i] for i in chosen]
+    return Study(dag, tuple(sorted(names[:latent])), tuple(sorted(names[latent:])))

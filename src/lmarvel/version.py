@@ -1,0 +1,3 @@
+"""The version of the package, as ``meson.build`` has it too."""
+
+__version__ = "0.1.0"

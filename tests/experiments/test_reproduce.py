@@ -1,0 +1,235 @@
+"""Runs: the same whatever the workers, kept durably, resumed, and never mixed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lmarvel.atomic import OutputError
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.experiments import reproduce as module
+from lmarvel.experiments.plan import EXPERIMENTS, Job
+from lmarvel.experiments.reproduce import Request, load_structures, reproduce
+from lmarvel.experiments.run import COLUMNS, Limits, draw, run
+from lmarvel.experiments.store import Store
+from lmarvel.experiments.summary import cell, published
+from lmarvel.metrics import compare_graphs
+from lmarvel.simulate import load_network
+
+MILDEW = EXPERIMENTS["table2"].settings[0]
+LIMITS = Limits(1_000_000, 60.0)
+TIMES = ("runtime_s", "total_s")
+
+
+def request(folder, **changes):
+    given = {"methods": ["lmarvel", "mbcs"], "reps": 2, "workers": 1}
+    return Request(["table2"], folder, **(given | changes))
+
+
+def timeless(path):
+    """Return the runs without what the clock says."""
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    drop = [lines[0].index(name) for name in TIMES]
+    return [[cell for i, cell in enumerate(line) if i not in drop] for line in lines]
+
+
+def test_a_run_says_what_a_fit_by_hand_says():
+    job = Job(MILDEW, "lmarvel", 3)
+    structure = str(load_network("mildew"))
+    row = run(job, 1, LIMITS, structure)
+    study, data = draw(job, 1, structure)
+    found = module.METHODS["lmarvel"].make().fit(dict(zip(study.observed, data.T, strict=True))).result_
+    scores = compare_graphs(found.pag, study.pag)
+    assert float(row["f1"]) == pytest.approx(scores.skeleton.f1, abs=1e-5)
+    assert int(row["ci_tests"]) == sum(sum(s.values()) for p, s in found.stats.tests.items() if p != "boundary")
+    assert int(row["boundary_tests"]) == 31 * 30 / 2
+    assert int(row["hamming"]) == scores.hamming
+    assert row["status"] == "ok"
+    assert data.shape == (50 * 31, 31)
+
+
+def test_the_true_graph_is_the_same_for_every_method_and_sample_size():
+    settings = [s for s in EXPERIMENTS["figure3"].settings if s.panel == "alarm"]
+    structure = str(load_network("alarm"))
+    studies = [draw(Job(s, m, 4), 9, structure)[0] for s in settings for m in ("lmarvel", "fci")]
+    assert len({(study.latent, study.selection) for study in studies}) == 1
+
+
+def test_a_limit_gives_na():
+    row = run(Job(MILDEW, "fci", 0), 1, Limits(10, 60.0), str(load_network("mildew")))
+    assert row["status"] == "limit"
+    assert row["f1"] == row["ci_tests"] == ""
+    assert cell([row], "f1").is_na
+
+
+def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
+    for workers in (1, 2):
+        reproduce(request(tmp_path / str(workers), workers=workers, methods=["lmarvel", "rfci"]))
+    one, two = (timeless(tmp_path / name / "runs.csv") for name in "12")
+    assert one == two
+    assert len(one) == 1 + 6 * 2 * 2
+
+
+def test_an_interrupted_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    reproduce(request(tmp_path / "whole"))
+
+    def interrupt(name, done, total):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(request(tmp_path / "part"), interrupt)
+    kept = timeless(tmp_path / "part" / "runs.csv")
+    assert len(kept) == 1 + 5
+
+    again = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
+    reproduce(request(tmp_path / "part"))
+    assert len(again) == 24 - 5
+    assert timeless(tmp_path / "part" / "runs.csv") == timeless(tmp_path / "whole" / "runs.csv")
+
+
+def spying(run_all, seen):
+    def spy(jobs, *rest):
+        seen.extend(jobs)
+        return run_all(jobs, *rest)
+
+    return spy
+
+
+@pytest.mark.parametrize("cut", [1, 40, 200])
+def test_a_half_written_line_is_survived(tmp_path, cut):
+    reproduce(request(tmp_path / "a"))
+    whole = timeless(tmp_path / "a" / "runs.csv")
+    path = tmp_path / "a" / "runs.csv"
+    text = path.read_bytes()
+    path.write_bytes(text[:-cut] + b"\xc3")
+    reproduce(request(tmp_path / "a"))
+    assert timeless(path) == whole
+
+
+def test_more_repetitions_and_methods_add_to_what_is_there(tmp_path, monkeypatch):
+    reproduce(request(tmp_path, reps=1))
+    asked = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, asked))
+    reproduce(request(tmp_path, reps=2, methods=["lmarvel", "mbcs", "rfci"]))
+    assert len(asked) == 6 * (2 * 3 - 2)
+
+
+def test_finished_runs_are_on_disk_at_once(tmp_path):
+    seen = []
+    reproduce(request(tmp_path), lambda name, done, total: seen.append(len(timeless(tmp_path / "runs.csv")) - 1))
+    assert seen == list(range(25))
+
+
+def test_other_settings_are_not_mixed_in(tmp_path):
+    reproduce(request(tmp_path, reps=1, methods=["lmarvel"]))
+    before = (tmp_path / "runs.csv").read_bytes()
+    for change in ({"seed": 3}, {"limits": Limits(5, 60.0)}):
+        with pytest.raises(OutputError, match=r"was written with other settings \((seed|max_tests.*) differ\)"):
+            reproduce(request(tmp_path, **change))
+    text = (tmp_path / "settings.json").read_text()
+    (tmp_path / "settings.json").write_text(text.replace('"mildew": "', '"mildew": "0'))
+    with pytest.raises(OutputError, match="the structure mildew"):
+        reproduce(request(tmp_path))
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(OutputError, match="is damaged"):
+        reproduce(request(tmp_path))
+    assert (tmp_path / "runs.csv").read_bytes() == before
+
+
+def test_a_directory_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(OutputError, match=r"holds other files \(thesis\.tex\)"):
+        reproduce(request(tmp_path))
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_two_commands_do_not_write_into_one_directory(tmp_path):
+    settings = {"seed": 1, "structures": {}}
+    with Store(tmp_path, settings), pytest.raises(OutputError, match="another command is writing into"):
+        Store(tmp_path, settings)
+    with Store(tmp_path, settings) as store:
+        assert store.rows == {}
+
+
+def test_tables_show_ours_and_the_papers(tmp_path):
+    paths = reproduce(request(tmp_path, methods=["lmarvel", "lmarvel-chordal", "m3hc"]))
+    text = (tmp_path / "table2.md").read_text()
+    assert [p.name for p in paths] == ["runs.csv", "table2.csv", "table2.md"]
+    tests = next(line for line in text.splitlines() if line.startswith("| L-MARVEL | #CI tests"))
+    papers = [part.split("\\|")[1].strip(" |") for part in tests.split(" | ")[2:]]
+    assert papers == ["359", "194", "426", "2,365", "1,130", "1,368"]
+    assert "F1 of marks" in text
+    assert "learned arrowhead" in text
+    summary = (tmp_path / "table2.csv").read_text().splitlines()
+    assert summary[0].endswith("runs,unfinished,paper")
+    f1 = next(line for line in summary if ",water,32,26," in line and ",lmarvel,f1," in line)
+    assert f1.endswith(",2,0,0.73")
+    rows = [r for r in timeless(tmp_path / "runs.csv")[1:] if r[1] == "water-26-3-3" and r[3] == "lmarvel"]
+    mean = np.mean([float(r[COLUMNS.index("f1") - 1]) for r in rows])
+    assert float(f1.split(",")[10]) == pytest.approx(mean, abs=1e-5)
+    assert ("water-26-3-3", "L-MARVEL", "f1") in published()
+
+
+def test_figures_are_drawn(tmp_path, monkeypatch):
+    small = EXPERIMENTS["figure2"]
+    sizes = tuple(s for s in small.settings if s.variables <= 40)
+    changed = {**EXPERIMENTS, "figure2": type(small)("figure2", small.title, 1, sizes, False)}
+    monkeypatch.setattr(module, "EXPERIMENTS", changed)
+    ask = Request(["figure2"], tmp_path, methods=["lmarvel", "mbcs"], workers=1)
+    names = [p.name for p in reproduce(ask)]
+    assert names == ["runs.csv", "figure2.csv", "figure2.png", "figure2.svg"]
+    assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "figure2.svg").read_bytes()
+    assert b"<svg" in svg
+    reproduce(ask)
+    assert (tmp_path / "figure2.png").stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"experiments": ["table7"]}, "unknown experiment 'table7': choose from table1, table2, figure2, figure3, all"),
+        ({"experiments": []}, "no experiment to run"),
+        ({"methods": ["lmarvle"]}, "unknown method 'lmarvle': choose from lmarvel"),
+        ({"methods": []}, "no method to run"),
+        ({"reps": 0}, "reps must be at least 1, not 0"),
+        ({"workers": 0}, "jobs must be at least 1, not 0"),
+        ({"limits": Limits(0, 1.0)}, "the limit of tests must be at least 1"),
+        ({"limits": Limits(1, 0.0)}, "the limit of seconds must be positive"),
+        ({"seed": -1}, "the seed must not be negative"),
+        ({"without": ["carpoo"]}, "cannot leave out 'carpoo': the structures are mildew, water"),
+        ({"without": ["mildew", "water"]}, "nothing is left of table2"),
+        ({"dask": "tcp://127.0.0.1:1"}, "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_bad_requests_are_refused_before_any_work(tmp_path, changes, message):
+    given = {"experiments": ["table2"], "out": tmp_path / "out"} | changes
+    with pytest.raises(ParameterError, match=message):
+        reproduce(Request(**given))
+    assert not (tmp_path / "out").exists()
+
+
+def test_structures_that_are_missing_or_wrong_are_refused(tmp_path):
+    table1 = [EXPERIMENTS["table1"]]
+    with pytest.raises(DataError, match="carpo is not part of the package: give --networks"):
+        load_structures(table1, None)
+    with pytest.raises(DataError, match=r"has no carpo\.csv"):
+        load_structures(table1, tmp_path)
+    with pytest.raises(DataError, match="there is no directory"):
+        load_structures(table1, tmp_path / "nowhere")
+    (tmp_path / "carpo.csv").write_text("A,B\nB,A\n")
+    with pytest.raises(DataError, match=r"two edges|directed cycle"):
+        load_structures(table1, tmp_path)
+    (tmp_path / "carpo.csv").write_text("A,B\n")
+    with pytest.raises(DataError, match="the structure carpo has 2 nodes, and the paper's has 61"):
+        load_structures(table1, tmp_path)
+
+
+def test_settings_are_written_for_the_reader(tmp_path):
+    reproduce(request(tmp_path, reps=1, methods=["lmarvel"]))
+    settings = json.loads((tmp_path / "settings.json").read_text())
+    assert settings["seed"] == 2021
+    assert set(settings["structures"]) == {"mildew", "water"}

@@ -1,0 +1,113 @@
+"""The structures that come with the package, and those from files."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from lmarvel import DataError
+from lmarvel.simulate import NETWORKS, load_network
+
+COUNTS = {
+    "insurance": (27, 52),
+    "alarm": (37, 46),
+    "ecoli70": (46, 70),
+    "barley": (48, 84),
+    "hailfinder": (56, 66),
+    "arth150": (107, 150),
+    "mildew": (35, 46),
+    "water": (32, 66),
+}
+SHARED = Path(__file__).parents[3] / "shared" / "networks"
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_structures_have_their_nodes_and_edges(name):
+    dag = load_network(name)
+    assert (len(dag), dag.n_edges) == COUNTS[name]
+    assert set(NETWORKS) == set(COUNTS)
+
+
+def test_a_known_edge():
+    assert load_network("alarm").parents("LVEDVOLUME") == {"HYPOVOLEMIA", "LVFAILURE"}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs a folder of structures beside the project")
+@pytest.mark.parametrize("name", [*NETWORKS, "carpo"])
+def test_structures_agree_with_an_independent_copy(name):
+    dag = load_network(SHARED / f"{name}.csv")
+    if name == "carpo":
+        assert (len(dag), dag.n_edges) == (61, 74)
+        assert sum(not dag.adjacent(v) for v in dag.names) == 1
+    else:
+        assert dag == load_network(name)
+
+
+def test_edge_lists(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("from,to\nA,B\n# a comment\n\nB,C\nlonely\n")
+    assert str(load_network(path)) == "nodes: A B C lonely\nA --> B\nB --> C"
+    path.write_text("A\tB\nB\tC\n")
+    assert load_network(str(path)).n_edges == 2
+    (tmp_path / "net.nodes.csv").write_text("node\nC\nZ\nA\nB\n")
+    assert load_network(path).names == ("C", "Z", "A", "B")
+
+
+BIF = """network unknown { }
+variable "the rain" { type discrete [ 2 ] { yes, no }; }
+variable wet { type discrete [ 2 ] { yes, no }; }  // probability ( wet | nothing )
+variable sprinkler { type discrete [ 2 ] { yes, no }; }
+probability ( "the rain" ) { table 0.2, 0.8; }
+probability ( sprinkler | "the rain" ) { (yes) 0.1, 0.9; (no) 0.5, 0.5; }
+probability ( wet | "the rain", sprinkler ) { (yes, yes) 0.9, 0.1; }
+"""
+
+
+def test_bif_files(tmp_path):
+    path = tmp_path / "net.bif"
+    path.write_text(BIF)
+    dag = load_network(path)
+    assert dag.names == ("the rain", "wet", "sprinkler")
+    assert dag.parents("wet") == {"the rain", "sprinkler"}
+    assert dag.n_edges == 3
+    packed = tmp_path / "net2.bif.gz"
+    packed.write_bytes(gzip.compress(BIF.encode()))
+    assert load_network(packed) == dag
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.csv", "A,B\nB,C\nC,A\n", "x.csv is not a DAG: directed cycle"),
+        ("x.csv", "A,B\nA,B\n", "the pair A, B is given twice"),
+        ("x.csv", "A,A\n", "self-loop at A"),
+        ("x.csv", "A,B,C\n", "line 1: an edge is 'cause,effect'"),
+        ("x.csv", "from,to\n,B\n", "line 2: an edge is"),
+        ("x.csv", "", "holds no edge"),
+        ("x.csv", b"\xff\xfe\x00", "not text in UTF-8"),
+        ("x.csv.gz", "A,B\n", "cannot read"),
+        ("x.bif", "nothing here", "names no variable"),
+        ("x.bif", "variable A { }\nprobability ( B | A ) { }", "unknown node 'B'"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError, match=message):
+        load_network(path)
+
+
+def test_an_edge_to_a_node_that_the_list_of_nodes_lacks_is_refused(tmp_path):
+    (tmp_path / "net.csv").write_text("A,B\n")
+    (tmp_path / "net.nodes.csv").write_text("node\nA\n")
+    with pytest.raises(DataError, match="line 1: 'B' is not in the list of nodes"):
+        load_network(tmp_path / "net.csv")
+
+
+def test_unknown_names_and_missing_files_are_refused(tmp_path):
+    with pytest.raises(DataError, match="unknown structure 'alrm': choose from insurance, alarm"):
+        load_network("alrm")
+    with pytest.raises(DataError, match="there is no file"):
+        load_network(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot read"):
+        load_network(tmp_path)
