@@ -139,20 +139,24 @@ class Ledger:
 
     # --- asking -----------------------------------------------------------------------------------------
 
-    def pvalue(self, phase: str, x: int, y: int, given: Iterable[int]) -> float:
-        """Run one test; raise :class:`BudgetSpent` where no budget is left for it."""
+    def pvalue(self, phase: str, x: int, y: int, given: Iterable[int], unrepeated: bool = False) -> float:
+        """Run one test; raise :class:`BudgetSpent` where no budget is left for it.
+
+        ``unrepeated`` asserts that the method asks each set of this pair once: then nothing needs to be remembered.
+        """
         zs = tuple(sorted(given))
         x, y = min(x, y), max(x, y)
         if len(zs) > self.largest_set:
             raise BudgetSpent(f"a conditioning set of {len(zs)} is over the limit of {self.largest_set:g}")
         full = frozenset(zs)
-        if any(covers(family, full) for family in self._known(x, y, len(zs), len(zs))):
+        if any(covers(family, full) for family in self._known(x, y, len(zs), len(zs), unrepeated)):
             self.check_time()
             return checked_pvalue(self.ci, x, y, zs)  # counted before
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
         self.count(phase, len(zs), 1)
-        self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
+        if not unrepeated:
+            self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
         return p
 
     def find_sepset(
@@ -165,14 +169,15 @@ class Ledger:
         always: tuple[int, ...] = (),
         max_size: int | None = None,
         min_size: int = 0,
+        unrepeated: bool = False,
     ) -> SepsetAnswer:
         """Search for a separating set; raise :class:`BudgetSpent` if tests or time run out on the way.
 
         ``max_size`` limits what is taken from the pool because larger sets need no look. A limit by
         ``max_conditioning`` is a budget: the answer says that it is not complete, and the run goes on.
         """
-        query = self.prepare(x, y, pool, alpha, always, max_size, min_size)
-        answer = self.enter(phase, query, find_sepset(self.ci, query))
+        query = self.prepare(x, y, pool, alpha, always, max_size, min_size, unrepeated)
+        answer = self.enter(phase, query, find_sepset(self.ci, query), unrepeated)
         top = len(query.pool) if max_size is None else min(max_size, len(query.pool))
         limited = query.max_size is not None and query.max_size < top and answer.sepset is None
         return answer._replace(complete=False) if limited else answer
@@ -186,6 +191,7 @@ class Ledger:
         always: tuple[int, ...] = (),
         max_size: int | None = None,
         min_size: int = 0,
+        unrepeated: bool = False,
     ) -> SepsetQuery:
         """Return the query for a search with what is known and what the budgets allow put in."""
         if x > y:
@@ -194,22 +200,23 @@ class Ledger:
         top = len(members) if max_size is None else min(max_size, len(members))
         allowed = min(top, self.largest_set - len(always))
         left = None if self.max_tests is None else self.max_tests - self.n_tests
-        known = tuple(self._known(x, y, len(always) + min_size, len(always) + top))
+        known = tuple(self._known(x, y, len(always) + min_size, len(always) + top, unrepeated))
         return SepsetQuery(x, y, members, always, allowed, alpha, known, left, self.deadline, min_size)
 
-    def enter(self, phase: str, query: SepsetQuery, answer: SepsetAnswer) -> SepsetAnswer:
+    def enter(self, phase: str, query: SepsetQuery, answer: SepsetAnswer, unrepeated: bool = False) -> SepsetAnswer:
         """Count and remember what a prepared query was answered."""
         for size, tests in enumerate(answer.tests_by_size):
             if tests:
                 self.count(phase, size, tests)
-        self._remember(query, answer)
+        if not unrepeated:
+            self._remember(query, answer)
         if not answer.complete:
             self._check_budget()
         return answer
 
-    def _known(self, x: int, y: int, smallest: int, largest: int) -> list[Tried]:
+    def _known(self, x: int, y: int, smallest: int, largest: int, unrepeated: bool = False) -> list[Tried]:
         """Return the families tried for a pair that hold sets of these sizes."""
-        families = self._tried.get((x, y), [])
+        families = [] if unrepeated else self._tried.get((x, y), [])
         if families and (smallest > 0 or len(families) > 8):
             families = [f for f in families if _overlaps(f, smallest, largest)]
         if self._rest is not None and largest >= self._rest.smallest:

@@ -10,7 +10,7 @@ With an oracle the result is the exact PAG.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from itertools import combinations
 
 from lmarvel.ci.ledger import BudgetSpent, Ledger
@@ -67,40 +67,52 @@ def collider_set_search(
     """Search a separating set of an edge in a triangle; return it with its p-value, or None."""
     triangle = boundaries[x] & boundaries[y]
     rest = min(boundaries[x] - triangle - {y}, boundaries[y] - triangle - {x}, key=len)
+    # The part of the boundary that each common neighbour reaches, once x and y are deleted.
+    reached = {v: frozenset(rest & _reachable(boundaries, v, {x, y})) for v in triangle}
+    if not any(reached.values()):  # the common neighbours are then all there is to choose from
+        return _search(pruning, x, y, triangle, tuple(sorted(rest)), len(triangle))
     for size in range(len(triangle) + 1):
         for kept in combinations(sorted(triangle), size):
             # Members of the boundary that an open collider among the common neighbours could make harmful.
-            harmful = rest & _reachable(boundaries, triangle - set(kept), {x, y})
-            always = tuple(sorted((rest - harmful) | set(kept)))
+            harmful = frozenset[int]().union(*(reached[v] for v in triangle.difference(kept)))
+            always = tuple(sorted((rest - harmful).union(kept)))
             found = _all_or_some(pruning, x, y, harmful, always)
             if found is not None:
                 return found
     return None
 
 
+# Sets that differ in the common neighbours that are kept are different, so no set of a pair is asked twice.
+
+
 def _all_or_some(
-    pruning: Pruning, x: int, y: int, harmful: set[int], always: tuple[int, ...]
+    pruning: Pruning, x: int, y: int, harmful: frozenset[int], always: tuple[int, ...]
 ) -> tuple[frozenset[int], float] | None:
     """Test x and y given ``always`` and all of the harmful members, then given each subset of these."""
-    ledger, alpha = pruning.ledger, pruning.alpha
-    everything = frozenset(always) | harmful
+    ledger = pruning.ledger
+    everything = harmful.union(always)
     if len(everything) <= ledger.largest_set:
-        p = ledger.pvalue(PHASE, x, y, everything)
-        if p > alpha:
+        p = ledger.pvalue(PHASE, x, y, everything, unrepeated=True)
+        if p > pruning.alpha:
             return everything, p
     else:
         pruning.unfinished.add((x, y))
-    if not harmful:
-        return None
-    answer = ledger.find_sepset(PHASE, x, y, harmful, alpha, always=always, max_size=len(harmful) - 1)
+    return _search(pruning, x, y, harmful, always, len(harmful) - 1) if harmful else None
+
+
+def _search(
+    pruning: Pruning, x: int, y: int, pool: Set[int], always: tuple[int, ...], most: int
+) -> tuple[frozenset[int], float] | None:
+    """Search through ``always`` with at most so many members of a pool."""
+    answer = pruning.ledger.find_sepset(PHASE, x, y, pool, pruning.alpha, always=always, max_size=most, unrepeated=True)
     if not answer.complete:
         pruning.unfinished.add((x, y))
     return None if answer.sepset is None else (answer.sepset, answer.pvalue)
 
 
-def _reachable(boundaries: list[set[int]], start: set[int], without: set[int]) -> set[int]:
+def _reachable(boundaries: list[set[int]], start: int, without: set[int]) -> set[int]:
     """Return what is connected to ``start`` in the boundary graph once ``without`` is deleted."""
-    seen, stack = set(start), list(start)
+    seen, stack = {start}, [start]
     while stack:
         new = boundaries[stack.pop()] - seen - without
         seen |= new
