@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,9 +128,10 @@ def _run(
     workers = request.workers or available_cores()
     progress(experiment.name, 0, len(jobs))
     rows = run_all(jobs, request.seed, request.limits, structures, workers, request.dask)
-    for done, row in enumerate(rows, 1):
-        store.add(row)
-        progress(experiment.name, done, len(jobs))
+    with closing(rows):  # an interruption ends the workers here, not some time later
+        for done, row in enumerate(rows, 1):
+            store.add(row)
+            progress(experiment.name, done, len(jobs))
 
 
 def _write(experiment: Experiment, request: Request, store: Store) -> list[Path]:

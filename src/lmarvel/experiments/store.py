@@ -83,7 +83,7 @@ class Store:
         differ += [f"the structure {s}" for s, digest in old["structures"].items() if structures[s] != digest]
         if differ:
             raise OutputError(
-                f"{self.folder} was written with other settings ({', '.join(differ)} differ):"
+                f"{self.folder} was written with other settings (not the same: {', '.join(differ)}):"
                 " use those again, or give --out a new directory"
             )
         write_text(path, json.dumps({**settings, "structures": structures}, indent=1) + "\n")

@@ -7,7 +7,9 @@ cluster keeps larger objects on one worker, and they would be lost with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import warnings
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,7 +36,7 @@ def run_all(
     structures: Mapping[str, str],
     workers: int,
     dask: str | None = None,
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Iterate over the rows of all jobs as they are finished, in no particular order."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -43,7 +45,9 @@ def run_all(
     with _back_end(workers, dask) as n_jobs:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="4*n_jobs")
         try:
-            yield from parallel(delayed(work)(task) for task in tasks)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*tasks which were still being processed")  # said better elsewhere
+                yield from parallel(delayed(work)(task) for task in tasks)
         except TerminatedWorkerError:
             raise WorkerError(
                 "a worker process died (out of memory?): the same command goes on from here; try fewer --jobs"
@@ -66,7 +70,7 @@ def _back_end(workers: int, dask: str | None) -> Iterator[int]:
     from joblib import parallel_config
 
     if dask is None:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
+        with parallel_config(backend="loky", inner_max_num_threads=1), _quiet_manager():
             yield workers
         return
     client = connect(dask)
@@ -77,6 +81,22 @@ def _back_end(workers: int, dask: str | None) -> Iterator[int]:
         raise WorkerError(f"the scheduler at {dask} has no workers: start some with 'dask worker {dask}'") from None
     finally:
         client.close()
+
+
+@contextmanager
+def _quiet_manager() -> Iterator[None]:
+    """Keep the thread that feeds the processes from printing a traceback when an interruption takes its work away."""
+    usual = threading.excepthook
+
+    def hook(error: threading.ExceptHookArgs) -> None:
+        if not (error.thread and error.thread.name == "ExecutorManagerThread" and error.exc_type is KeyError):
+            usual(error)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = usual
 
 
 def connect(address: str) -> Any:

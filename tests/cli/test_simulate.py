@@ -1,0 +1,156 @@
+"""``lmarvel simulate`` and ``lmarvel reproduce`` as a user types them."""
+
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from lmarvel import DAG, MAG, PAG, LMarvel, mag_to_pag, moments_of
+from tests.cli.running import run, spawn
+
+FILES = ["dag.txt", "data.csv", "mag.txt", "pag.txt"]
+
+
+def test_simulate_writes_data_and_truth(tmp_path):
+    out = tmp_path / "study"
+    done = run("simulate", out, "--variables", "12", "--latent", "2", "--selection", "1", "--rows", "300")
+    assert done.code == 0
+    assert "300 rows of 9 variables (2 latent, 1 selecting) from erdos-renyi, seed 0" in done.out
+    assert sorted(p.name for p in out.iterdir()) == FILES
+    text = (out / "dag.txt").read_text()
+    roles = {line.split(":")[0][2:]: line.split(":")[1].split() for line in text.splitlines() if line.startswith("#")}
+    dag, mag, pag = DAG.from_edges(text), MAG.from_edges((out / "mag.txt").read_text()), (out / "pag.txt").read_text()
+    assert dag.project(roles["latent"], roles["selection"]) == mag
+    assert mag_to_pag(mag) == PAG.from_edges(pag)
+    moments = moments_of(out / "data.csv")
+    assert moments.names == mag.names
+    assert moments.n == 300
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--structure", "alarm", "--latent", "4", "--selection", "2", "--ranges", "appendix"),
+        ("--structure", "parents", "--density", "4"),
+        ("--structure", "scale-free", "--variables", "15"),
+        ("--noise", "laplace", "--function", "tanh", "--selection", "2"),
+        ("--states", "3", "--selection", "1"),
+    ],
+)
+def test_every_kind_repeats_by_seed(tmp_path, options):
+    for name in ("a", "b"):
+        assert run("simulate", tmp_path / name, *options, "--rows", "50", "--seed", "4", "-q") == (0, "", "")
+    assert run("simulate", tmp_path / "c", *options, "--rows", "50", "--seed", "5", "-q").code == 0
+    a, b, c = ([(tmp_path / name / file).read_bytes() for file in FILES] for name in "abc")
+    assert a == b
+    assert a[1] != c[1]
+
+
+def test_simulated_data_can_be_learned_from(tmp_path):
+    run("simulate", tmp_path / "s", "--rows", "20000", "--latent", "2", "--seed", "3")
+    learned = LMarvel().fit(tmp_path / "s" / "data.csv").pag_
+    truth = PAG.from_edges((tmp_path / "s" / "pag.txt").read_text())
+    assert np.mean((learned.marks > 0) == (truth.marks > 0)) > 0.95
+
+
+def test_an_edge_list_of_the_users(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("cause,effect\nsmoking,cancer\nalone\n")
+    assert run("simulate", tmp_path / "out", "--structure", path).code == 0
+    assert (tmp_path / "out" / "data.csv").read_text().startswith("smoking,cancer,alone\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--structure", "alrm"), "unknown structure 'alrm'"),
+        (("--structure", "no.csv"), "there is no file no.csv"),
+        (("--latent", "20"), "leave none of the 20 to observe"),
+        (("--rows", "0"), "rows must be a whole number of at least 1"),
+        (("--seed", "-1"), "the seed must not be negative"),
+        (("--noise", "pink"), "unknown noise 'pink'"),
+        (("--ranges", "wide"), "unknown parameter ranges 'wide'"),
+        (("--structure", "parents", "--density", "2.5"), "density counts parents for parents: give a whole number"),
+        (("--density", "3"), "the chance of an edge must lie between 0 and 1"),
+        (("--states", "2", "--noise", "laplace"), "a discrete network has neither noise nor functions"),
+    ],
+)
+def test_mistakes_get_a_message_and_write_nothing(tmp_path, options, message):
+    done = run("simulate", tmp_path / "out", *options)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_earlier_files_are_kept_unless_forced(tmp_path):
+    out = tmp_path / "out"
+    run("simulate", out, "--seed", "1")
+    before = (out / "data.csv").read_bytes()
+    done = run("simulate", out, "--seed", "2")
+    assert done.code == 2
+    assert "has data.csv, dag.txt, mag.txt, pag.txt already: choose another directory, or give --force" in done.err
+    assert (out / "data.csv").read_bytes() == before
+    assert run("simulate", out, "--seed", "2", "--force").code == 0
+    assert (out / "data.csv").read_bytes() != before
+    file = tmp_path / "file"
+    file.write_text("precious")
+    assert "it is a file" in run("simulate", file).err
+    assert file.read_text() == "precious"
+
+
+def test_a_cyclic_edge_list_is_refused(tmp_path):
+    (tmp_path / "carpo.csv").write_text("A,B\nB,C\nC,A\n")
+    for command in (("simulate", tmp_path / "o", "--structure", tmp_path / "carpo.csv"),):
+        done = run(*command)
+        assert (done.code, "directed cycle: A --> B --> C --> A" in done.err) == (2, True)
+    done = run("reproduce", "table1", "--networks", tmp_path, "--out", tmp_path / "r")
+    assert (done.code, "directed cycle" in done.err) == (2, True)
+
+
+# --- reproduce --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("table3",), "unknown experiment 'table3': choose from table1, table2, figure2, figure3, all"),
+        (("table2", "--methods", "pc"), "unknown method 'pc': choose from lmarvel"),
+        (("table2", "--without", "asia"), "cannot leave out 'asia'"),
+        (("table1",), "the structure carpo is not part of the package"),
+        (("table1", "--networks", "nowhere"), "there is no directory nowhere"),
+        (("table2", "--reps", "0"), "reps must be at least 1"),
+    ],
+)
+def test_mistakes_are_told_before_the_work(tmp_path, options, message):
+    done = run("reproduce", *options, "--out", tmp_path / "r")
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "r").exists()
+
+
+def test_reproduce_says_what_it_wrote(tmp_path):
+    done = run("reproduce", "table2", "--reps", "1", "--methods", "lmarvel", "--jobs", "1", "--out", tmp_path / "r")
+    assert done.code == 0, done.err
+    assert str(tmp_path / "r" / "table2.md") in done.out
+    assert "table2: 6 of 6 runs" in done.err
+    again = run("reproduce", "table2", "--reps", "1", "--methods", "lmarvel", "--seed", "5", "--out", tmp_path / "r")
+    assert (again.code, "was written with other settings (not the same: seed)" in again.err) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interruption_keeps_what_is_finished(tmp_path):
+    out = tmp_path / "r"
+    options = ("reproduce", "table2", "--methods", "m3hc", "--reps", "20", "--jobs", "1", "--out", out)
+    with spawn(*options) as process:
+        runs, deadline = out / "runs.csv", time.monotonic() + 60
+        while time.monotonic() < deadline and (not runs.exists() or runs.read_text().count("\n") < 4):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; finished runs are kept in" in err
+    assert 4 <= runs.read_text().count("\n") < 121
+    assert "Traceback" not in err
