@@ -119,6 +119,7 @@ def _curve(
 def _dress(axes: Axes, metric: str, across: str) -> None:
     if metric in _LOGARITHMIC:
         axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter("")  # a label a power of ten is enough
     axes.set_ylabel(_NAMES[metric], fontsize=9)
     axes.set_xlabel(across, fontsize=9)
     axes.tick_params(labelsize=8)
