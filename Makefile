@@ -1,12 +1,13 @@
 # make demo   run the main job on bundled input and show the result
 # make test   ruff, mypy --strict, import-linter, pytest
-# make bench  timings beside other programs; NETWORKS=folder holds the structures
+# make bench  timings beside other programs; NETWORKS=folder adds carpo.csv, which the package does not have
 # Each makes its own virtual environment; Python >= 3.10, gcc and make are all that must be there.
 
 PYTHON ?= python3
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build
 
-NETWORKS ?= networks
+NETWORKS ?=
+FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
 .PHONY: demo test bench clean
 
@@ -40,8 +41,8 @@ bench: .venv-bench/done
 	cd benchmarks && ../.venv-bench/bin/python startup.py
 	cd benchmarks && ../.venv-bench/bin/python scaling.py --plot growth.png
 	cd benchmarks && ../.venv-bench/bin/python larger_than_memory.py
-	cd benchmarks && ../.venv-bench/bin/python peers.py --networks '$(abspath $(NETWORKS))'
-	cd benchmarks && ../.venv-bench/bin/python cohort.py --networks '$(abspath $(NETWORKS))'
+	cd benchmarks && ../.venv-bench/bin/python peers.py $(FOLDER)
+	cd benchmarks && ../.venv-bench/bin/python cohort.py $(FOLDER)
 
 clean:
 	rm -rf .venv-demo .venv-test .venv-bench build dist

@@ -1,6 +1,6 @@
 """The cohort on the structures of the paper: our FCI against causal-learn's, and seconds of all methods.
 
-    python cohort.py --networks folder
+    python cohort.py [--networks folder]
 
 FCI starts from the complete graph on both sides, at the same level; the others from Markov boundaries, as in the paper.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from peers import ALPHA, causal_learn_fci, limited  # first: it sets one thread
 
 import numpy as np  # isort: skip
-from simulation import STRUCTURES, draw, read_structure
+from simulation import STRUCTURES, draw, structures
 
 
 def timed(method: str, data: np.ndarray, **options: object) -> tuple[float, object]:
@@ -32,16 +32,16 @@ def timed(method: str, data: np.ndarray, **options: object) -> tuple[float, obje
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", type=Path, required=True)
+    parser.add_argument("--networks", type=Path, help="folder with carpo.csv, which the package does not have")
     parser.add_argument("--limit", type=float, default=60, help="seconds for causal-learn on one data set")
     options = parser.parse_args()
     print(
         "| structure | FCI s | causal-learn FCI s | ratio | equal skeletons | RFCI s | MBCS* s | M3HC s | L-MARVEL s |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
-    for name, (observed, latent, selection) in STRUCTURES.items():
-        rng = np.random.default_rng([0, observed])
-        data = draw(rng, read_structure(options.networks, name), latent, selection, 50 * observed).data
+    for name, dag in structures(options.networks).items():
+        observed, latent, selection = STRUCTURES[name]
+        data = draw([0, observed], dag, latent, selection, 50 * observed).data
         seconds, found = timed("fci", data, boundary="none")
         peer = limited(causal_learn_fci, data, options.limit)
         theirs = options.limit if peer is None else peer["seconds"]

@@ -20,7 +20,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402
-from simulation import STRUCTURES, Sample, draw, read_structure  # noqa: E402
+from simulation import STRUCTURES, Sample, draw, structures  # noqa: E402
 
 ALPHA = 0.01
 
@@ -89,20 +89,14 @@ def limited(
 
 
 def f1(learned: np.ndarray, sample: Sample) -> float:
-    from lmarvel import DAG
-
-    n = len(sample.weights)
-    marks = np.zeros((n, n), dtype=int)
-    marks[(sample.weights != 0).T] = 2
-    marks[(sample.weights != 0)] = 3
-    truth = DAG([f"X{i}" for i in range(n)], marks).project(sample.latent, sample.selection).marks > 0
+    truth = sample.study.mag.marks > 0
     hits = np.count_nonzero(truth & learned)
     return 2 * hits / max(np.count_nonzero(truth) + np.count_nonzero(learned), 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", type=Path, required=True)
+    parser.add_argument("--networks", type=Path, help="folder with carpo.csv, which the package does not have")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60, help="seconds for a peer on one data set")
     options = parser.parse_args()
@@ -111,13 +105,12 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     ratios: dict[str, list[float]] = {"rcd": [], "fci": []}
-    for name, (observed, latent, selection) in STRUCTURES.items():
-        parent = read_structure(options.networks, name)
+    for name, dag in structures(options.networks).items():
+        observed, latent, selection = STRUCTURES[name]
         rows: dict[str, list[float]] = {k: [] for k in ("ms", "rcd", "fci", "f", "frcd", "ffci", "illegal")}
         late = {"rcd": 0, "fci": 0}
         for run in range(options.runs):
-            rng = np.random.default_rng([run, observed])
-            sample = draw(rng, parent, latent, selection, 50 * observed)
+            sample = draw([run, observed], dag, latent, selection, 50 * observed)
             mine = ours(sample.data)
             rows["ms"].append(1000 * mine["seconds"])
             rows["f"].append(f1(mine["skeleton"], sample))

@@ -19,14 +19,11 @@ CASES = [(100, 5_000), (200, 5_000), (500, 5_000), (1_000, 5_000), (2_000, 5_000
 
 
 def one(p: int, rows: int) -> dict[str, object]:
-    import numpy as np
-    from simulation import draw, random_structure
+    from simulation import random_data
 
     from lmarvel import LMarvel
 
-    rng = np.random.default_rng(p)
-    n = round(p / 0.9)
-    data = draw(rng, random_structure(rng, n, 2.0), n - p, 0, rows).data
+    data = random_data(p, p, rows)
     gram = min(_timed(lambda: data.T @ data) for _ in range(3))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = LMarvel().fit(data).result_

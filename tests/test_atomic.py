@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lmarvel.atomic import OutputError, check_writable, write_text
+from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
 
 
 def names_in(folder: Path) -> set[str]:
@@ -92,3 +92,8 @@ def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path: Path)
     target = tmp_path / ("a" * 251 + ".txt")
     write_text(target, "x")
     assert target.read_text() == "x"
+
+
+def test_bytes_are_written_as_given(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "a.png", b"\x00\r\n\xff")
+    assert (tmp_path / "a.png").read_bytes() == b"\x00\r\n\xff"

@@ -11,6 +11,7 @@ from lmarvel.ci.search import find_sepset
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel
+from lmarvel.explanation import Explanation, Reason
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
@@ -33,6 +34,7 @@ __all__ = [
     "DataError",
     "Discovery",
     "Edge",
+    "Explanation",
     "FisherZ",
     "FunctionTest",
     "GraphError",
@@ -44,6 +46,7 @@ __all__ = [
     "MixedGraph",
     "Moments",
     "ParameterError",
+    "Reason",
     "SepsetAnswer",
     "SepsetQuery",
     "Statistics",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -102,6 +103,31 @@ class Scores:
         found = sum(count for (_, learned), count in self.confusion.items() if learned == name)
         true = sum(count for (truth, _), count in self.confusion.items() if truth == name)
         return Rate(self.confusion[name, name], found, true)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as plain data, ready for JSON."""
+        rates = {"skeleton": self.skeleton, "marks": self.marks}
+        rates |= {name: self.mark(name) for name in ("arrowhead", "tail", "circle")}
+        plain = {
+            name: {
+                "precision": rate.precision,
+                "recall": rate.recall,
+                "f1": rate.f1,
+                "right": rate.right,
+                "learned": rate.found,
+                "true": rate.true,
+            }
+            for name, rate in rates.items()
+        }
+        return {
+            **plain,
+            "hamming": self.hamming,
+            "extra": [list(pair) for pair in self.extra],
+            "missing": [list(pair) for pair in self.missing],
+            "confusion": [
+                {"true": true, "learned": learned, "ends": ends} for (true, learned), ends in self.confusion.items()
+            ],
+        }
 
     def table(self) -> str:
         """Return the confusion of marks as text, a row for each true mark."""

@@ -6,97 +6,33 @@ speaks of them by name.
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, islice
+from pathlib import Path
 from typing import Any
 
+from lmarvel.atomic import write_text
+from lmarvel.encoding import (
+    FORMAT,
+    VERSION,
+    ResultError,
+    checksum,
+    decode_event,
+    decode_sepsets,
+    encode_event,
+    encode_sepsets,
+    read_part,
+)
 from lmarvel.errors import GraphError
+from lmarvel.explanation import Explainer, Explanation
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-
-
-@dataclass(frozen=True, slots=True)
-class Separated:
-    """A separating set was found: x and y are not adjacent."""
-
-    x: int
-    y: int
-    sepset: frozenset[int]
-    pvalue: float
-    phase: str
-
-
-@dataclass(frozen=True, slots=True)
-class Adjacent:
-    """No set of the search separates x and y; ``strongest`` came closest, with this p-value."""
-
-    x: int
-    y: int
-    strongest: frozenset[int] | None
-    pvalue: float
-    phase: str
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """x was found not removable, because ``sepset``, which holds x, separates y and z and no set without x does."""
-
-    x: int
-    y: int
-    z: int
-    sepset: frozenset[int]
-    pvalue: float
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """x was removed, with this boundary and these adjacent variables among those that remained."""
-
-    x: int
-    boundary: frozenset[int]
-    adjacent: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class LeftBoundary:
-    """The removal of x took y and z out of each other's Markov boundary."""
-
-    x: int
-    y: int
-    z: int
-    given: frozenset[int]
-    pvalue: float
-
-
-@dataclass(frozen=True, slots=True)
-class NoneRemovable:
-    """No variable of the remaining set was removable; its undecided pairs were settled by plain search."""
-
-    remaining: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A move of a search by score: the edge between x and y before and after, and the BIC that it led to."""
-
-    x: int
-    y: int
-    before: str
-    after: str
-    bic: float
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetEnded:
-    """A budget ended the run; the undecided pairs stayed as edges."""
-
-    reason: str
-
-
-Event = Separated | Adjacent | Kept | Removed | LeftBoundary | NoneRemovable | Moved | BudgetEnded | RuleApplication
+from lmarvel.trace import Adjacent, BudgetEnded, Event, NoneRemovable, Removed
 
 
 @dataclass(frozen=True)
@@ -167,6 +103,10 @@ class Discovery:
         Pairs that a budget left open; they are edges of the PAG, but were not shown to be adjacent.
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
+    data : mapping, optional
+        What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
+    versions : mapping
+        The versions of what computed it.
 
     Examples
     --------
@@ -186,6 +126,8 @@ class Discovery:
     undecided: Sequence[tuple[str, str]] = ()
     mag: MAG | None = None
     bic: float | None = None
+    data: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -214,36 +156,60 @@ class Discovery:
         left = next((e.remaining for e in self.trace if isinstance(e, NoneRemovable)), frozenset())
         return frozenset(self.pag.names[v] for v in left)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data, ready for JSON.
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before believing the result."""
+        found = []
+        if self.budget_ended:
+            found.append(
+                f"a budget ran out ({self.budget_ended}): {len(self.undecided):,} pairs are undecided, and stay"
+            )
+        reason = None if self.undecided else self.why_illegal
+        if reason:
+            found.append(
+                f"no MAG has exactly this PAG ({reason}): some tests contradict each other, as finite samples do"
+            )
+        if self.none_removable:
+            count = len(self.none_removable)
+            found.append(f"no variable tested as removable among {count}; these were settled by search")
+        return tuple(found)
 
-        Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
+    # --- words ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        undecided = () if self.nothing_learned else self.undecided
+        return Explainer(self.pag, self.sepsets, self.trace, self.settings, undecided)
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> found = LMarvel().fit(CARS).result_
+        >>> print(found.explain("Weight", "Cylinders"))
+        Weight and Cylinders are not adjacent
+        Meaning: what is measured explains their dependence away.
+        No edge: Weight and Cylinders are independent given Displacement (p above 0.01, search for Markov boundaries)
         """
-        pag = self.pag
-        found = (e for e in self.trace if isinstance(e, Separated))
-        sepsets = {(min(e.x, e.y), max(e.x, e.y)): e for e in found}
-        return {
-            "format": "lmarvel-result",
-            "version": 1,
-            "nodes": list(pag.names),
-            "edges": [str(edge) for edge in pag.edges()],
-            "undecided": [list(pair) for pair in self.undecided],
-            "illegal": None if self.undecided else self.why_illegal,
-            "sepsets": [
-                {
-                    "pair": [pag.names[x], pag.names[y]],
-                    "sepset": sorted(pag.names[v] for v in e.sepset),
-                    "pvalue": e.pvalue,
-                    "phase": e.phase,
-                }
-                for (x, y), e in sorted(sepsets.items())
-            ],
-            "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
-            "removal_order": list(self.removal_order),
-            "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
-            "seconds": dict(self.stats.seconds),
-            "settings": {k: _plain(v) for k, v in self.settings.items() if isinstance(v, str | int | float | None)},
-        }
+        x, y = self.pag.index(a), self.pag.index(b)
+        if x == y:
+            raise GraphError(f"an edge joins two variables, and {a} was given twice")
+        return self._explainer.explain(x, y, self.describe_edge(a, b))
+
+    def describe_edge(self, a: str, b: str) -> str:
+        """Return in one sentence what the edge between two variables, or its absence, says."""
+        edge = self.pag.edge(a, b)
+        if edge is None:
+            given = self.sepsets.get((a, b))
+            if given is None:
+                return "the data do not speak for a direct connection."
+            return "what is measured explains their dependence away." if given else "they are independent."
+        if any({a, b} == set(pair) for pair in self.undecided):
+            return "undecided, a budget ended the search: the edge was not shown to be there."
+        return meaning(edge, settled=self._not_selected(edge))
 
     @property
     def why_illegal(self) -> str | None:
@@ -255,14 +221,12 @@ class Discovery:
         edge = self.pag.edge(a, b)
         if a == b:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        if edge is None:
-            given = self.sepsets.get((a, b))
-            return f"{a}, {b}: not adjacent. " + (
-                f"They are independent given {', '.join(sorted(given))}." if given else "They are independent."
-            )
-        if any({a, b} == set(pair) for pair in self.undecided):
-            return f"{edge}: undecided, a budget ended the search: the edge was not shown to be there."
-        return f"{edge}: {meaning(edge, settled=self._not_selected(edge))}"
+        if edge is not None:
+            return f"{edge}: {self.describe_edge(a, b)}"
+        given = self.sepsets.get((a, b))
+        return f"{a}, {b}: not adjacent. " + (
+            f"They are independent given {', '.join(sorted(given))}." if given else "They are independent."
+        )
 
     def _not_selected(self, edge: Edge) -> bool:
         """Tell whether the end with the tail has an arrowhead elsewhere: then it does not cause selection."""
@@ -288,10 +252,133 @@ class Discovery:
                         where = ", ".join(names[v] for v in e.nodes)
                         yield f"{kind} at {names[y]} by {e.rule} on {where}"
 
+    # --- pictures ---------------------------------------------------------------------------------------
 
-def _plain(value: object) -> object:
-    """Return a value that JSON can hold: infinity, a budget without a limit, becomes None."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
+        from lmarvel.drawing import draw  # loaded when needed: it is a third of the package's start
+
+        return draw(self.pag, path, layout=layout, title=title)
+
+    def _repr_svg_(self) -> str:
+        return self.pag._repr_svg_()
+
+    # --- files ------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, ready for JSON; docs/result-file.md describes it.
+
+        Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
+        """
+        pag = self.pag
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "nodes": list(pag.names),
+            "edges": [str(edge) for edge in pag.edges()],
+            "undecided": "all" if isinstance(self.undecided, AllPairs) else [list(pair) for pair in self.undecided],
+            "illegal": None if self.undecided else self.why_illegal,
+            "sepsets": encode_sepsets(self.sepsets, self.trace, pag.names),
+            "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
+            "removal_order": list(self.removal_order),
+            "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
+            "seconds": dict(self.stats.seconds),
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
+            "data": self.data,
+            "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
+            "bic": self.bic,
+            "trace": [encode_event(event, pag.names) for event in self.trace],
+        }
+        return {**content, "checksum": checksum(content)}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Discovery:
+        """Return the result of plain data as :meth:`to_dict` gives it; refuse what is damaged or of a newer version."""
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise ResultError("this is no result of lmarvel: 'lmarvel learn data.csv -o result.json' writes one")
+        version = plain.get("version")
+        if version != VERSION:
+            newer = isinstance(version, int) and version > VERSION
+            advice = "install a newer lmarvel" if newer else "learn it again with this version"
+            raise ResultError(f"the result file is of version {version}, and this is read: {VERSION}; {advice}")
+        content = {name: value for name, value in plain.items() if name != "checksum"}
+        if checksum(content) != plain.get("checksum"):
+            raise ResultError("the result file is damaged or was changed: its checksum does not fit; learn it again")
+        names = read_part(content, "nodes", lambda v: tuple(map(str, v)))
+        index = {name: i for i, name in enumerate(names)}
+        boundaries = read_part(content, "boundaries", lambda v: {k: frozenset(map(str, mb)) for k, mb in v.items()})
+        return cls(
+            pag=read_part(content, "edges", lambda v: PAG.from_edges(*v, nodes=names)),
+            sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
+            boundaries=boundaries,
+            stats=Statistics(
+                read_part(
+                    content, "tests", lambda v: {p: {int(k): int(t) for k, t in s.items()} for p, s in v.items()}
+                ),
+                read_part(content, "seconds", lambda v: {k: float(s) for k, s in v.items()}),
+            ),
+            trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in v)),
+            settings=read_part(content, "settings", dict),
+            undecided=read_part(
+                content, "undecided", lambda v: AllPairs(names) if v == "all" else tuple((a, b) for a, b in v)
+            ),
+            mag=read_part(content, "mag", lambda v: None if v is None else MAG.from_edges(*v, nodes=names)),
+            bic=read_part(content, "bic", lambda v: None if v is None else float(v)),
+            data=read_part(content, "data", lambda v: None if v is None else dict(v)),
+            versions=read_part(content, "versions", dict),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as one JSON file, whole or not at all."""
+        write_text(Path(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Discovery:
+        """Read a result file; the result is equal to the one that was saved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> found = LMarvel().fit(CARS).result_
+        >>> path = Path(tempfile.mkdtemp()) / "cars.json"
+        >>> found.save(path)
+        >>> Discovery.load(path) == found
+        True
+        """
+        try:
+            plain = json.loads(Path(path).read_text("utf-8"))
+        except FileNotFoundError:
+            raise ResultError(f"there is no file {path}") from None
+        except OSError as error:
+            raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
+        except (ValueError, RecursionError):
+            raise ResultError(f"{path} is damaged, or no JSON file: learn the result again") from None
+        try:
+            return cls.from_dict(plain)
+        except ResultError as error:
+            raise ResultError(f"{path}: {error}") from None
+
+
+class AllPairs(Sequence[tuple[str, str]]):
+    """Every pair of names, made when asked for: with thousands of variables there are millions."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def __len__(self) -> int:
+        return len(self.names) * (len(self.names) - 1) // 2
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self.names, 2)
+
+    def __eq__(self, other: object) -> bool:
+        return self.names == other.names if isinstance(other, AllPairs) else NotImplemented
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index] if isinstance(index, slice) else next(islice(self, range(len(self))[index], None))
 
 
 _MEANING = {

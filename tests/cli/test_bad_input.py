@@ -139,8 +139,9 @@ PATHS: dict[str, tuple[Callable[[Path], Path], list[str]]] = {
 OUTPUTS: dict[str, tuple[str, list[str]]] = {
     "missing directory": ("no/such/pag.json", ["no/such"]),
     "a directory": ("folder.json", ["folder.json", "directory"]),
-    "wrong ending": ("pag.csv", ["pag.csv", ".json or .txt"]),
-    "no ending": ("pag", [".json or .txt"]),
+    "wrong ending": ("pag.xlsx", ["pag.xlsx", ".json", ".dot"]),
+    "the table itself": ("data.csv", ["data.csv", "is the file to read from"]),
+    "no ending": ("pag", ["pag", ".json"]),
     "below a file": ("data.csv/pag.json", ["data.csv"]),
     "name too long": ("a" * 300 + ".json", ["aaa.json"]),
 }

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from lmarvel import MAG, LMarvel, MSeparation
 from lmarvel.graph.kinds import is_chordal_undirected
-from lmarvel.result import Removed
+from lmarvel.trace import Removed
 from tests.generators import Study, mags, studies
 from tests.paper.census import all_classes, all_mags, sample_of_mags
 

@@ -17,9 +17,10 @@ from tests.generators import Study, mags, random_dag, random_mag, studies
 from lmarvel import DAG, MAG, CITestError, LMarvel, MSeparation, ParameterError, mag_to_pag
 from lmarvel.boundary.total_conditioning import total_conditioning
 from lmarvel.ci.ledger import Ledger
-from lmarvel.result import Adjacent, BudgetEnded, Discovery, Kept, LeftBoundary, NoneRemovable, Removed, Separated
+from lmarvel.result import Discovery
+from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.lmarvel import lmarvel
-from lmarvel.skeleton.sepsets import NamedSepsets, Sepsets
+from lmarvel.trace import Adjacent, BudgetEnded, Kept, LeftBoundary, NoneRemovable, Removed, Separated
 
 Question = tuple[frozenset[int], frozenset[int]]
 

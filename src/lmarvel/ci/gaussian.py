@@ -31,6 +31,7 @@ except ImportError:  # not built: the readable search does the same, slower
     _kernel = None
 
 _PIVOT = 1e-10
+_KEPT = 1000  # up to so many variables the inverse of total conditioning is kept, to tell how close a pair came
 
 
 def kernel_name() -> str:
@@ -71,6 +72,7 @@ class FisherZ:
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
         self.compiled = compiled and _kernel is not None
+        self._precision: NDArray[np.float64] | None = None
         self._critical: dict[float, NDArray[np.float64]] = {}
 
     # --- one test ---------------------------------------------------------------------------------------
@@ -128,6 +130,8 @@ class FisherZ:
         if df < 1:
             raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
         precision = self.moments.precision(self.correlation)
+        if p <= _KEPT:
+            self._precision = precision
         limit = self.critical_at(alpha, p - 2)
         scale = np.diag(precision).copy()
         dependent = np.empty((p, p), dtype=bool)
@@ -137,6 +141,13 @@ class FisherZ:
             np.greater_equal(stripe, limit * np.outer(scale[start:stop], scale), out=dependent[start:stop])
         np.fill_diagonal(dependent, False)
         return dependent
+
+    def pvalue_given_rest(self, x: int, y: int) -> float | None:
+        """Return the p-value that total conditioning saw for a pair; None where that is not known any more."""
+        if self._precision is None:
+            return None
+        k = self._precision
+        return pvalue_of(min(k[x, y] ** 2 / (k[x, x] * k[y, y]), 1.0), self.n - len(self.names) - 1)
 
 
 class GaussianGrowth:

@@ -100,6 +100,9 @@ class Ledger:
         self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
         self._rest: Tried | None = None
+        # The set that came closest to separating a pair, of those with a p-value of at most ``level``.
+        self.level = 1.0
+        self._closest: dict[tuple[int, int], tuple[float, frozenset[int]]] = {}
         # Variables whose boundary a limit on the size of sets cut short: the members it had, and all that was kept.
         self.truncated: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
 
@@ -155,6 +158,7 @@ class Ledger:
         self._check_budget()
         p = checked_pvalue(self.ci, x, y, zs)
         self.count(phase, len(zs), 1)
+        self._compare(x, y, p, full)
         if not unrepeated:
             self._tried[x, y].append(Tried((), zs, len(zs), len(zs), None, p))
         return p
@@ -208,6 +212,8 @@ class Ledger:
         for size, tests in enumerate(answer.tests_by_size):
             if tests:
                 self.count(phase, size, tests)
+        if answer.sepset is None and answer.strongest is not None:
+            self._compare(query.x, query.y, answer.pvalue, answer.strongest)
         if not unrepeated:
             self._remember(query, answer)
         if not answer.complete:
@@ -237,6 +243,16 @@ class Ledger:
         if answer.sepset is not None:
             zs = tuple(sorted(answer.sepset))
             families.append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
+
+    def closest(self, x: int, y: int) -> tuple[float, frozenset[int] | None]:
+        """Return the largest p-value up to ``level`` that a test of a pair had, and the set; (0, None) without any."""
+        return self._closest.get((x, y) if x < y else (y, x), (0.0, None))
+
+    def _compare(self, x: int, y: int, p: float, given: frozenset[int]) -> None:
+        if p <= self.level:
+            best = self._closest.get((x, y))
+            if best is None or p > best[0]:
+                self._closest[x, y] = (p, given)
 
     def _check_budget(self, tests: int = 1) -> None:
         if self.max_tests is not None and self.n_tests + tests > self.max_tests:

@@ -3,7 +3,7 @@
 Exit codes: 0 success, 2 bad input or usage, 3 a budget ran out (what was found so far is printed), 130 interrupted.
 """
 
-from lmarvel.cli import learning, simulating  # the commands register themselves
+from lmarvel.cli import learning, showing, simulating  # the commands register themselves
 from lmarvel.cli.app import app, main
 
-__all__ = ["app", "learning", "main", "simulating"]
+__all__ = ["app", "learning", "main", "showing", "simulating"]

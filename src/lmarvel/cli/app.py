@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from lmarvel.atomic import OutputError
 from lmarvel.ci.gaussian import kernel_name
 from lmarvel.errors import LMarvelError
 from lmarvel.version import __version__
@@ -68,6 +71,13 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+def check_different(out: Path, source: Path) -> None:
+    """Refuse to write over what is read."""
+    with contextlib.suppress(OSError):  # what is not there, or cannot be, is told elsewhere
+        if out.samefile(source):
+            raise OutputError(f"{out} is the file to read from: write to another")
 
 
 @contextmanager

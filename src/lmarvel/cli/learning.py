@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.atomic import OutputError, check_writable, write_text
+from lmarvel.atomic import check_writable
 from lmarvel.boundary.choose import METHODS
 from lmarvel.ci.base import checked_alpha
-from lmarvel.cli.app import app, fail, interruptible, progress_bar
+from lmarvel.cli.app import app, check_different, fail, interruptible, progress_bar
 from lmarvel.cli.options import (
     Alpha,
     BoundaryAlpha,
@@ -32,6 +32,7 @@ from lmarvel.data.table import column_names
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS as ESTIMATORS
 from lmarvel.estimators import PagEstimator
+from lmarvel.result import Discovery
 
 
 @app.command()
@@ -56,7 +57,11 @@ def learn(
     max_conditioning: MaxConditioning = None,
     max_tests: MaxTests = None,
     max_seconds: MaxSeconds = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the result here: .json or .txt.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the result: .json (all of it), .txt, .dot, .svg, .png, ..."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report that explains everything.")] = None,
     form: Annotated[
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
@@ -64,9 +69,9 @@ def learn(
 ) -> None:
     """Learn a PAG from a table, and say what it means."""
     if output is not None:
-        if output.suffix not in (".json", ".txt"):
-            raise OutputError(f"cannot tell the format of {output} by its ending: use .json or .txt")
-        check_writable(output)
+        check_output(output, data)
+    if report is not None:
+        check_report(report)
     model = _estimator(
         method,
         alpha=alpha,
@@ -79,18 +84,57 @@ def learn(
         max_tests=max_tests,
         max_seconds=max_seconds,
     )
-    with interruptible(), progress_bar(quiet) as report:
-        report("data", 0, 1)
-        found = model.fit(_read(data, columns, drop, separator), progress=report).result_
-    if output is not None:
-        write_text(output, as_json(found) if output.suffix == ".json" else f"{found.pag}\n")
+    with interruptible(), progress_bar(quiet) as show:
+        show("data", 0, 1)
+        found = model.fit(_read(data, columns, drop, separator), progress=show).result_
+    written = _write(found, output, report, data)
     if not quiet:
         printer = {"text": as_text, "edges": lambda f: str(f.pag), "json": as_json}[form]
         print(printer(found).rstrip("\n"))
-        if output is not None and form == "text":
-            print(f"\nWritten to {output}")
+        if written and form == "text":
+            print(f"\nWritten to {' and '.join(map(str, written))}")
     if found.budget_ended:
         fail(f"{found.budget_ended}; {len(found.undecided)} pairs are undecided", 3)
+
+
+def check_output(path: Path, source: Path) -> None:
+    """Refuse a file of an unknown format, or one that cannot be written, before the work."""
+    from lmarvel.drawing import ENDINGS, check_target
+
+    check_different(path, source)
+    if path.suffix.lower() in ENDINGS:
+        check_target(path)
+    elif path.suffix.lower() != ".json":
+        from lmarvel.interchange.registry import by_ending
+
+        by_ending(path)
+    check_writable(path)
+
+
+def check_report(path: Path) -> None:
+    """Refuse a report that cannot be written, before the work."""
+    from lmarvel.report import check_report
+
+    check_report(path)
+
+
+def _write(found: Discovery, output: Path | None, report: Path | None, data: Path) -> list[Path]:
+    """Write what was asked for; the ending of the output says what it is."""
+    from lmarvel.drawing import ENDINGS
+
+    if output is not None and output.suffix.lower() == ".json":
+        found.save(output)
+    elif output is not None and output.suffix.lower() in ENDINGS:
+        found.draw(output)
+    elif output is not None:
+        from lmarvel.interchange.registry import write_graph
+
+        write_graph(found.pag, output)
+    if report is not None:
+        from lmarvel.report import write_report
+
+        write_report(found, report, title=data.name)
+    return [path for path in (output, report) if path is not None]
 
 
 @app.command()

@@ -60,12 +60,7 @@ def _legend(kinds: set[str]) -> Iterator[str]:
 
 
 def _notes(found: Discovery) -> Iterator[str]:
-    notes = []
-    reason = None if found.undecided else found.why_illegal
-    if reason:
-        notes.append(f"no MAG has exactly this PAG ({reason}): some tests contradict each other, as finite samples do")
-    if found.none_removable:
-        notes.append(f"no variable tested as removable among {len(found.none_removable)}; these were settled by search")
+    notes = [note for note in found.notes if not note.startswith("a budget ran out")]  # that is told at the end
     if notes:
         yield "Notes"
         yield from (f"  {note}" for note in notes)

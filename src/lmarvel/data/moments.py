@@ -7,6 +7,8 @@ zero. All that Gaussian tests need of the data is here.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +47,19 @@ class Moments:
         np.clip(matrix, -1.0, 1.0, out=matrix)
         np.fill_diagonal(matrix, 1.0)
         return matrix
+
+    def summary(self) -> dict[str, Any]:
+        """Return rows, mean and standard deviation of each column, and a fingerprint of the table, as plain data.
+
+        The fingerprint rests on eight digits of these numbers, so it is the same on every machine.
+        """
+        deviation = np.sqrt(np.diag(self.covariance))
+        columns = [
+            {"name": name, "mean": float(f"{m:.8g}"), "sd": float(f"{s:.8g}")}
+            for name, m, s in zip(self.names, self.mean.tolist(), deviation.tolist(), strict=True)
+        ]
+        text = json.dumps([self.n, [list(column.values()) for column in columns]], ensure_ascii=True)
+        return {"rows": self.n, "fingerprint": hashlib.sha256(text.encode()).hexdigest()[:16], "columns": columns}
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""

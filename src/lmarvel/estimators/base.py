@@ -7,15 +7,18 @@ They follow scikit-learn's conventions (``fit`` returns self, results end in an 
 from __future__ import annotations
 
 import inspect
+import math
+import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lmarvel.ci.base import checked_alpha
-from lmarvel.ci.gaussian import FisherZ
+from lmarvel.boundary.choose import METHODS
+from lmarvel.ci.base import CITest, checked_alpha
+from lmarvel.ci.gaussian import FisherZ, kernel_name
 from lmarvel.ci.ledger import BudgetSpent, Ledger, check_budgets
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.inputs import Boundary, as_ci_test, boundaries_for, check_boundary_name, name_of
@@ -23,9 +26,11 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.orient.engine import CheckPath, orient
 from lmarvel.orient.rules import IsCollider
-from lmarvel.result import BudgetEnded, Discovery, Event, Statistics
+from lmarvel.result import AllPairs, Discovery, Statistics
+from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.lmarvel import default_boundary_alpha
-from lmarvel.skeleton.sepsets import NamedSepsets, Sepsets
+from lmarvel.trace import Adjacent, BudgetEnded, Event
+from lmarvel.version import __version__
 
 Self = TypeVar("Self", bound="Estimator")
 Progress = Callable[[str, int, int], None]
@@ -146,11 +151,13 @@ class PagEstimator(Estimator):
         clock.lap("data")
         report("boundary", 0, 1)
         ledger = Ledger(ci, *budgets, started=started)
+        ledger.level = self.alpha
         level = self.boundary_alpha or default_boundary_alpha(len(ci.names), self.alpha)
         settings = {"method": type(self).__name__, **self.get_params(), "test": name_of(self.test)}
         settings["boundary_alpha"] = level
         if isinstance(ci, FisherZ):
             settings["rows"] = ci.n
+        settings = {name: _plain(value) for name, value in settings.items()}
         try:
             settings["boundary"], boundaries = boundaries_for(self.boundary, ledger, level)
             clock.lap("boundary")
@@ -197,29 +204,15 @@ class PagEstimator(Estimator):
             sepsets=NamedSepsets(learned.sepsets, names),
             boundaries=named_boundaries(names, boundaries, settings),
             stats=statistics_of(ledger, clock),
-            trace=(*learned.trace, *draft.log),
+            trace=(*with_closest(pag, ledger, learned.trace, boundaries, settings), *draft.log),
             settings=settings,
             undecided=tuple((names[x], names[y]) for x, y in learned.undecided()),
+            data=summary_of(ledger.ci),
+            versions=versions(),
         )
 
 
 SelfPag = TypeVar("SelfPag", bound=PagEstimator)
-
-
-class AllPairs(Sequence[tuple[str, str]]):
-    """Every pair of names, made when asked for: with thousands of variables there are millions."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-
-    def __len__(self) -> int:
-        return len(self.names) * (len(self.names) - 1) // 2
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return combinations(self.names, 2)
-
-    def __getitem__(self, index: Any) -> Any:
-        return list(self)[index] if isinstance(index, slice) else next(islice(self, range(len(self))[index], None))
 
 
 class Clock:
@@ -245,9 +238,72 @@ def named_boundaries(
     return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries, strict=True)}
 
 
+def with_closest(
+    pag: PAG, ledger: Ledger, trace: Sequence[Event], boundaries: list[set[int]], settings: Mapping[str, Any]
+) -> Iterator[Event]:
+    """Give the trace, with a record for each edge of how close it came to being separated, boundary stage included."""
+    recorded = set()
+
+    def closest(x: int, y: int, p: float, given: frozenset[int] | None, phase: str) -> Adjacent:
+        in_boundary = _in_boundary(ledger, x, y, boundaries, settings["boundary"])
+        if in_boundary[1] is not None and (given is None or in_boundary[0] > p):
+            p, given = in_boundary
+        return Adjacent(x, y, given, p, phase)
+
+    for event in trace:
+        if isinstance(event, Adjacent):
+            recorded.add((min(event.x, event.y), max(event.x, event.y)))
+            event = closest(event.x, event.y, event.pvalue, event.strongest, event.phase)
+        yield event
+    for x, links in enumerate(pag.links):
+        for y, _, _ in links:
+            if x < y and (x, y) not in recorded:
+                yield closest(x, y, *ledger.closest(x, y), "adjacency")
+
+
+def _in_boundary(
+    ledger: Ledger, x: int, y: int, boundaries: list[set[int]], method: str
+) -> tuple[float, frozenset[int] | None]:
+    """Return the test that put a pair into each other's boundary, where it is known."""
+    ci = ledger.ci
+    if not isinstance(ci, FisherZ) or y not in boundaries[x]:
+        return 0.0, None
+    if method == "tc":
+        p = ci.pvalue_given_rest(x, y)
+        return (0.0, None) if p is None else (p, frozenset(range(len(ci.names))) - {x, y})
+    given = min(boundaries[x] - {y}, boundaries[y] - {x}, key=len)
+    known = method in METHODS and len(given) <= ledger.largest_set
+    return (ci.pvalue(x, y, sorted(given)), frozenset(given)) if known else (0.0, None)
+
+
+def summary_of(ci: CITest) -> dict[str, Any] | None:
+    """Return what the table was, where the test has one."""
+    return ci.moments.summary() if isinstance(ci, FisherZ) else None
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "lmarvel": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "search": kernel_name(),
+    }
+
+
 def statistics_of(ledger: Ledger, clock: Clock) -> Statistics:
     """Return the tests by phase and size and the seconds by phase."""
     return Statistics({p: ledger.tests_by_size(p) for p in ledger.phases}, dict(clock.seconds))
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else type(value).__name__
 
 
 def _silent(phase: str, done: int, total: int) -> None:
@@ -267,4 +323,6 @@ def _nothing(ledger: Ledger, reason: str, clock: Clock, settings: Mapping[str, A
         trace=(BudgetEnded(reason),),
         settings=settings,
         undecided=AllPairs(names),
+        data=summary_of(ledger.ci),
+        versions=versions(),
     )

@@ -10,11 +10,12 @@ from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.estimators.base import Clock, PagEstimator, Progress, named_boundaries, statistics_of
+from lmarvel.estimators.base import Clock, PagEstimator, Progress, named_boundaries, statistics_of, versions
 from lmarvel.estimators.inputs import Boundary
 from lmarvel.orient.equivalence import orient_mag
-from lmarvel.result import BudgetEnded, Discovery, Event, Moved
+from lmarvel.result import Discovery
 from lmarvel.score.m3hc import M3HCResult, m3hc
+from lmarvel.trace import BudgetEnded, Event, Moved
 
 
 class M3HC(PagEstimator):
@@ -126,6 +127,8 @@ class M3HC(PagEstimator):
             undecided=tuple((names[x], names[y]) for x, y in found.undecided),
             mag=found.mag,
             bic=found.bic,
+            data=moments.summary(),
+            versions=versions(),
         )
 
 

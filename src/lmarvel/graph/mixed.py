@@ -134,6 +134,12 @@ class MixedGraph:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} nodes, {self.n_edges} edges>"
 
+    def _repr_svg_(self) -> str:
+        """Show the graph in a notebook."""
+        from lmarvel.drawing import to_svg
+
+        return to_svg(self)
+
     # --- edges ------------------------------------------------------------------------------------------
 
     @cached_property

@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 from lmarvel.ci.base import SepsetAnswer
 from lmarvel.ci.ledger import BudgetSpent, Ledger
-from lmarvel.result import Adjacent, BudgetEnded, Event, Kept, LeftBoundary, NoneRemovable, Removed, Separated
-from lmarvel.skeleton.sepsets import Sepsets
+from lmarvel.sepsets import Sepsets
+from lmarvel.trace import Adjacent, BudgetEnded, Event, Kept, LeftBoundary, NoneRemovable, Removed, Separated
 
 
 class Suspect(NamedTuple):
@@ -93,7 +93,8 @@ class Search:
             self.unfinished.add((min(x, y), max(x, y)))
         self.adjacent[x].add(y)
         self.adjacent[y].add(x)
-        self.trace.append(Adjacent(x, y, answer.strongest, answer.pvalue, phase))
+        p, strongest = self.ledger.closest(x, y)  # of all searches: sets that one has tried the next leaves out
+        self.trace.append(Adjacent(x, y, strongest, p, phase))
 
     def separate(self, phase: str, x: int, y: int, sepset: frozenset[int], pvalue: float) -> None:
         """Keep a separating set."""

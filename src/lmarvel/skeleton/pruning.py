@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery
 from lmarvel.ci.ledger import BudgetSpent, Ledger
 from lmarvel.ci.search import find_sepset
-from lmarvel.result import BudgetEnded, Event, Separated
-from lmarvel.skeleton.sepsets import Sepsets
+from lmarvel.sepsets import Sepsets
+from lmarvel.trace import BudgetEnded, Event, Separated
 
 Pair = tuple[int, int]
 

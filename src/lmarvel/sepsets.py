@@ -42,6 +42,17 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
         """Keep a set that was found to separate x and y."""
         self._found[min(x, y), max(x, y)] = sepset
 
+    @property
+    def truncated(self) -> Mapping[int, tuple[frozenset[int], frozenset[int]]]:
+        """The variables whose boundary search was cut short."""
+        return self._truncated
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sepsets):
+            return NotImplemented
+        mine = (self._boundaries, self._truncated, self._found)
+        return mine == (other._boundaries, other._truncated, other._found)
+
     def found(self) -> Mapping[tuple[int, int], frozenset[int]]:
         """Return the sets that tests found, without those that the boundaries imply."""
         return self._found
@@ -87,16 +98,21 @@ class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
     """The same by variable names."""
 
     def __init__(self, sepsets: Sepsets, names: Sequence[str]) -> None:
-        self._sepsets = sepsets
+        self.by_position = sepsets
         self._names = names
         self._index = {name: i for i, name in enumerate(names)}
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NamedSepsets):
+            return tuple(self._names) == tuple(other._names) and self.by_position == other.by_position
+        return super().__eq__(other)
+
     def __getitem__(self, pair: tuple[str, str]) -> frozenset[str]:
         a, b = pair
-        return frozenset(self._names[v] for v in self._sepsets[self._index[a], self._index[b]])
+        return frozenset(self._names[v] for v in self.by_position[self._index[a], self._index[b]])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((self._names[x], self._names[y]) for x, y in self._sepsets)
+        return ((self._names[x], self._names[y]) for x, y in self.by_position)
 
     def __len__(self) -> int:
-        return len(self._sepsets)
+        return len(self.by_position)

@@ -1,0 +1,144 @@
+"""The commands that work on results and graphs: explain, report, draw, convert, score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from lmarvel.cli.app import app, check_different
+from lmarvel.graph.marks import arrow
+
+if TYPE_CHECKING:
+    from lmarvel.metrics import Scores
+    from lmarvel.result import Discovery
+
+Result = Annotated[Path, typer.Argument(help="A result file: 'lmarvel learn data.csv -o result.json' writes one.")]
+FORMATS = "text, json, dot, graphml, edges, pcalg, tetrad, dagitty, mermaid"
+
+
+@app.command()
+def explain(
+    result: Result,
+    a: Annotated[str, typer.Argument(help="A variable.")],
+    b: Annotated[str | None, typer.Argument(help="Another one; without it all edges of the first.")] = None,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
+) -> None:
+    """Say why an edge is there or not, why its ends have their marks, and what it means."""
+    from lmarvel.result import Discovery
+
+    found = Discovery.load(result)
+    if b is None:
+        print("\n".join(_variable(found, a)))
+        return
+    told = found.explain(a, b)
+    print(json.dumps(told.to_dict(), indent=1, ensure_ascii=False) if form == "json" else told)
+
+
+def _variable(found: Discovery, name: str) -> Iterator[str]:
+    """Say of each edge of a variable what it means."""
+    around = sorted(found.pag.adjacent(name))
+    yield f"{name}: {len(around)} edges" if around else f"{name}: no edges"
+    for other in around:
+        edge = found.pag.edge(name, other)
+        assert edge is not None
+        yield f"  {edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}   {found.describe_edge(name, other)}"
+    if found.boundaries:
+        yield f"Markov boundary: {', '.join(sorted(found.boundaries[name])) or 'empty'}"
+
+
+@app.command()
+def report(
+    result: Result,
+    out: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+) -> None:
+    """Write a result as one HTML file: interactive graph, explanations, tables."""
+    from lmarvel.report import check_report, write_report
+    from lmarvel.result import Discovery
+
+    check_report(out)
+    write_report(Discovery.load(result), out, title)
+    print(f"Written to {out}")
+
+
+@app.command()
+def draw(
+    graph: Annotated[Path, typer.Argument(help="A result file, or a graph in any format that convert reads.")],
+    out: Annotated[Path, typer.Argument(help="The picture to write: .svg, .png or .pdf.")],
+    layout: Annotated[str, typer.Option(help="auto, layered or spring.")] = "auto",
+    title: Annotated[str | None, typer.Option(help="A line above the drawing.")] = None,
+) -> None:
+    """Draw a graph."""
+    from lmarvel.drawing import check_target
+    from lmarvel.drawing import draw as write
+    from lmarvel.interchange.registry import read_graph
+
+    check_target(out)
+    write(read_graph(graph), out, layout=layout, title=title)
+    print(f"Written to {out}")
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="A graph or a result file.")],
+    out: Annotated[Path, typer.Argument(help="The file to write; its ending says the format.")],
+    read_as: Annotated[str | None, typer.Option("--from", help=f"Format of the first file: {FORMATS}.")] = None,
+    write_as: Annotated[str | None, typer.Option("--to", help=f"Format of the second file: {FORMATS}.")] = None,
+) -> None:
+    """Turn a graph into another program's format."""
+    from lmarvel.atomic import check_writable
+    from lmarvel.interchange.registry import by_ending, check_format, read_graph, write_graph
+
+    for name in (read_as, write_as):
+        if name is not None:
+            check_format(name)
+    check_different(out, source)
+    if write_as is None:
+        by_ending(out)
+    check_writable(out)
+    graph = read_graph(source, read_as)
+    write_graph(graph, out, write_as)
+    print(f"{type(graph).__name__} of {len(graph)} nodes and {graph.n_edges} edges written to {out}")
+
+
+@app.command()
+def score(
+    learned: Annotated[Path, typer.Argument(help="A result file, or a learned graph in any format.")],
+    truth: Annotated[Path, typer.Argument(help="The true DAG, MAG or PAG in any format.")],
+    latent: Annotated[str, typer.Option(help="Nodes of the truth that were not measured, with commas.")] = "",
+    selection: Annotated[str, typer.Option(help="Nodes of the truth that select the sample, with commas.")] = "",
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
+) -> None:
+    """Say how close a learned graph is to the true one, edge by edge and mark by mark."""
+    from lmarvel.interchange.registry import read_graph
+    from lmarvel.interchange.truth import read_truth
+    from lmarvel.metrics import compare_graphs
+
+    found = read_graph(learned)
+    scores = compare_graphs(found, read_truth(truth, _names(latent), _names(selection)))
+    if form == "json":
+        print(json.dumps(scores.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(_score_lines(scores)))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _score_lines(scores: Scores) -> Iterator[str]:
+    yield f"{'':<12}{'precision':>10}{'recall':>10}{'F1':>10}{'right':>10}{'learned':>10}{'true':>10}"
+    rates = [("skeleton", scores.skeleton), ("marks", scores.marks)]
+    for name, rate in [*rates, *((name, scores.mark(name)) for name in ("arrowhead", "tail", "circle"))]:
+        numbers = f"{rate.precision:>10.3f}{rate.recall:>10.3f}{rate.f1:>10.3f}"
+        yield f"{name:<12}{numbers}{rate.right:>10}{rate.found:>10}{rate.true:>10}"
+    yield ""
+    yield f"Structural Hamming distance {scores.hamming}"
+    for name, pairs in (("Extra edges", scores.extra), ("Missing edges", scores.missing)):
+        yield f"{name} {len(pairs)}" + (": " if pairs else "") + "; ".join(f"{a}, {b}" for a, b in pairs)
+    yield ""
+    yield scores.table()

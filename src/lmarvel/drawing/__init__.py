@@ -1,0 +1,77 @@
+"""Drawings of graphs: SVG by this package alone, PNG and PDF through Matplotlib."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
+from lmarvel.drawing.layout import LAYOUTS
+from lmarvel.drawing.raster import require_matplotlib, write_raster
+from lmarvel.drawing.scene import compose, place_boxes
+from lmarvel.drawing.svg import to_svg, write_svg
+from lmarvel.errors import ParameterError
+from lmarvel.graph.mixed import MixedGraph
+
+__all__ = ["check_target", "draw", "place_boxes", "to_svg"]
+
+ENDINGS = (".svg", ".png", ".pdf")
+
+
+def draw(
+    graph: MixedGraph,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    layout: str = "auto",
+    title: str | None = None,
+) -> str:
+    """Draw a graph: return it as SVG text, and write it to a file where a path is given.
+
+    Directed edges are blue, bidirected ones red and dashed, undirected ones violet and dotted, and edges with a
+    circle grey. An arrowhead is filled, a circle is open, and a tail is a bare end.
+
+    Parameters
+    ----------
+    graph : MixedGraph
+        A DAG, MAG, PAG or any other graph of marks.
+    path : path, optional
+        The file to write; its ending, ``.svg``, ``.png`` or ``.pdf``, says the format. An existing file is
+        replaced whole or not at all.
+    layout : {"auto", "layered", "spring"}
+        Layers show causes above effects, springs show what is near what; ``"auto"`` chooses by the graph.
+    title : str, optional
+        A line above the drawing.
+
+    Returns
+    -------
+    str
+        The drawing as SVG text, whatever the format of the file.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> picture = draw(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), title="Four variables")
+    >>> picture.count('class="node"'), picture.count('class="edge ')
+    (4, 3)
+    """
+    target = None if path is None else Path(path)
+    if layout not in LAYOUTS:
+        raise ParameterError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+    if target is not None:
+        check_target(target)
+    scene = compose(graph, layout, title)
+    text = write_svg(scene)
+    if target is not None and target.suffix.lower() == ".svg":
+        write_text(target, text)
+    elif target is not None:
+        write_bytes(target, write_raster(scene, target.suffix.lower().removeprefix(".")))
+    return text
+
+
+def check_target(path: Path) -> None:
+    """Refuse, before any work, a file that cannot be written in the end."""
+    if path.suffix.lower() not in ENDINGS:
+        raise OutputError(f"cannot draw to {path}: the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+    check_writable(path)
+    if path.suffix.lower() != ".svg":
+        require_matplotlib()

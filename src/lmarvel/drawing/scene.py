@@ -1,0 +1,206 @@
+"""The geometry of a drawing: boxes, and edges that end in marks at their borders.
+
+Units are SVG pixels, and y grows downwards. Every writer draws this scene, so a picture is the same in each format.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.drawing.curve import Curve, Point, route
+from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, shortened
+from lmarvel.drawing.layout import moved_aside, positions
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
+from lmarvel.graph.mixed import MixedGraph
+
+BOX_HEIGHT = 30.0
+RADIUS = 4.6  # of a circle mark
+HEAD = 12.0  # length of an arrowhead
+HEAD_WIDTH = 5.2  # half of its base
+STROKE = 1.8
+MARGIN = 24.0
+TITLE_HEIGHT = 36.0
+_TURNS = 6
+_MOST_MOVED = 200  # with more nodes, moving boxes aside takes too long
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a family of edges is drawn: a colour, and dashes that tell it apart without colour."""
+
+    family: str
+    colour: str
+    dash: tuple[float, ...] = ()
+
+
+DIRECTED = Style("directed", "#1558a8")
+BIDIRECTED = Style("bidirected", "#b42318", (7.0, 4.0))
+UNDIRECTED = Style("undirected", "#7a2fa0", (2.0, 3.5))
+PARTIAL = Style("partial", "#4d5561")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node: its centre, its size, the label that fits, and its whole name."""
+
+    name: str
+    label: str
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """An open circle at an end of an edge."""
+
+    centre: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Arrowhead:
+    """A filled triangle, the tip first."""
+
+    corners: tuple[Point, Point, Point]
+
+
+Floats = NDArray[np.float64]
+Curves = dict[tuple[str, str], Curve]
+Shape = Circle | Arrowhead | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge: the visible curve between its marks, and the shape of each mark."""
+
+    edge: Edge
+    style: Style
+    curve: Curve
+    at_a: Shape
+    at_b: Shape
+
+
+class Scene(NamedTuple):
+    """All that is drawn, and how much room it takes."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    width: float
+    height: float
+    title: str | None
+
+
+def style_of(edge: Edge) -> Style:
+    """Return how an edge is drawn."""
+    marks = {edge.at_a, edge.at_b}
+    if CIRCLE in marks:
+        return PARTIAL
+    if marks == {ARROW}:
+        return BIDIRECTED
+    return UNDIRECTED if marks == {TAIL} else DIRECTED
+
+
+def box_sizes(graph: MixedGraph) -> Floats:
+    """Return the width and height of each node's box, which is as wide as the label needs."""
+    wide = [max(ems(shortened(one_line(name))) * FONT_SIZE + 20.0, 36.0) for name in graph.names]
+    return np.array([(w, BOX_HEIGHT) for w in wide], dtype=np.float64).reshape(-1, 2)
+
+
+def place_boxes(graph: MixedGraph, layout: str = "auto") -> tuple[Box, ...]:
+    """Return the boxes of the nodes in the order of the graph; the picture begins at (0, 0).
+
+    Examples
+    --------
+    >>> [box.name for box in place_boxes(MixedGraph.from_edges("A --> B"))]
+    ['A', 'B']
+    """
+    return compose(graph, layout).boxes
+
+
+def compose(graph: MixedGraph, layout: str = "auto", title: str | None = None) -> Scene:
+    """Lay out a graph and work out every shape of its drawing.
+
+    No label covers another, and edges run around boxes where there is a way.
+    """
+    heading = shortened(one_line(title), 80.0) if title else None
+    sizes = box_sizes(graph)
+    centres = positions(graph, sizes, layout)
+    placed, curves = _spread(graph, centres, sizes)
+    top = MARGIN + (TITLE_HEIGHT if heading else 0.0)
+    reach = np.array([curve.at(t) for curve in curves.values() for t in (0.3, 0.5, 0.7)]).reshape(-1, 2)
+    every = np.vstack([placed - sizes / 2, placed + sizes / 2, reach, np.zeros((0 if len(graph) else 1, 2))])
+    shift = np.array([MARGIN, top]) - every.min(axis=0)
+    wide, high = every.max(axis=0) + shift + MARGIN
+    wide = max(wide, 160.0, ems(heading) * FONT_SIZE * 1.25 + 2 * MARGIN if heading else 0.0)
+    lines = tuple(_line(edge, curves[edge.a, edge.b].moved(*shift.tolist())) for edge in graph.edges())
+    return Scene(_boxes(graph, placed + shift, sizes), lines, round(float(wide), 1), round(float(high), 1), heading)
+
+
+def _boxes(graph: MixedGraph, centres: Floats, sizes: Floats) -> tuple[Box, ...]:
+    return tuple(
+        Box(name, shortened(one_line(name)), round(x, 2), round(y, 2), round(w, 2), h)
+        for name, (x, y), (w, h) in zip(graph.names, centres.tolist(), sizes.tolist(), strict=True)
+    )
+
+
+def _spread(graph: MixedGraph, places: Floats, sizes: Floats) -> tuple[Floats, Curves]:
+    """Return places at which the fewest edges run through boxes, and the edges.
+
+    While some do, the boxes in their way are moved aside, and all get a little more room.
+    """
+    best: tuple[Floats, Curves] = places, {}
+    fewest = graph.n_edges + 1
+    for _ in range(_TURNS if len(graph) <= _MOST_MOVED else 1):
+        curves, stuck = _route_all(graph, np.hstack([places, sizes / 2]))
+        if len(stuck) < fewest:
+            best, fewest = (places, curves), len(stuck)
+        if not stuck:
+            break
+        places = moved_aside(places * 1.03, sizes, stuck)
+    return best
+
+
+def _route_all(graph: MixedGraph, table: Floats) -> tuple[Curves, list[tuple[int, int]]]:
+    """Route the edges around the boxes in their way, short ones first; list those that run through one."""
+    rectangles = [tuple(row) for row in table.tolist()]
+    taken: list[list[Point]] = [[] for _ in rectangles]
+    curves: Curves = {}
+    stuck = []
+    ends = [(edge, graph.index(edge.a), graph.index(edge.b)) for edge in graph.edges()]
+    for edge, i, j in sorted(ends, key=lambda e: math.dist(rectangles[e[1]][:2], rectangles[e[2]][:2])):
+        others = np.delete(table, [i, j], axis=0)
+        curve, free = route(rectangles[i], rectangles[j], others, [*taken[i], *taken[j]])
+        taken[i].append(curve.start)
+        taken[j].append(curve.end)
+        curves[edge.a, edge.b] = curve
+        if not free:
+            stuck.append((i, j))
+    return curves, stuck
+
+
+def _line(edge: Edge, curve: Curve) -> Line:
+    """Set a mark at each end of an edge."""
+    at_b, front = _mark(edge.at_b, curve)
+    at_a, back = _mark(edge.at_a, front.reversed())
+    return Line(edge, style_of(edge), back.reversed(), at_a, at_b)
+
+
+def _mark(mark: int, curve: Curve) -> tuple[Shape, Curve]:
+    """Return the shape of the mark at the end of a curve, and the curve without the part under the shape."""
+    if mark == TAIL:
+        return None, curve
+    if mark == CIRCLE:
+        rest = curve.shortened_by(2 * RADIUS + STROKE / 2)
+        (x, y), (u, v) = curve.end, rest.end
+        return Circle(((x + u) / 2, (y + v) / 2)), rest
+    rest = curve.shortened_by(HEAD)
+    (x, y), (u, v) = curve.end, rest.end
+    length = float(np.hypot(x - u, y - v)) or 1.0
+    across = ((v - y) / length * HEAD_WIDTH, (x - u) / length * HEAD_WIDTH)
+    return Arrowhead(((x, y), (u + across[0], v + across[1]), (u - across[0], v - across[1]))), rest

@@ -1,0 +1,119 @@
+"""A scene as SVG text.
+
+Colours and dashes stand as attributes, and nothing has an id, so that many drawings can share one page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from lmarvel.drawing.curve import Curve
+from lmarvel.drawing.labels import FONT_SIZE, printable
+from lmarvel.drawing.scene import MARGIN, RADIUS, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
+from lmarvel.graph.marks import Edge, arrow
+from lmarvel.graph.mixed import MixedGraph
+
+INK = "#1b1f24"
+BOX_FILL = "#f4f7fb"
+BOX_LINE = "#5d6b7c"
+FONTS = "system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+
+def to_svg(graph: MixedGraph, *, layout: str = "auto", title: str | None = None) -> str:
+    """Return a graph as SVG text.
+
+    Examples
+    --------
+    >>> text = to_svg(MixedGraph.from_edges("A --> B"))
+    >>> text.startswith("<svg"), "<title>A --&gt; B</title>" in text
+    (True, True)
+    """
+    return write_svg(compose(graph, layout, title))
+
+
+def write_svg(scene: Scene) -> str:
+    """Return a scene as SVG text; edges come first, so that they never cover a label."""
+    nodes, edges = len(scene.boxes), len(scene.lines)
+    label = f"{scene.title or 'Graph'}: {nodes} {_plural('node', nodes)}, {edges} {_plural('edge', edges)}"
+    size = f'width="{scene.width:g}" height="{scene.height:g}" viewBox="0 0 {scene.width:g} {scene.height:g}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(label)}'
+        f' font-family="{FONTS}" font-size="{FONT_SIZE:g}">',
+        f"<title>{escape(label)}</title>",
+        f'<rect class="ground" width="{scene.width:g}" height="{scene.height:g}" rx="10" fill="#ffffff"/>',
+    ]
+    if scene.title:
+        parts.append(
+            f'<text class="heading" x="{MARGIN:g}" y="{MARGIN + 14:g}" font-size="{FONT_SIZE * 1.25:g}"'
+            f' font-weight="600" fill="{INK}">{escape(scene.title)}</text>'
+        )
+    for line in scene.lines:
+        parts.extend(_edge(line))
+    for box in scene.boxes:
+        parts.extend(_node(box))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _attribute(name: str) -> str:
+    return quoteattr(printable(name))
+
+
+def _edge(line: Line) -> Iterator[str]:
+    edge, style = line.edge, line.style
+    dash = f' stroke-dasharray="{" ".join(f"{d:g}" for d in style.dash)}"' if style.dash else ""
+    yield (
+        f'<g class="edge {style.family}" data-a={_attribute(edge.a)} data-b={_attribute(edge.b)}'
+        f" data-kind={quoteattr(arrow(edge.at_a, edge.at_b))}>"
+    )
+    yield f"<title>{escape(_plain(edge))}</title>"
+    yield (
+        f'<path class="line" d="{_path(line.curve)}" fill="none" stroke="{style.colour}"'
+        f' stroke-width="{STROKE:g}"{dash}/>'
+    )
+    yield from _shape("at-a", line.at_a, style.colour)
+    yield from _shape("at-b", line.at_b, style.colour)
+    yield "</g>"
+
+
+def _plain(edge: Edge) -> str:
+    return printable(f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}")
+
+
+def _path(curve: Curve) -> str:
+    (x, y), (u, v), (p, q) = curve
+    if curve.straight:
+        return f"M{x:.1f} {y:.1f}L{p:.1f} {q:.1f}"
+    return f"M{x:.1f} {y:.1f}Q{u:.1f} {v:.1f} {p:.1f} {q:.1f}"
+
+
+def _shape(where: str, shape: Shape, colour: str) -> Iterator[str]:
+    if shape is None:
+        return
+    if isinstance(shape, Arrowhead):
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in shape.corners)
+        yield f'<path class="mark {where} arrow" d="M{corners}Z" fill="{colour}"/>'
+    else:
+        x, y = shape.centre
+        yield (
+            f'<circle class="mark {where} circle" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS:g}" fill="#ffffff"'
+            f' stroke="{colour}" stroke-width="{STROKE:g}"/>'
+        )
+
+
+def _node(box: Box) -> Iterator[str]:
+    yield f'<g class="node" data-name={_attribute(box.name)}>'
+    yield f"<title>{escape(printable(box.name))}</title>"
+    yield (
+        f'<rect x="{box.x - box.w / 2:.1f}" y="{box.y - box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}"'
+        f' rx="7" fill="{BOX_FILL}" stroke="{BOX_LINE}" stroke-width="1.2"/>'
+    )
+    yield (
+        f'<text x="{box.x:.1f}" y="{box.y + FONT_SIZE * 0.35:.1f}" text-anchor="middle"'
+        f' fill="{INK}">{escape(box.label)}</text>'
+    )
+    yield "</g>"

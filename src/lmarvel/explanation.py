@@ -1,0 +1,374 @@
+"""Why an edge is there or not, and why each of its ends has its mark.
+
+A mark rests on the use of a rule, the rule on marks that stood before and on pairs that are not adjacent, those on
+tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves are separating sets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
+from lmarvel.orient.draft import RuleApplication
+from lmarvel.trace import Adjacent, Event, Moved, Separated
+
+End = tuple[int, int]  # (x, y): the end at y of the edge x-y
+Gap = tuple[int, int]  # two variables that are not adjacent
+MarkAt = Callable[[End], int]
+
+_STEPS = {
+    "adjacency": "adjacency search",
+    "removability": "removal test",
+    "update": "boundary update",
+    "completion": "search among variables of which none could be removed",
+    "chordless": "search around chordless cycles",
+    "possible-d-sep": "Possible-D-Sep search",
+    "collider-set": "collider-set search",
+    "triples": "check of triples",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A statement, what it rests on, and the record of the trace that it cites (None where it cites none).
+
+    Examples
+    --------
+    >>> print(Reason("B is a collider", (Reason("A and C are independent"),)))
+    B is a collider
+      A and C are independent
+    """
+
+    text: str
+    because: tuple[Reason, ...] = ()
+    event: Event | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(""))
+
+    def _lines(self, indent: str) -> Iterator[str]:
+        yield indent + self.text
+        for reason in self.because:
+            yield from reason._lines(indent + "  ")
+
+    def walk(self) -> Iterator[Reason]:
+        """Iterate over this reason and all that it rests on."""
+        yield self
+        for reason in self.because:
+            yield from reason.walk()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data."""
+        return {"text": self.text, "because": [reason.to_dict() for reason in self.because]}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is said about a pair of variables, and why.
+
+    Attributes
+    ----------
+    title : str
+        The edge, or that there is none.
+    meaning : str
+        What it says, in a plain sentence.
+    adjacency : Reason
+        Why the edge is there, or not.
+    marks : tuple of Reason
+        Why each end has its mark; empty where there is no edge.
+
+    Examples
+    --------
+    >>> from lmarvel import DAG, LMarvel, MSeparation
+    >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
+    >>> found = LMarvel(test=MSeparation(truth)).fit().result_
+    >>> print(found.explain("C", "D"))
+    C --> D
+    Meaning: C is a cause of D; D is not a cause of C.
+    Edge: each is in the other's Markov boundary, and no further set could separate them
+    At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
+      arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out
+        A and B are independent given nothing (p = 1, adjacency search)
+      A and D are independent given C (p above 0.01, search for Markov boundaries)
+    At D an arrowhead: R1, as above
+    """
+
+    title: str
+    meaning: str
+    adjacency: Reason
+    marks: tuple[Reason, ...] = ()
+
+    def __str__(self) -> str:
+        reasons = "\n".join(map(str, (self.adjacency, *self.marks)))
+        return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
+
+    def reasons(self) -> Iterator[Reason]:
+        """Iterate over all reasons, however deep."""
+        for top in (self.adjacency, *self.marks):
+            yield from top.walk()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain data."""
+        return {
+            "title": self.title,
+            "meaning": self.meaning,
+            "why": [reason.to_dict() for reason in (self.adjacency, *self.marks)],
+        }
+
+
+class Explainer:
+    """Answers questions on one run; the trace is gone through once."""
+
+    def __init__(
+        self,
+        pag: PAG,
+        sepsets: Mapping[tuple[str, str], frozenset[str]],
+        trace: Sequence[Event],
+        settings: Mapping[str, Any],
+        undecided: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        self.pag = pag
+        self.names = pag.names
+        self.sepsets = sepsets
+        self.settings = settings
+        self.undecided = {frozenset(pair) for pair in undecided}
+        self.rules = [e for e in trace if isinstance(e, RuleApplication)]
+        self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
+        self.refusals: dict[End, list[RuleApplication]] = {}
+        for e in self.rules:
+            for x, y, _ in e.refused:
+                self.refusals.setdefault((x, y), []).append(e)
+        self.separations: dict[frozenset[int], list[Separated]] = {}
+        self.kept: dict[frozenset[int], Adjacent] = {}
+        self.moves: dict[frozenset[int], Moved] = {}
+        for event in trace:
+            if isinstance(event, Separated):
+                self.separations.setdefault(frozenset((event.x, event.y)), []).append(event)
+            elif isinstance(event, Adjacent):
+                self.kept[frozenset((event.x, event.y))] = event
+            elif isinstance(event, Moved):
+                self.moves[frozenset((event.x, event.y))] = event
+
+    # --- the pair ---------------------------------------------------------------------------------------
+
+    def explain(self, x: int, y: int, meaning: str) -> Explanation:
+        """Explain the edge between two variables, or its absence."""
+        edge = self.pag.edge(x, y)
+        if edge is None:
+            title = f"{self.names[x]} and {self.names[y]} are not adjacent"
+            return Explanation(title, meaning, self._prefixed("No edge: ", self.gap(x, y)))
+        told: set[RuleApplication] = set()
+        ends = tuple(self._end(edge, a, b, told) for a, b in ((y, x), (x, y)))
+        return Explanation(str(edge), meaning, self._prefixed("Edge: ", self.adjacency(x, y)), ends)
+
+    @staticmethod
+    def _prefixed(head: str, reason: Reason) -> Reason:
+        return Reason(head + reason.text, reason.because, reason.event)
+
+    def adjacency(self, x: int, y: int) -> Reason:
+        """Return why two variables are adjacent: how close they came to being separated."""
+        pair = frozenset((x, y))
+        if frozenset((self.names[x], self.names[y])) in self.undecided:
+            return Reason("undecided: a budget ended the search before the edge was shown to be there")
+        if pair in self.moves:
+            move = self.moves[pair]
+            return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
+        event = self.kept.get(pair)
+        if event is None or event.strongest is None:
+            return Reason(
+                "each is in the other's Markov boundary, and no further set could separate them"
+                if event is not None
+                else "no separating set was found",
+                (),
+                event,
+            )
+        everything = len(event.strongest) == len(self.names) - 2 > 3
+        given = "given all other variables" if everything else self._given(event.strongest)
+        level = f"{self.settings.get('alpha', 0.01):g}"
+        close = f"the closest was {given} with p = {_p(event.pvalue)}, and {level} would be needed"
+        return Reason(f"no set separates them; {close}", (), event)
+
+    def gap(self, x: int, y: int) -> Reason:
+        """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
+        a, b = self.names[x], self.names[y]
+        sepset = self.sepsets.get((a, b))
+        if sepset is None:
+            scored = "the search by score left the edge out" if self.moves else "no test separated them"
+            return Reason(f"{a} and {b}: {scored}")
+        members = frozenset(self.pag.index(v) for v in sepset)
+        events = self.separations.get(frozenset((x, y)), [])
+        event = next((e for e in reversed(events) if e.sepset == members), None)
+        text = f"{a} and {b} are independent {self._given(members)}"
+        if event is not None:
+            return Reason(f"{text} (p = {_p(event.pvalue)}, {_STEPS.get(event.phase, event.phase)})", (), event)
+        level = self.settings.get("boundary_alpha")
+        above = f"p above {_p(level)}, " if isinstance(level, float) else ""
+        cited = Separated(x, y, members, math.nan, "boundary")
+        return Reason(f"{text} ({above}search for Markov boundaries)", (), cited)
+
+    # --- an end -----------------------------------------------------------------------------------------
+
+    def _end(self, edge: Edge, x: int, y: int, told: set[RuleApplication]) -> Reason:
+        """Return why the end at y of the edge x-y has its mark."""
+        mark = self.pag.marks[x, y]
+        where = self.names[y]
+        clash = "".join(self._clash(x, y))
+        if mark == CIRCLE:
+            reason = "no rule decides this end: a tail and an arrowhead both agree with the tests"
+            return Reason(f"At {where} a circle: {reason}{clash}")
+        k = self.writers.get((x, y))
+        kind = "an arrowhead" if mark == ARROW else "a tail"
+        if k is None:
+            return Reason(f"At {where} {kind}: its origin is not in the trace{clash}")
+        text, because = self._why(k, told)
+        return Reason(f"At {where} {kind}: {text}{clash}", because, self.rules[k])
+
+    def _clash(self, x: int, y: int) -> Iterator[str]:
+        for use in self.refusals.get((x, y), [])[:1]:
+            other = "a tail" if self.pag.marks[x, y] == ARROW else "an arrowhead"
+            yield f" ({use.rule} wanted {other} here: the tests contradict each other)"
+
+    def _why(self, k: int, told: set[RuleApplication]) -> tuple[str, tuple[Reason, ...]]:
+        """Return the statement of a use of a rule, and what it rests on; what was told before is not told again."""
+        use = self.rules[k]
+        if use in told:
+            return f"{use.rule}, as above", ()
+        told.add(use)
+        ends, gaps = premises(use, lambda end: self._mark_at(end, k))
+        reasons = [self._mark_before(x, y, told) for x, y in dict.fromkeys(ends)]
+        reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
+        return f"{use.rule}, {statement(use, self.names, self._rests_on_score)}", tuple(reasons)
+
+    def _mark_at(self, end: End, before: int) -> int:
+        """Return the mark that stood at an end before a use of a rule, a circle where none was written."""
+        k = self.writers.get(end, before)
+        return CIRCLE if k >= before else next(m for x, y, m in self.rules[k].written if (x, y) == end)
+
+    def _mark_before(self, x: int, y: int, told: set[RuleApplication]) -> Reason:
+        """Return the reason of a mark that a rule used."""
+        k = self.writers[x, y]
+        kind = "arrowhead" if self._mark_at((x, y), k + 1) == ARROW else "tail"
+        text, because = self._why(k, told)
+        return Reason(f"{kind} at {self.names[y]} on {self._edge(x, y)}: {text}", because, self.rules[k])
+
+    def _edge(self, x: int, y: int) -> str:
+        edge = self.pag.edge(x, y)
+        if edge is None:  # deleted later on
+            return f"{self.names[x]} - {self.names[y]}"
+        return f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}"
+
+    @property
+    def _rests_on_score(self) -> bool:
+        return bool(self.moves)
+
+    def _given(self, members: Iterable[int]) -> str:
+        return "given " + (", ".join(sorted(self.names[v] for v in members)) or "nothing")
+
+
+def _p(value: float) -> str:
+    return f"{value:.2g}"
+
+
+# --- what the rules rest on -------------------------------------------------------------------------------
+
+
+def premises(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    """Return the marks that a use of a rule needed, as ends, and the pairs that it needed to be not adjacent.
+
+    ``mark(end)`` is the mark that stood at an end before the rule was used.
+    """
+    if use.rule in _PATH_RULES:
+        return _PATH_RULES[use.rule](use, mark)
+    a, b, c = use.nodes[:3]
+    needs: dict[str, tuple[list[End], list[Gap]]] = {
+        "R0": ([], [(a, c)]),
+        "R1": ([(a, b)], [(a, c)]),
+        "R2": ([(a, b), (b, c), (b, a) if mark((b, a)) == TAIL else (c, b)], []),
+        "R3": ([(a, b), (c, b)], [(a, c)]),
+        "R6": ([(a, b), (b, a)], []),
+        "R7": ([(b, a)], [(a, c)]),
+        "R8": ([(a, c), (b, a), (b, c), (c, b)], []),
+    }
+    return needs[use.rule]
+
+
+def _r4(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    path = use.nodes
+    *inner, _, c = path[1:]
+    ends = [end for q in inner for end in ((q, c), (c, q))]  # each is a parent of c ...
+    ends += [(p, q) for p, q in pairwise(path[:-2])]  # ... and a collider on the path
+    ends += [(q, p) for p, q in pairwise(path[1:-1])]
+    return ends, [(path[0], c)]
+
+
+def _r5(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    cycle, n = use.nodes, len(use.nodes)
+    return [], [(cycle[i], cycle[(i + 2) % n]) for i in range(n if n > 4 else 2)]
+
+
+def _r9(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    path = use.nodes
+    ends, gaps = _onward(path, mark)
+    return [(path[0], path[-1]), *ends], [*gaps, (path[1], path[-1])]
+
+
+def _r10(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    one, c, other = paths_of_r10(use)
+    ends, gaps = [(one[0], c)], [(one[1], other[1])]
+    for path in (one, other):
+        more, apart = _onward(path, mark)
+        ends += [*more, (path[-1], c), (c, path[-1])]
+        gaps += apart
+    return ends, gaps
+
+
+def _onward(path: Sequence[int], mark: MarkAt) -> tuple[list[End], list[Gap]]:
+    """An uncovered, possibly directed path: the marks on it that were known, and its gaps."""
+    ends = [end for p, q in pairwise(path) for end in ((q, p), (p, q)) if mark(end) != CIRCLE]
+    return ends, list(zip(path, path[2:], strict=False))
+
+
+def paths_of_r10(use: RuleApplication) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    """Return the two paths of R10 from a to the causes of c, and c, which stands between their ends in the record."""
+    c = (*use.written, *use.refused)[0][0]
+    i = use.nodes.index(c)
+    return use.nodes[:i], c, (use.nodes[0], *use.nodes[:i:-1])
+
+
+_PATH_RULES = {"R4": _r4, "R5": _r5, "R9": _r9, "R10": _r10}
+
+
+def statement(use: RuleApplication, names: Sequence[str], scored: bool = False) -> str:
+    """Return in words what a use of a rule says."""
+    n = [names[v] for v in use.nodes]
+    path = ", ".join(n)
+    if use.rule == "R0":
+        why = "the graph that the score chose has it" if scored else "what separates these two leaves it out"
+        return f"{n[1]} is a collider between {n[0]} and {n[2]}: {why}"
+    if use.rule == "R1":
+        return (
+            f"an arrowhead from {n[0]} points at {n[1]}, {n[0]} and {n[2]} are not adjacent,"
+            f" and {n[1]} is no collider between them"
+        )
+    if use.rule == "R4":
+        inside = any(mark == TAIL for _, _, mark in (*use.written, *use.refused))
+        holds = "holds" if inside else "leaves out"
+        return f"on the discriminating path {path} what separates {n[0]} and {n[-1]} {holds} {n[-2]}"
+    return _STATEMENTS[use.rule].format(*n, path=path)
+
+
+_STATEMENTS = {
+    "R2": "{0} to {1} to {2}: without this arrowhead a directed or almost directed cycle would close",
+    "R3": "{0} and {2} point at {1}, are not adjacent, and {3} is no collider between them",
+    "R5": "{path} form a cycle of circles without a chord: only selection explains it",
+    "R6": "{0} --- {1}: {1} influences being in the sample, so no arrowhead points at it",
+    "R7": "{0} and {2} are not adjacent, {1} is no collider between them, and {0} has a tail towards it",
+    "R8": "{0} leads to {2} through {1}",
+    "R9": "{0} leads to the last of {path} along a possibly directed path without shortcut",
+    "R10": "possibly directed paths from {0} reach two causes ({path}): it leads to their effect whichever is real",
+}

@@ -1,0 +1,104 @@
+"""From what a reader found to a graph of the right kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lmarvel.errors import GraphError
+from lmarvel.graph.kinds import DAG, MAG, PAG
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
+from lmarvel.graph.mixed import MixedGraph
+from lmarvel.interchange.errors import FormatError
+
+KINDS: dict[str, type[MixedGraph]] = {kind.__name__: kind for kind in (DAG, MAG, PAG, MixedGraph)}
+GLYPHS = {CIRCLE: "o", ARROW: ">", TAIL: "-"}
+WORDS = {CIRCLE: "circle", ARROW: "arrow", TAIL: "tail"}
+_MARKS = {
+    **{glyph: Mark(mark) for mark, glyph in GLYPHS.items()},
+    **{word: Mark(mark) for mark, word in WORDS.items()},
+    "<": Mark.ARROW,
+}
+
+Located = tuple[Edge, int | None]
+
+
+def assemble(names: Sequence[str] | None, edges: Iterable[Located], kind: str | None = None) -> MixedGraph:
+    """Build a graph from edges, each with the line where it stands; faults are reported with that line.
+
+    Without ``names`` the nodes are those of the edges, in order of appearance. Without ``kind`` the graph is of
+    the most special kind that fits.
+    """
+    found = list(edges)
+    if names is None:
+        names = list(dict.fromkeys(name for edge, _ in found for name in edge[:2]))
+    where = {name: i for i, name in enumerate(check_names(names))}
+    marks = np.zeros((len(names), len(names)), dtype=np.int8)
+    for edge, line in found:
+        for name in edge[:2]:
+            if name not in where:
+                raise FormatError(f"the edge '{edge}' names {name!r}, which is not among the nodes: add it there", line)
+        i, j = where[edge.a], where[edge.b]
+        if i == j:
+            raise FormatError(f"the edge '{edge}' joins {edge.a!r} to itself: delete it", line)
+        if marks[i, j]:
+            old = Edge(edge.a, edge.b, Mark(marks[j, i]), Mark(marks[i, j]))
+            raise FormatError(two_edges(old, edge), line)
+        marks[i, j], marks[j, i] = edge.at_b, edge.at_a
+    return of_kind(names, marks, kind)
+
+
+def check_names(names: Sequence[str], line: int | None = None) -> Sequence[str]:
+    """Return names as they are, if none is empty and all differ."""
+    if "" in names:
+        raise FormatError("a node has an empty name: give it one", line)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise FormatError(f"the node {twice!r} is given twice: names must differ", line)
+    return names
+
+
+def two_edges(old: Edge, new: Edge) -> str:
+    """Return what is wrong with a second edge between a pair."""
+    if old == new:
+        return f"the edge '{new}' is given twice: delete one"
+    return f"{new.a} and {new.b} have two edges, '{old}' and '{new}': a graph holds one edge a pair, delete one"
+
+
+def of_kind(names: Sequence[str], marks: ArrayLike, kind: str | None = None) -> MixedGraph:
+    """Return the graph as the kind that the text names, or else as the most special kind that fits."""
+    try:
+        if kind is None:
+            return most_special(MixedGraph(names, marks))
+        if kind not in KINDS:
+            raise FormatError(f"there is no kind of graph {kind!r}: use one of {', '.join(KINDS)}")
+        return KINDS[kind](names, marks)
+    except GraphError as error:
+        claim = f"this is said to be a {kind}, but is none: " if kind else ""
+        raise FormatError(f"{claim}{error}") from None
+
+
+def most_special(graph: MixedGraph) -> MixedGraph:
+    """Return the graph as a PAG if it has circles, else as a DAG, a MAG or a mixed graph, whichever fits first.
+
+    Examples
+    --------
+    >>> most_special(MixedGraph.from_edges("A --> B"))
+    <DAG: 2 nodes, 1 edges>
+    """
+    if (graph.marks == CIRCLE).any():
+        return PAG(graph.names, graph.marks)
+    for kind in (DAG, MAG):
+        with suppress(GraphError):
+            return kind(graph.names, graph.marks)
+    return MixedGraph(graph.names, graph.marks)
+
+
+def mark_of(text: object, edge: str, line: int | None = None) -> Mark:
+    """Read a mark that stands alone: ``circle``, ``arrow``, ``tail``, or its sign."""
+    if isinstance(text, str) and text.strip().lower() in _MARKS:
+        return _MARKS[text.strip().lower()]
+    raise FormatError(f"{text!r} is no mark of the edge {edge}: use 'circle', 'arrow' or 'tail'", line)

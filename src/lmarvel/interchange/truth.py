@@ -1,0 +1,79 @@
+"""True graphs of users, made into the PAG that a learned one is to be scored against.
+
+A truth is a PAG, a MAG or a DAG. Of a DAG some nodes may be hidden: those given, those that a DAGitty text marks as
+latent or selected, or those that ``lmarvel simulate`` names in the head of its ``dag.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lmarvel.errors import GraphError
+from lmarvel.graph.kinds import DAG, MAG, PAG
+from lmarvel.graph.marks import split_names
+from lmarvel.graph.mixed import MixedGraph
+from lmarvel.interchange.dagitty import loads_study
+from lmarvel.interchange.errors import FormatError
+from lmarvel.interchange.registry import read_graph, sniff
+from lmarvel.orient.equivalence import mag_to_pag
+
+
+def read_truth(
+    path: str | Path, latent: Sequence[str] = (), selection: Sequence[str] = (), format: str | None = None
+) -> PAG:
+    """Read a true graph and return its PAG over what is observed.
+
+    Parameters
+    ----------
+    path : str or Path
+        A graph in any format that can be read.
+    latent, selection : sequences of str
+        Nodes of a DAG or MAG that are not measured, or select the sample; added to those that the file names.
+    format : str, optional
+        The format, where the ending does not tell.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "truth.csv"
+    >>> _ = path.write_text("from,to\\nU,A\\nU,B\\nC,B\\n")
+    >>> print(read_truth(path, latent=["U"]))
+    nodes: A B C
+    A o-> B
+    C o-> B
+    """
+    graph = read_graph(path, format)
+    inside = _roles(Path(path), graph, format)
+    return pag_of(inside[0], (*inside[1], *latent), (*inside[2], *selection))
+
+
+def pag_of(graph: MixedGraph, latent: Sequence[str] = (), selection: Sequence[str] = ()) -> PAG:
+    """Return the PAG of a DAG or MAG without its hidden nodes; a PAG stays what it is."""
+    latent, selection = tuple(dict.fromkeys(latent)), tuple(dict.fromkeys(selection))
+    if isinstance(graph, DAG | MAG):
+        return mag_to_pag(graph.project(latent, selection))
+    if latent or selection:
+        raise GraphError("only a DAG or a MAG can have latent and selection variables taken out of it")
+    if isinstance(graph, PAG):
+        return graph
+    raise GraphError("the true graph is no DAG, MAG or PAG: nothing can be scored against it")
+
+
+def _roles(path: Path, graph: MixedGraph, format: str | None) -> tuple[MixedGraph, Sequence[str], Sequence[str]]:
+    """Return the graph with the roles that its file gives to nodes."""
+    content = path.read_text("utf-8-sig")
+    kind = format or sniff(content, path)
+    if kind == "dagitty" and isinstance(graph, DAG):
+        return loads_study(content)
+    if kind != "text":
+        return graph, (), ()
+    roles: dict[str, list[str]] = {"latent": [], "selection": []}
+    for line in content.splitlines():
+        name, colon, names = line.removeprefix("#").partition(":")
+        if line.startswith("#") and colon and name.strip() in roles:
+            roles[name.strip()] += split_names(names)
+    for node in (*roles["latent"], *roles["selection"]):
+        if node not in graph.names:
+            raise FormatError(f"the head of the file names {node!r}, which is no node of its graph", path=path)
+    return graph, roles["latent"], roles["selection"]

@@ -1,0 +1,39 @@
+"use strict";
+
+// Elements are made one by one and texts are set as text: nothing in the data is ever read as markup.
+const Dom = (() => {
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function fill(node, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key === "text") node.textContent = value;
+      else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else if (value === true) node.setAttribute(key, "");
+      else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));
+    }
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  }
+
+  const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+  const byId = (id) => document.getElementById(id);
+
+  // A value of the report as a cell shows it.
+  function shown(value) {
+    if (value === null || value === undefined || value === "") return "–";
+    if (typeof value === "boolean") return value ? "yes" : "no";
+    if (typeof value !== "number") return Array.isArray(value) ? value.map(shown).join(", ") : String(value);
+    if (Number.isInteger(value)) return Math.abs(value) < 1e15 ? value.toLocaleString("en") : String(value);
+    const size = Math.abs(value);
+    return size < 1e-3 || size >= 1e6 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  }
+
+  // A name that may break after its inner marks: many names hold no blank.
+  function named(text) {
+    const parts = String(text).split(/(?<=[_.\-/])/);
+    return html("span", null, ...parts.flatMap((part, k) => (k ? [html("wbr"), part] : [part])));
+  }
+
+  return { html, svg, byId, shown, named };
+})();

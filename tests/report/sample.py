@@ -1,0 +1,78 @@
+"""The data of a page from a graph alone, for the tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from lmarvel import MixedGraph
+from lmarvel.drawing import place_boxes
+from lmarvel.graph.marks import Edge, arrow
+from lmarvel.result import edge_kinds, meaning
+
+SIGNS = {1: "o", 2: ">", 3: "-"}
+
+
+def kind_of(edge: Edge) -> str:
+    kind = arrow(edge.at_a, edge.at_b)
+    return kind if kind in edge_kinds() else arrow(edge.at_b, edge.at_a)
+
+
+def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
+    """Return what a report of this graph could hold; ``parts`` replace parts of it."""
+    boxes = dict(zip(graph.names, place_boxes(graph), strict=True))
+    counts = Counter(map(kind_of, graph.edges()))
+    page: dict[str, Any] = {
+        "title": "Causal graph of a sample",
+        "subtitle": f"{len(graph)} variables, 2,000 rows, L-MARVEL with Fisher's z at alpha = 0.01",
+        "nodes": [
+            {
+                "name": name,
+                "x": boxes[name].x,
+                "y": boxes[name].y,
+                "w": boxes[name].w,
+                "h": boxes[name].h,
+                "facts": [
+                    f"Removed as number {k + 1}.",
+                    f"Markov boundary: {', '.join(sorted(graph.adjacent(name))) or 'empty'}.",
+                ],
+            }
+            for k, name in enumerate(graph.names)
+        ],
+        "edges": [_edge(edge, k) for k, edge in enumerate(graph.edges())],
+        "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
+        "statistics": [["Tests", 1234], ["Mean size of the conditioning sets", 1.8725], ["Seconds", 0.0421]],
+        "settings": [["alpha", 0.01], ["test", "FisherZ"], ["max_conditioning", None], ["time_limit", float("inf")]],
+        "warnings": ["The PAG is not that of any MAG: a sample of this size often gives such a one."],
+        "data": {
+            "columns": ["variable", "mean", "sd", "min", "max", "missing"],
+            "rows": [[name, 0.5 * k, 1.25, -3.0123456, 1e7 + k, 0] for k, name in enumerate(graph.names)],
+        },
+        "footer": "Written by lmarvel 0.1.0.",
+    }
+    return {**page, **parts}
+
+
+def _edge(edge: Edge, k: int) -> dict[str, Any]:
+    rule = {
+        "text": f"Arrowhead at {edge.b} by R0 on {edge.a}, {edge.b}",
+        "because": [
+            {"text": f"{edge.a} and a third variable are independent given nothing (p = 0.41)", "because": []},
+            {
+                "text": f"{edge.b} is adjacent to both",
+                "because": [{"text": "no set of the search separates them", "because": []}],
+            },
+        ],
+    }
+    return {
+        "a": edge.a,
+        "b": edge.b,
+        "at_a": SIGNS[edge.at_a],
+        "at_b": SIGNS[edge.at_b],
+        "kind": kind_of(edge),
+        "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
+        "meaning": meaning(edge),
+        "undecided": k == 2,
+        "strength": None if k % 5 == 4 else 0.009 / (k + 1),
+        "why": [{"text": "No set of the search separates them", "because": []}, rule],
+    }

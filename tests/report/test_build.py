@@ -1,0 +1,81 @@
+"""The page of a result: its data, and the whole way from a table to a browser."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from lmarvel import DAG, M3HC, LMarvel, MSeparation
+from lmarvel.atomic import OutputError
+from lmarvel.datasets import CARS
+from lmarvel.report import page_of, write_report
+from lmarvel.simulate import LinearSEM, hide, load_network
+
+NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
+
+
+def hostile_result():
+    rng = np.random.default_rng(0)
+    a, b, d = rng.normal(size=(3, 2000))
+    c = a + b + rng.normal(size=2000)
+    return LMarvel().fit(dict(zip(NODES, (a, b, c, c + d), strict=True))).result_
+
+
+def test_a_page_says_what_the_result_says():
+    found = LMarvel().fit(CARS).result_
+    page = page_of(found, "Cars")
+    assert page["title"] == "Cars"
+    assert page["subtitle"] == "6 variables, 7 edges, 392 rows, learned by LMarvel"
+    assert [node["name"] for node in page["nodes"]] == list(found.pag.names)
+    assert [edge["text"] for edge in page["edges"]] == [str(edge) for edge in found.pag.edges()]
+    assert sum(kind["count"] for kind in page["legend"]) == found.pag.n_edges
+    assert len(page["legend"]) == 6
+    for edge in page["edges"]:
+        told = found.explain(edge["a"], edge["b"])
+        assert edge["why"] == told.to_dict()["why"]
+        assert edge["meaning"].lower() == told.meaning.lower()
+        signs = {"o": 1, ">": 2, "-": 3}
+        i, j = found.pag.index(edge["a"]), found.pag.index(edge["b"])
+        assert (signs[edge["at_a"]], signs[edge["at_b"]]) == (found.pag.marks[j, i], found.pag.marks[i, j])
+    assert ["Distinct tests", str(found.stats.n_tests)] in page["statistics"]
+    assert ["alpha", 0.01] in page["settings"]
+    assert page["data"]["rows"][0][0] == "MilesPerGallon"
+    json.dumps(page)
+
+
+def test_warnings_are_shown():
+    hurried = page_of(LMarvel(max_tests=16).fit(CARS).result_)
+    assert hurried["warnings"][0].startswith("A budget ran out (max_tests=16 is used up): ")
+    assert any(edge["undecided"] for edge in hurried["edges"])
+    study = hide(load_network("insurance"), 3, 2, seed=0)
+    model = LinearSEM.random(study.dag, seed=0)
+    tried = (LMarvel().fit(model.sample(study, 1100, seed=seed)).result_ for seed in range(20))
+    noted = next(found for found in tried if found.why_illegal)
+    assert "No MAG has exactly this PAG" in page_of(noted)["warnings"][0]
+
+
+def test_other_methods_and_oracles_have_pages_too():
+    scored = page_of(M3HC().fit(CARS).result_)
+    assert any(name == "BIC" for name, _ in scored["statistics"])
+    found = LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_
+    assert page_of(found)["data"] is None
+
+
+def test_hostile_names_stay_data(tmp_path):
+    path = tmp_path / "report.html"
+    write_report(hostile_result(), path, title="<b>bold</b>")
+    text = path.read_text()
+    assert text.count("<script") == 2  # the data and the code
+    assert "alert(1)</script>" not in text
+    assert "<img" not in text
+    assert "<b>bold" not in text
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", text)
+
+
+def test_a_report_is_html_and_is_checked_first(tmp_path):
+    found = LMarvel().fit(CARS).result_
+    with pytest.raises(OutputError, match=r"should end in \.html"):
+        write_report(found, tmp_path / "report.txt")
+    with pytest.raises(OutputError, match="there is no directory"):
+        write_report(found, tmp_path / "no" / "report.html")
