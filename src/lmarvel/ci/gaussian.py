@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery
 from lmarvel.ci.search import readable_search
 from lmarvel.data.moments import Moments, moments_of
-from lmarvel.errors import CITestError, DataError
+from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
 try:
@@ -32,6 +33,17 @@ except ImportError:  # not built: the readable search does the same, slower
 
 _PIVOT = 1e-10
 _KEPT = 1000  # up to so many variables the inverse of total conditioning is kept, to tell how close a pair came
+
+
+@lru_cache(maxsize=1)
+def _say_that_it_is_slow() -> None:
+    """Say once that the kernel is missing."""
+    warnings.warn(
+        "the compiled search was not built, and the readable one takes its place: the same results, many times slower."
+        " Install a C compiler and lmarvel again",
+        LMarvelWarning,
+        stacklevel=4,
+    )
 
 
 def kernel_name() -> str:
@@ -72,6 +84,8 @@ class FisherZ:
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
         self.compiled = compiled and _kernel is not None
+        if compiled and not self.compiled:
+            _say_that_it_is_slow()
         self._precision: NDArray[np.float64] | None = None
         self._critical: dict[float, NDArray[np.float64]] = {}
 

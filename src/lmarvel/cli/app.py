@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to fail
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         try:
             app()
@@ -44,6 +46,11 @@ def main() -> None:
     except OSError as error:
         _silence()
         fail(f"cannot write the output: {error.strerror or error}", 2)
+
+
+def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: object) -> None:
+    """Show a warning as a line, without the place in the code where it was raised."""
+    print(f"lmarvel: {message}", file=sys.stderr)
 
 
 def _silence() -> None:
