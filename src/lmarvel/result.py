@@ -161,9 +161,11 @@ class Discovery:
         """What a reader should know before believing the result."""
         found = []
         if self.budget_ended:
-            found.append(
-                f"a budget ran out ({self.budget_ended}): {len(self.undecided):,} pairs are undecided, and stay"
+            left = f"{len(self.undecided):,} pairs are undecided"
+            kept = (
+                "nothing was learned" if self.nothing_learned else "they stay as edges that were not shown to be there"
             )
+            found.append(f"a budget ran out ({self.budget_ended}): {left}, {kept}")
         reason = None if self.undecided else self.why_illegal
         if reason:
             found.append(

@@ -161,7 +161,8 @@ class FisherZ:
         if self._precision is None:
             return None
         k = self._precision
-        return pvalue_of(min(k[x, y] ** 2 / (k[x, x] * k[y, y]), 1.0), self.n - len(self.names) - 1)
+        r2 = float(k[x, y]) ** 2 / (float(k[x, x]) * float(k[y, y]))
+        return pvalue_of(min(r2, 1.0), self.n - len(self.names) - 1)
 
 
 class GaussianGrowth:

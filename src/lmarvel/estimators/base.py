@@ -243,11 +243,12 @@ def with_closest(
 ) -> Iterator[Event]:
     """Give the trace, with a record for each edge of how close it came to being separated, boundary stage included."""
     recorded = set()
+    in_boundary = _boundary_test(ledger, boundaries, settings["boundary"])
 
     def closest(x: int, y: int, p: float, given: frozenset[int] | None, phase: str) -> Adjacent:
-        in_boundary = _in_boundary(ledger, x, y, boundaries, settings["boundary"])
-        if in_boundary[1] is not None and (given is None or in_boundary[0] > p):
-            p, given = in_boundary
+        first, among = in_boundary(x, y)
+        if among is not None and (given is None or first > p):
+            p, given = first, among
         return Adjacent(x, y, given, p, phase)
 
     for event in trace:
@@ -261,19 +262,23 @@ def with_closest(
                 yield closest(x, y, *ledger.closest(x, y), "adjacency")
 
 
-def _in_boundary(
-    ledger: Ledger, x: int, y: int, boundaries: list[set[int]], method: str
-) -> tuple[float, frozenset[int] | None]:
-    """Return the test that put a pair into each other's boundary, where it is known."""
+def _boundary_test(
+    ledger: Ledger, boundaries: list[set[int]], method: str
+) -> Callable[[int, int], tuple[float, frozenset[int] | None]]:
+    """Return a function from a pair to the test that put it into each other's boundary, (0, None) if not known."""
     ci = ledger.ci
-    if not isinstance(ci, FisherZ) or y not in boundaries[x]:
-        return 0.0, None
+    if not isinstance(ci, FisherZ) or method not in METHODS:
+        return lambda x, y: (0.0, None)
     if method == "tc":
-        p = ci.pvalue_given_rest(x, y)
-        return (0.0, None) if p is None else (p, frozenset(range(len(ci.names))) - {x, y})
-    given = min(boundaries[x] - {y}, boundaries[y] - {x}, key=len)
-    known = method in METHODS and len(given) <= ledger.largest_set
-    return (ci.pvalue(x, y, sorted(given)), frozenset(given)) if known else (0.0, None)
+        everything = frozenset(range(len(ci.names)))
+        return lambda x, y: (0.0, None) if (p := ci.pvalue_given_rest(x, y)) is None else (p, everything - {x, y})
+
+    def smaller(x: int, y: int) -> tuple[float, frozenset[int] | None]:
+        given = min(boundaries[x] - {y}, boundaries[y] - {x}, key=len)
+        known = y in boundaries[x] and len(given) <= ledger.largest_set
+        return (ci.pvalue(x, y, sorted(given)), frozenset(given)) if known else (0.0, None)
+
+    return smaller
 
 
 def summary_of(ci: CITest) -> dict[str, Any] | None:

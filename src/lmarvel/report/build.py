@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.drawing import place_boxes
+from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery, edge_kinds
@@ -51,7 +53,10 @@ def check_report(path: Path) -> None:
 
 
 def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
-    """Return the data of the page."""
+    """Return the data of the page; where nothing was learned, its graph has no edges."""
+    notes = found.notes
+    if found.nothing_learned:
+        found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
     rows = f", {settings['rows']:,} rows" if "rows" in settings else ""
     counts = Counter(map(_kind, pag.edges()))
@@ -64,7 +69,7 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
-        "warnings": [note[0].upper() + note[1:] + "." for note in found.notes],
+        "warnings": [note[0].upper() + note[1:] + "." for note in notes],
         "data": _data(found),
         "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
     }
