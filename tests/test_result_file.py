@@ -52,7 +52,7 @@ def test_results_come_back_equal(method, options):
 @given(studies(max_nodes=8), st.lists(st.text(min_size=1, max_size=6), min_size=12, max_size=12, unique=True))
 def test_any_names_and_graphs_come_back(drawn, names):
     study = Study(*drawn)
-    safe = [name.encode("utf-8", "replace").decode() + str(i) for i, name in enumerate(names)]
+    safe = [name.encode("utf-8", "replace").decode() + f"~{i}" for i, name in enumerate(names)]
     hostile = dict(zip(study.observed, safe, strict=False))
     dag = study.dag.relabel(hostile)
     found = LMarvel(test=MSeparation(dag, study.latent, study.selection)).fit().result_
