@@ -1,5 +1,8 @@
 """Explanations are true: every set that they cite separates, every use of a rule is valid where it was made."""
 
+import json
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,6 +26,7 @@ from lmarvel.datasets import CARS
 from lmarvel.explanation import paths_of_r10, premises
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.report import page_of
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from lmarvel.trace import Adjacent, Moved, Separated
 from tests.generators import random_study, studies
@@ -131,13 +135,15 @@ def test_p_values_are_those_of_the_test(method):
         for y in range(x):
             for reason in found.explain(test.names[x], test.names[y]).reasons():
                 event = reason.event
-                if isinstance(event, Separated) and not np.isnan(event.pvalue):
+                if isinstance(event, Separated) and np.isnan(event.pvalue):  # follows, but was not tested
+                    assert "the smaller boundary is taken to separate them" in reason.text
+                elif isinstance(event, Separated):
                     assert test.pvalue(event.x, event.y, sorted(event.sepset)) == pytest.approx(event.pvalue)
                     assert event.pvalue > 0.01 or event.phase == "update"
                 elif isinstance(event, Adjacent) and event.strongest is not None:
                     p = test.pvalue(event.x, event.y, sorted(event.strongest))
                     assert p == pytest.approx(event.pvalue, rel=1e-6)
-                    assert event.pvalue <= 0.01
+                    assert ("the tests disagree" in reason.text) == (event.pvalue > 0.01)
                     closest += 1
     assert closest > 3
 
@@ -172,6 +178,22 @@ def test_what_was_told_is_not_told_again():
     assert told.endswith("At D an arrowhead: R1, as above")
 
 
+def test_long_chains_are_cut_where_they_would_not_end():
+    names = [f"X{i}" for i in range(400)]
+    chain = DAG.from_edges("A --> X0", "B --> X0", *(f"{a} --> {b}" for a, b in pairwise(names)))
+    found = LMarvel(test=MSeparation(chain)).fit().result_
+    told = str(found.explain("X398", "X399"))
+    assert "(explained with its own edge)" in told
+    assert 40 < told.count("\n") < 200
+    assert str(found.explain("X398", "X399", depth=1)).count("\n") < 10
+    assert len(json.dumps(page_of(found))) < 3_000_000
+    assert again(found) == found
+
+
+def again(found):
+    return Discovery.from_dict(json.loads(json.dumps(found.to_dict())))
+
+
 def test_budgets_clashes_and_graphs_without_a_trace_are_said():
     hurried = LMarvel(max_tests=16).fit(CARS).result_
     a, b = hurried.undecided[0]
@@ -183,6 +205,47 @@ def test_budgets_clashes_and_graphs_without_a_trace_are_said():
     clash = RuleApplication("R0", (0, 1, 2), (), ((0, 1, ARROW),))
     torn = Discovery(PAG.from_edges("A --- B", "B o-o C"), {}, {}, Statistics({}, {}), (clash,))
     assert "R0 wanted an arrowhead here: the tests contradict each other" in str(torn.explain("A", "B"))
+
+
+def test_the_closest_set_is_the_closest_of_all_that_were_tested(monkeypatch):
+    asked = {}
+    original = FisherZ.find_sepset
+
+    def recording(self, query):
+        answer = original(self, query)
+        if answer.sepset is None and answer.strongest is not None:
+            asked.setdefault(frozenset((query.x, query.y)), []).append(answer.pvalue)
+        return answer
+
+    monkeypatch.setattr(FisherZ, "find_sepset", recording)
+    disagree = 0
+    for seed in range(30):
+        study = hide(erdos_renyi(10, 0.35, seed=seed), 2, 1, seed=seed)
+        data = LinearSEM.random(study.dag, seed=seed).sample(study, 150, seed=seed)
+        asked.clear()
+        found = LMarvel().fit(data).result_
+        for event in found.trace:
+            if isinstance(event, Adjacent) and found.pag.marks[event.x, event.y]:
+                assert event.pvalue >= max(asked.get(frozenset((event.x, event.y)), [0.0])) - 1e-12
+                disagree += event.pvalue > 0.01
+    assert disagree > 0  # such edges exist, and are said to be so
+
+
+def test_where_nothing_was_decided_nothing_is_claimed():
+    for options in ({"max_tests": 0}, {"max_conditioning": 0}):
+        found = LMarvel(**options).fit(CARS).result_
+        told = str(found.explain("Weight", "Cylinders"))
+        assert "Edge: undecided" in told
+        assert "separates them" not in told
+        assert "At Weight a circle: not examined" in told
+
+
+def test_without_moves_a_search_by_score_is_still_one():
+    rng = np.random.default_rng(1)
+    found = M3HC().fit({"A": rng.normal(size=200), "B": rng.normal(size=200)}).result_
+    assert found.pag.n_edges == 0
+    assert "the search by score left the edge out" in str(found.explain("A", "B"))
+    assert found.describe("A", "B") == "A, B: not adjacent. The data do not speak for a direct connection."
 
 
 def test_nonsense_is_refused():

@@ -105,7 +105,7 @@ def plain():
     [
         (lambda p: p.update(version=3), "version 3, and this is read: 2; install a newer lmarvel"),
         (lambda p: p.update(version=1), "version 1, and this is read: 2; learn it again"),
-        (lambda p: p.update(version="x"), "version x"),
+        (lambda p: p.update(version="x"), "version 'x'"),
         (lambda p: p.update(format="other"), "this is no result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),
         (lambda p: p.pop("trace"), "checksum does not fit"),
@@ -138,6 +138,14 @@ def test_changed_files_are_refused(plain, change, message):
         ("trace", [{"event": "separated", "x": "Weight"}]),
         ("trace", [{"event": "rule", "rule": "R0", "nodes": ["?"], "written": [], "refused": []}]),
         ("trace", [{"event": "budget ended", "reason": 3}]),
+        ("trace", [{"event": "rule", "rule": "R99", "nodes": ["Weight"] * 3, "written": [], "refused": []}]),
+        ("trace", [{"event": "rule", "rule": "R1", "nodes": ["Weight"], "written": [], "refused": []}]),
+        ("undecided", [["Weight", "Wheels"]]),
+        ("settings", {"alpha": None}),
+        ("settings", {"alpha": 0.01, "rows": "x"}),
+        ("settings", {"alpha": [0.01]}),
+        ("data", {}),
+        ("data", {"rows": 3, "fingerprint": "x", "columns": [{"mean": 1.0}]}),
     ],
 )
 def test_parts_that_make_no_sense_are_named(plain, part, value):
@@ -159,13 +167,13 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     text = path.read_text()
     for cut in (1, 50, len(text) // 2):
         path.write_text(text[:-cut] if cut > 1 else text[: len(text) // 3])
-        with pytest.raises(ResultError, match="is damaged, or no JSON file"):
+        with pytest.raises(ResultError, match="is cut off, or no result"):
             Discovery.load(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ResultError, match="is damaged"):
+    with pytest.raises(ResultError, match="no result"):
         Discovery.load(path)
     path.write_text("[" * 100_000)
-    with pytest.raises(ResultError, match="is damaged"):
+    with pytest.raises(ResultError, match="no result"):
         Discovery.load(path)
     path.write_text("[1]")
     with pytest.raises(ResultError, match=r"r\.json: this is no result"):

@@ -47,6 +47,7 @@ _VARIABLES = {"x", "y", "z"}
 _SETS = {"sepset", "strongest", "boundary", "adjacent", "given", "remaining"}
 _MARKS = {ARROW: "arrowhead", TAIL: "tail"}
 _CODES = {word: mark for mark, word in _MARKS.items()}
+_LEAST = {f"R{k}": 3 for k in (0, 1, 2, 6, 7, 8)} | {f"R{k}": 4 for k in (3, 4, 5, 9, 10)}  # nodes of a rule
 T = TypeVar("T")
 
 
@@ -70,6 +71,31 @@ def read_part(content: Mapping[str, Any], name: str, make: Callable[[Any], T]) -
         raise
     except (LMarvelError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ResultError(f"the result file is damaged: {name!r} makes no sense ({error})") from None
+
+
+def checked_settings(plain: Any) -> dict[str, Any]:
+    """Return settings: plain values, and numbers where numbers are used."""
+    settings = {str(name): value for name, value in plain.items()}
+    for name, value in settings.items():
+        if not isinstance(value, str | int | float | None):
+            raise ValueError(f"{name} is {value!r}")
+    for name in ("alpha", "boundary_alpha"):
+        if name in settings and not isinstance(settings[name], int | float):
+            raise ValueError(f"{name} is {settings[name]!r}")
+    if "rows" in settings and not isinstance(settings["rows"], int):
+        raise ValueError(f"rows is {settings['rows']!r}")
+    return settings
+
+
+def checked_data(plain: Any) -> dict[str, Any] | None:
+    """Return the summary of a table, with all that a report shows of it."""
+    if plain is None:
+        return None
+    columns = [
+        {"name": str(column["name"]), "mean": float(column["mean"]), "sd": float(column["sd"])}
+        for column in plain["columns"]
+    ]
+    return {"rows": int(plain["rows"]), "fingerprint": str(plain["fingerprint"]), "columns": columns}
 
 
 # --- the trace --------------------------------------------------------------------------------------------
@@ -102,10 +128,20 @@ def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
             tuple((index[x], index[y], int(_CODES[mark])) for x, y, mark in plain[part])
             for part in ("written", "refused")
         )
-        return RuleApplication(str(plain["rule"]), tuple(index[v] for v in plain["nodes"]), *marks)
+        return _checked_rule(RuleApplication(plain["rule"], tuple(index[v] for v in plain["nodes"]), *marks))
     values = {field.name: _decode(field.name, plain[field.name], index) for field in fields(kind)}
     event: Event = kind(**values)
     return event
+
+
+def _checked_rule(use: RuleApplication) -> RuleApplication:
+    """Refuse a use of a rule that cannot be one."""
+    least = _LEAST.get(use.rule)
+    if least is None or len(use.nodes) < least or not (use.written or use.refused):
+        raise ValueError(f"no use of the rule {use.rule!r} looks like this")
+    if use.rule == "R10" and (*use.written, *use.refused)[0][0] not in use.nodes:
+        raise ValueError("a use of R10 names its last node")
+    return use
 
 
 def _decode(name: str, value: Any, index: Mapping[str, int]) -> Any:

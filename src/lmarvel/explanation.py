@@ -6,6 +6,7 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.orient.draft import RuleApplication
-from lmarvel.trace import Adjacent, Event, Moved, Separated
+from lmarvel.trace import Adjacent, BudgetEnded, Event, Moved, Separated
 
 End = tuple[int, int]  # (x, y): the end at y of the edge x-y
 Gap = tuple[int, int]  # two variables that are not adjacent
 MarkAt = Callable[[End], int]
+DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
 
 _STEPS = {
     "adjacency": "adjacency search",
@@ -87,14 +89,14 @@ class Explanation:
     >>> from lmarvel import DAG, LMarvel, MSeparation
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
-    >>> print(found.explain("C", "D"))
+    >>> print(found.explain("C", "D"))                                                       # doctest: +ELLIPSIS
     C --> D
     Meaning: C is a cause of D; D is not a cause of C.
-    Edge: each is in the other's Markov boundary, and no further set could separate them
+    Edge: each is in the other's Markov boundary, and no separating set was found
     At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
       arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out
         A and B are independent given nothing (p = 1, adjacency search)
-      A and D are independent given C (p above 0.01, search for Markov boundaries)
+      A and D are independent given all others (search for Markov boundaries, p above 0.01); the smaller ... them: C
     At D an arrowhead: R1, as above
     """
 
@@ -130,13 +132,17 @@ class Explainer:
         sepsets: Mapping[tuple[str, str], frozenset[str]],
         trace: Sequence[Event],
         settings: Mapping[str, Any],
-        undecided: Iterable[tuple[str, str]] = (),
+        undecided: Iterable[tuple[str, str]] | None = (),
+        scored: bool = False,
     ) -> None:
         self.pag = pag
-        self.names = pag.names
+        self.names = [readable(name) for name in pag.names]
         self.sepsets = sepsets
         self.settings = settings
-        self.undecided = {frozenset(pair) for pair in undecided}
+        self.scored = scored
+        # None: all pairs, of which there can be millions.
+        self.undecided = None if undecided is None else {frozenset(pair) for pair in undecided}
+        self.ended = any(isinstance(e, BudgetEnded) for e in trace)
         self.rules = [e for e in trace if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
@@ -156,76 +162,96 @@ class Explainer:
 
     # --- the pair ---------------------------------------------------------------------------------------
 
-    def explain(self, x: int, y: int, meaning: str) -> Explanation:
-        """Explain the edge between two variables, or its absence."""
+    def explain(self, x: int, y: int, meaning: str, depth: int = DEPTH) -> Explanation:
+        """Explain the edge between two variables, or its absence, with reasons down to this depth."""
         edge = self.pag.edge(x, y)
         if edge is None:
             title = f"{self.names[x]} and {self.names[y]} are not adjacent"
             return Explanation(title, meaning, self._prefixed("No edge: ", self.gap(x, y)))
         told: set[RuleApplication] = set()
-        ends = tuple(self._end(edge, a, b, told) for a, b in ((y, x), (x, y)))
-        return Explanation(str(edge), meaning, self._prefixed("Edge: ", self.adjacency(x, y)), ends)
+        ends = tuple(self._end(a, b, told, depth) for a, b in ((y, x), (x, y)))
+        return Explanation(self._edge(x, y), meaning, self._prefixed("Edge: ", self.adjacency(x, y)), ends)
 
     @staticmethod
     def _prefixed(head: str, reason: Reason) -> Reason:
         return Reason(head + reason.text, reason.because, reason.event)
 
+    def is_undecided(self, x: int, y: int) -> bool:
+        """Tell whether a budget left it open if two variables are adjacent."""
+        return self.undecided is None or frozenset((self.pag.names[x], self.pag.names[y])) in self.undecided
+
     def adjacency(self, x: int, y: int) -> Reason:
         """Return why two variables are adjacent: how close they came to being separated."""
         pair = frozenset((x, y))
-        if frozenset((self.names[x], self.names[y])) in self.undecided:
+        if self.is_undecided(x, y):
             return Reason("undecided: a budget ended the search before the edge was shown to be there")
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
         event = self.kept.get(pair)
         if event is None or event.strongest is None:
-            return Reason(
-                "each is in the other's Markov boundary, and no further set could separate them"
-                if event is not None
-                else "no separating set was found",
-                (),
-                event,
-            )
+            where = "each is in the other's Markov boundary, and " if event is not None else ""
+            return Reason(f"{where}no separating set was found", (), event)
         everything = len(event.strongest) == len(self.names) - 2 > 3
         given = "given all other variables" if everything else self._given(event.strongest)
-        level = f"{self.settings.get('alpha', 0.01):g}"
-        close = f"the closest was {given} with p = {_p(event.pvalue)}, and {level} would be needed"
-        return Reason(f"no set separates them; {close}", (), event)
+        level = float(self.settings.get("alpha", 0.01))
+        if event.pvalue <= level:
+            close = f"the closest was {given} with p = {_p(event.pvalue)}, and more than {level:g} would be needed"
+            return Reason(f"no set that was tried separates them; {close}", (), event)
+        other = f"another step found them independent {given} (p = {_p(event.pvalue)})"
+        return Reason(f"the search for them found no separating set; yet {other}: the tests disagree", (), event)
+
+    def separation(self, x: int, y: int) -> tuple[frozenset[int] | None, Separated | None]:
+        """Return the separating set of two variables, and the record of the test that found it.
+
+        Without a record the set is the smaller of their Markov boundaries: it follows, but was not tested.
+        """
+        sepset = self.sepsets.get((self.pag.names[x], self.pag.names[y]))
+        if sepset is None:
+            return None, None
+        members = frozenset(self.pag.index(v) for v in sepset)
+        events = self.separations.get(frozenset((x, y)), [])
+        return members, next((e for e in reversed(events) if e.sepset == members), None)
 
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
         a, b = self.names[x], self.names[y]
-        sepset = self.sepsets.get((a, b))
-        if sepset is None:
-            scored = "the search by score left the edge out" if self.moves else "no test separated them"
+        members, event = self.separation(x, y)
+        if members is None:
+            scored = "the search by score left the edge out" if self.scored else "no test separated them"
             return Reason(f"{a} and {b}: {scored}")
-        members = frozenset(self.pag.index(v) for v in sepset)
-        events = self.separations.get(frozenset((x, y)), [])
-        event = next((e for e in reversed(events) if e.sepset == members), None)
-        text = f"{a} and {b} are independent {self._given(members)}"
         if event is not None:
+            text = f"{a} and {b} are independent {self._given(members)}"
             return Reason(f"{text} (p = {_p(event.pvalue)}, {_STEPS.get(event.phase, event.phase)})", (), event)
         level = self.settings.get("boundary_alpha")
-        above = f"p above {_p(level)}, " if isinstance(level, float) else ""
+        above = f", p above {_p(level)}" if isinstance(level, float) else ""
+        tested = (
+            "independent given all others" if self.settings.get("boundary") == "tc" else "not in each other's boundary"
+        )
+        taken = ", ".join(sorted(self.names[v] for v in members)) or "nothing"
         cited = Separated(x, y, members, math.nan, "boundary")
-        return Reason(f"{text} ({above}search for Markov boundaries)", (), cited)
+        found = f"{a} and {b} are {tested} (search for Markov boundaries{above})"
+        return Reason(f"{found}; the smaller boundary is taken to separate them: {taken}", (), cited)
 
     # --- an end -----------------------------------------------------------------------------------------
 
-    def _end(self, edge: Edge, x: int, y: int, told: set[RuleApplication]) -> Reason:
+    def _end(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
         """Return why the end at y of the edge x-y has its mark."""
         mark = self.pag.marks[x, y]
         where = self.names[y]
         clash = "".join(self._clash(x, y))
         if mark == CIRCLE:
             reason = "no rule decides this end: a tail and an arrowhead both agree with the tests"
+            if self.is_undecided(x, y):
+                reason = "not examined, since the edge itself is undecided"
+            elif self.ended:
+                reason = "no rule that was used before the budget ended decides this end"
             return Reason(f"At {where} a circle: {reason}{clash}")
         k = self.writers.get((x, y))
         kind = "an arrowhead" if mark == ARROW else "a tail"
         if k is None:
             return Reason(f"At {where} {kind}: its origin is not in the trace{clash}")
-        text, because = self._why(k, told)
+        text, because = self._why(k, told, depth)
         return Reason(f"At {where} {kind}: {text}{clash}", because, self.rules[k])
 
     def _clash(self, x: int, y: int) -> Iterator[str]:
@@ -233,41 +259,44 @@ class Explainer:
             other = "a tail" if self.pag.marks[x, y] == ARROW else "an arrowhead"
             yield f" ({use.rule} wanted {other} here: the tests contradict each other)"
 
-    def _why(self, k: int, told: set[RuleApplication]) -> tuple[str, tuple[Reason, ...]]:
+    def _why(self, k: int, told: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
         """Return the statement of a use of a rule, and what it rests on; what was told before is not told again."""
         use = self.rules[k]
         if use in told:
             return f"{use.rule}, as above", ()
+        said = f"{use.rule}, {statement(use, self.names, self.scored)}"
+        if depth == 0:
+            return f"{said} (explained with its own edge)", ()
         told.add(use)
         ends, gaps = premises(use, lambda end: self._mark_at(end, k))
-        reasons = [self._mark_before(x, y, told) for x, y in dict.fromkeys(ends)]
+        reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
-        return f"{use.rule}, {statement(use, self.names, self._rests_on_score)}", tuple(reasons)
+        return said, tuple(reasons)
 
     def _mark_at(self, end: End, before: int) -> int:
         """Return the mark that stood at an end before a use of a rule, a circle where none was written."""
         k = self.writers.get(end, before)
         return CIRCLE if k >= before else next(m for x, y, m in self.rules[k].written if (x, y) == end)
 
-    def _mark_before(self, x: int, y: int, told: set[RuleApplication]) -> Reason:
+    def _mark_before(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
         """Return the reason of a mark that a rule used."""
         k = self.writers[x, y]
         kind = "arrowhead" if self._mark_at((x, y), k + 1) == ARROW else "tail"
-        text, because = self._why(k, told)
+        text, because = self._why(k, told, depth)
         return Reason(f"{kind} at {self.names[y]} on {self._edge(x, y)}: {text}", because, self.rules[k])
 
     def _edge(self, x: int, y: int) -> str:
-        edge = self.pag.edge(x, y)
-        if edge is None:  # deleted later on
-            return f"{self.names[x]} - {self.names[y]}"
-        return f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}"
-
-    @property
-    def _rests_on_score(self) -> bool:
-        return bool(self.moves)
+        edge = self.pag.edge(x, y)  # None if it was deleted later on
+        between = "-" if edge is None else arrow(edge.at_a, edge.at_b)
+        return f"{self.names[x]} {between} {self.names[y]}"
 
     def _given(self, members: Iterable[int]) -> str:
         return "given " + (", ".join(sorted(self.names[v] for v in members)) or "nothing")
+
+
+def readable(name: str) -> str:
+    """Return a name as it is, or quoted where it holds characters that would not show, or change what stands beside."""
+    return name if name.isprintable() else json.dumps(name, ensure_ascii=True)
 
 
 def _p(value: float) -> str:
@@ -357,8 +386,10 @@ def statement(use: RuleApplication, names: Sequence[str], scored: bool = False) 
         )
     if use.rule == "R4":
         inside = any(mark == TAIL for _, _, mark in (*use.written, *use.refused))
-        holds = "holds" if inside else "leaves out"
-        return f"on the discriminating path {path} what separates {n[0]} and {n[-1]} {holds} {n[-2]}"
+        on = f"on the discriminating path {path}"
+        if scored:
+            return f"{on} {n[-2]} is {'no' if inside else 'a'} collider in the graph that the score chose"
+        return f"{on} what separates {n[0]} and {n[-1]} {'holds' if inside else 'leaves out'} {n[-2]}"
     return _STATEMENTS[use.rule].format(*n, path=path)
 
 

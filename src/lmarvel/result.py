@@ -19,6 +19,8 @@ from lmarvel.encoding import (
     FORMAT,
     VERSION,
     ResultError,
+    checked_data,
+    checked_settings,
     checksum,
     decode_event,
     decode_sepsets,
@@ -27,7 +29,7 @@ from lmarvel.encoding import (
     read_part,
 )
 from lmarvel.errors import GraphError
-from lmarvel.explanation import Explainer, Explanation
+from lmarvel.explanation import DEPTH, Explainer, Explanation, readable
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
 from lmarvel.orient.draft import RuleApplication
@@ -180,38 +182,42 @@ class Discovery:
 
     @cached_property
     def _explainer(self) -> Explainer:
-        undecided = () if self.nothing_learned else self.undecided
-        return Explainer(self.pag, self.sepsets, self.trace, self.settings, undecided)
+        undecided = None if self.nothing_learned else self.undecided
+        return Explainer(self.pag, self.sepsets, self.trace, self.settings, undecided, scored=self.mag is not None)
 
-    def explain(self, a: str, b: str) -> Explanation:
+    def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
+
+        ``depth`` limits reasons for reasons: in a long causal chain each mark rests on the one before.
 
         Examples
         --------
         >>> from lmarvel import LMarvel
         >>> from lmarvel.datasets import CARS
         >>> found = LMarvel().fit(CARS).result_
-        >>> print(found.explain("Weight", "Cylinders"))
-        Weight and Cylinders are not adjacent
+        >>> print(found.explain("Weight", "Horsepower"))                                     # doctest: +ELLIPSIS
+        Weight and Horsepower are not adjacent
         Meaning: what is measured explains their dependence away.
-        No edge: Weight and Cylinders are independent given Displacement (p above 0.01, search for Markov boundaries)
+        No edge: Weight and Horsepower are independent given ... (p = 0.046, search around chordless cycles)
         """
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        return self._explainer.explain(x, y, self.describe_edge(a, b))
+        return self._explainer.explain(x, y, self.describe_edge(a, b), depth)
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""
         edge = self.pag.edge(a, b)
+        x, y = self.pag.index(a), self.pag.index(b)
         if edge is None:
-            given = self.sepsets.get((a, b))
-            if given is None:
-                return "the data do not speak for a direct connection."
-            return "what is measured explains their dependence away." if given else "they are independent."
-        if any({a, b} == set(pair) for pair in self.undecided):
+            given, tested = self._explainer.separation(x, y)
+            if given:
+                return "what is measured explains their dependence away."
+            return "they are independent." if tested else "the data do not speak for a direct connection."
+        if self._explainer.is_undecided(x, y):
             return "undecided, a budget ended the search: the edge was not shown to be there."
-        return meaning(edge, settled=self._not_selected(edge))
+        shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
+        return meaning(shown, settled=self._not_selected(edge))
 
     @property
     def why_illegal(self) -> str | None:
@@ -225,10 +231,15 @@ class Discovery:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
         if edge is not None:
             return f"{edge}: {self.describe_edge(a, b)}"
-        given = self.sepsets.get((a, b))
-        return f"{a}, {b}: not adjacent. " + (
-            f"They are independent given {', '.join(sorted(given))}." if given else "They are independent."
-        )
+        given, tested = self._explainer.separation(self.pag.index(a), self.pag.index(b))
+        listed = ", ".join(sorted(self.pag.names[v] for v in given or ()))
+        if given is None:
+            why = "The data do not speak for a direct connection."
+        elif tested is None:
+            why = f"Their Markov boundaries separate them: {listed or 'nothing'}."
+        else:
+            why = f"They are independent given {listed}." if given else "They are independent."
+        return f"{a}, {b}: not adjacent. {why}"
 
     def _not_selected(self, edge: Edge) -> bool:
         """Tell whether the end with the tail has an arrowhead elsewhere: then it does not cause selection."""
@@ -303,7 +314,7 @@ class Discovery:
         if version != VERSION:
             newer = isinstance(version, int) and version > VERSION
             advice = "install a newer lmarvel" if newer else "learn it again with this version"
-            raise ResultError(f"the result file is of version {version}, and this is read: {VERSION}; {advice}")
+            raise ResultError(f"the result file is of version {version!r}, and this is read: {VERSION}; {advice}")
         content = {name: value for name, value in plain.items() if name != "checksum"}
         if checksum(content) != plain.get("checksum"):
             raise ResultError("the result file is damaged or was changed: its checksum does not fit; learn it again")
@@ -321,14 +332,16 @@ class Discovery:
                 read_part(content, "seconds", lambda v: {k: float(s) for k, s in v.items()}),
             ),
             trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in v)),
-            settings=read_part(content, "settings", dict),
+            settings=read_part(content, "settings", checked_settings),
             undecided=read_part(
-                content, "undecided", lambda v: AllPairs(names) if v == "all" else tuple((a, b) for a, b in v)
+                content,
+                "undecided",
+                lambda v: AllPairs(names) if v == "all" else tuple((names[index[a]], names[index[b]]) for a, b in v),
             ),
             mag=read_part(content, "mag", lambda v: None if v is None else MAG.from_edges(*v, nodes=names)),
             bic=read_part(content, "bic", lambda v: None if v is None else float(v)),
-            data=read_part(content, "data", lambda v: None if v is None else dict(v)),
-            versions=read_part(content, "versions", dict),
+            data=read_part(content, "data", checked_data),
+            versions=read_part(content, "versions", lambda v: {str(k): str(text) for k, text in v.items()}),
         )
 
     def save(self, path: str | Path) -> None:
@@ -357,7 +370,9 @@ class Discovery:
         except OSError as error:
             raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
         except (ValueError, RecursionError):
-            raise ResultError(f"{path} is damaged, or no JSON file: learn the result again") from None
+            raise ResultError(
+                f"{path} is cut off, or no result: 'lmarvel learn data.csv -o x.json' writes one"
+            ) from None
         try:
             return cls.from_dict(plain)
         except ResultError as error:

@@ -65,7 +65,8 @@ class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
         of_x, of_y = self._boundaries[x], self._boundaries[y]
         if x == y or y in of_x:
             return None
-        for v, other in ((x, y), (y, x)) if self._truncated else ():
+        first, second = min(x, y), max(x, y)
+        for v, other in ((first, second), (second, first)) if self._truncated else ():
             if v in self._truncated and other not in self._truncated[v][1]:
                 return self._truncated[v][0]
         return of_x if len(of_x) < len(of_y) or (len(of_x) == len(of_y) and x < y) else of_y

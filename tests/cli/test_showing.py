@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from lmarvel import DAG, PAG, Discovery, LMarvel
@@ -156,7 +157,36 @@ def test_a_damaged_result_file_is_refused(result, tmp_path):
     done = run("explain", result, "Weight", "SecondsTo60")
     assert (done.code, "checksum does not fit" in done.err) == (2, True)
     result.write_text(text[:100])
-    assert "is damaged, or no JSON file" in run("report", result, tmp_path / "r.html").err
+    assert "is cut off, or no result" in run("report", result, tmp_path / "r.html").err
+    assert "is cut off, or no result" in run("explain", CARS, "Weight", "Cylinders").err
+
+
+@pytest.mark.parametrize("command", [("convert", "out.txt"), ("draw", "out.svg")])
+def test_a_changed_result_file_is_nowhere_taken_for_a_graph(result, tmp_path, command):
+    result.write_text(result.read_text().replace("Weight --> SecondsTo60", "Weight <-> SecondsTo60"))
+    done = run(command[0], result, tmp_path / command[1])
+    assert (done.code, "checksum does not fit" in done.err) == (2, True)
+    assert not (tmp_path / command[1]).exists()
+
+
+def test_a_variable_as_json(result):
+    plain = json.loads(run("explain", result, "Weight", "--format", "json").out)
+    assert [one["title"] for one in plain][2] == "Weight --> SecondsTo60"
+
+
+def test_names_do_not_reach_the_terminal_raw(tmp_path):
+    table = tmp_path / "t.csv"
+    names = ["\x1b[31mred", "up\u202edown", "c"]
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 500))
+    rows = np.column_stack([a, b, a + b + rng.normal(size=500)]).tolist()
+    table.write_text(",".join(names) + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows))
+    run("learn", table, "-o", tmp_path / "r.json", "-q")
+    for words in (("c",), ("c", names[0]), (names[0], names[1])):
+        out = run("explain", tmp_path / "r.json", *words).out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+    assert "\\u001b[31mred" in out
 
 
 def test_scoring_needs_the_same_variables(result, tmp_path):

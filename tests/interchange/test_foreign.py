@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from lmarvel import DAG, MAG, PAG, GraphError, MixedGraph
+from lmarvel import DAG, MAG, PAG, GraphError, LMarvel, MixedGraph, MSeparation
 from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, tetrad, text
 from lmarvel.interchange.errors import FormatError
 
@@ -245,8 +247,11 @@ def test_graphml_as_igraph_writes_it() -> None:
 
 
 def test_a_result_file_is_read_as_a_pag() -> None:
-    written = '{"format": "lmarvel-result", "version": 1, "nodes": ["A", "B c"], "edges": ["A --> \\"B c\\""], "x": 1}'
-    assert json_graph.loads(written) == PAG.from_edges('A --> "B c"')
+    found = LMarvel(test=MSeparation(DAG.from_edges('A --> "B c"', 'D --> "B c"'))).fit().result_
+    whole = json.dumps(found.to_dict())
+    assert json_graph.loads(whole) == found.pag
+    with pytest.raises(FormatError, match="checksum does not fit"):
+        json_graph.loads(whole.replace("o->", "<->"))
 
 
 def test_a_list_of_edges_from_a_spreadsheet() -> None:

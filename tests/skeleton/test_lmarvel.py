@@ -96,6 +96,12 @@ def test_stored_sets_come_first_and_are_symmetric() -> None:
     assert len(sepsets) == 3
 
 
+def test_boundaries_that_were_cut_short_give_one_set_for_both_orders() -> None:
+    cut = {0: (frozenset({1}), frozenset({1, 3})), 2: (frozenset({3}), frozenset({1, 3}))}
+    sepsets = Sepsets([{1}, {0, 2, 3}, {1, 3}, {1, 2}], cut)
+    assert sepsets[0, 2] == sepsets[2, 0] == {1}
+
+
 def test_adjacent_pairs_and_a_variable_with_itself_have_no_separating_set() -> None:
     sepsets = Sepsets([{1}, {0, 2}, {1}])
     for pair in ((0, 1), (1, 0), (1, 1)):

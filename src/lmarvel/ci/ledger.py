@@ -100,8 +100,7 @@ class Ledger:
         self._counts: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         self._tried: dict[tuple[int, int], list[Tried]] = defaultdict(list)
         self._rest: Tried | None = None
-        # The set that came closest to separating a pair, of those with a p-value of at most ``level``.
-        self.level = 1.0
+        # The set that came closest to separating a pair, of those that were tested and did not.
         self._closest: dict[tuple[int, int], tuple[float, frozenset[int]]] = {}
         # Variables whose boundary a limit on the size of sets cut short: the members it had, and all that was kept.
         self.truncated: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
@@ -245,14 +244,13 @@ class Ledger:
             families.append(Tried((), zs, len(zs), len(zs), None, answer.pvalue))
 
     def closest(self, x: int, y: int) -> tuple[float, frozenset[int] | None]:
-        """Return the largest p-value up to ``level`` that a test of a pair had, and the set; (0, None) without any."""
+        """Return the largest p-value that a test of a pair had without separating it, and the set; else (0, None)."""
         return self._closest.get((x, y) if x < y else (y, x), (0.0, None))
 
     def _compare(self, x: int, y: int, p: float, given: frozenset[int]) -> None:
-        if p <= self.level:
-            best = self._closest.get((x, y))
-            if best is None or p > best[0]:
-                self._closest[x, y] = (p, given)
+        best = self._closest.get((x, y))
+        if best is None or p > best[0]:
+            self._closest[x, y] = (p, given)
 
     def _check_budget(self, tests: int = 1) -> None:
         if self.max_tests is not None and self.n_tests + tests > self.max_tests:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from lmarvel.cli.app import app, check_different
-from lmarvel.graph.marks import arrow
+from lmarvel.explanation import Explanation, readable
 
 if TYPE_CHECKING:
     from lmarvel.metrics import Scores
@@ -31,23 +31,23 @@ def explain(
     from lmarvel.result import Discovery
 
     found = Discovery.load(result)
-    if b is None:
-        print("\n".join(_variable(found, a)))
-        return
-    told = found.explain(a, b)
-    print(json.dumps(told.to_dict(), indent=1, ensure_ascii=False) if form == "json" else told)
+    others = [b] if b is not None else sorted(found.pag.adjacent(a))
+    told = [found.explain(a, other) for other in others]
+    if form == "json":
+        plain = [one.to_dict() for one in told]
+        print(json.dumps(plain if b is None else plain[0], indent=1, ensure_ascii=False))
+    elif b is not None:
+        print(told[0])
+    else:
+        print("\n".join(_variable(found, a, told)))
 
 
-def _variable(found: Discovery, name: str) -> Iterator[str]:
+def _variable(found: Discovery, name: str, told: list[Explanation]) -> Iterator[str]:
     """Say of each edge of a variable what it means."""
-    around = sorted(found.pag.adjacent(name))
-    yield f"{name}: {len(around)} edges" if around else f"{name}: no edges"
-    for other in around:
-        edge = found.pag.edge(name, other)
-        assert edge is not None
-        yield f"  {edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}   {found.describe_edge(name, other)}"
+    yield f"{readable(name)}: {len(told)} edges" if told else f"{readable(name)}: no edges"
+    yield from (f"  {one.title}   {one.meaning}" for one in told)
     if found.boundaries:
-        yield f"Markov boundary: {', '.join(sorted(found.boundaries[name])) or 'empty'}"
+        yield f"Markov boundary: {', '.join(map(readable, sorted(found.boundaries[name]))) or 'empty'}"
 
 
 @app.command()

@@ -151,7 +151,6 @@ class PagEstimator(Estimator):
         clock.lap("data")
         report("boundary", 0, 1)
         ledger = Ledger(ci, *budgets, started=started)
-        ledger.level = self.alpha
         level = self.boundary_alpha or default_boundary_alpha(len(ci.names), self.alpha)
         settings = {"method": type(self).__name__, **self.get_params(), "test": name_of(self.test)}
         settings["boundary_alpha"] = level

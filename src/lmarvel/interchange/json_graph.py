@@ -10,12 +10,13 @@ import json
 from typing import Any
 
 from lmarvel.encoding import FORMAT as RESULT
-from lmarvel.encoding import VERSION as RESULT_VERSION
+from lmarvel.encoding import ResultError
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import Edge, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, assemble
 from lmarvel.interchange.errors import FormatError
+from lmarvel.result import Discovery
 
 GRAPH, VERSION = "lmarvel-graph", 1
 
@@ -43,13 +44,23 @@ def loads(text: str) -> MixedGraph:
 
     Examples
     --------
-    >>> loads('{"format": "lmarvel-result", "version": 1, "nodes": ["A", "B"], "edges": ["A --> B"]}')
+    >>> loads('{"format": "lmarvel-graph", "version": 1, "kind": "PAG", "nodes": ["A", "B"], "edges": ["A --> B"]}')
     <PAG: 2 nodes, 1 edges>
     """
     content = _content(text)
+    if content["format"] == RESULT:
+        return _pag_of_result(content)
     names = _strings(content, "nodes")
     edges = [(_edge(item), None) for item in _strings(content, "edges")]
     return assemble(names, edges, _kind(content))
+
+
+def _pag_of_result(content: dict[str, Any]) -> MixedGraph:
+    """Return the PAG of a result file that is whole."""
+    try:
+        return Discovery.from_dict(content).pag
+    except ResultError as error:
+        raise FormatError(str(error)) from None
 
 
 def _content(text: str) -> dict[str, Any]:
@@ -62,12 +73,13 @@ def _content(text: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") not in (GRAPH, RESULT):
         raise FormatError(f'this JSON is not a graph of lmarvel: it needs "format": "{GRAPH}" or "{RESULT}"')
     version = content.get("version")
+    if content["format"] == RESULT:  # which checks its own
+        return content
     if type(version) is not int or version < 1:
         raise FormatError(f'"version" is {version!r}, and should be a number such as {VERSION}')
-    latest = RESULT_VERSION if content["format"] == RESULT else VERSION
-    if version > latest:
+    if version > VERSION:
         raise FormatError(
-            f"this is version {version} of the format, and this lmarvel reads up to version {latest}: update lmarvel"
+            f"this is version {version} of the format, and this lmarvel reads up to version {VERSION}: update lmarvel"
         )
     return content
 
@@ -87,8 +99,6 @@ def _edge(text: str) -> Edge:
 
 
 def _kind(content: dict[str, Any]) -> str | None:
-    if content["format"] == RESULT:
-        return "PAG"
     kind = content.get("kind")
     if kind is not None and not isinstance(kind, str):
         raise FormatError(f'"kind" is {kind!r}, and should be one of {", ".join(KINDS)}')

@@ -16,6 +16,7 @@ from lmarvel.report.page import render_page
 from lmarvel.result import Discovery, edge_kinds
 from lmarvel.trace import Adjacent
 
+_DEPTH = 8  # of reasons in the page, which holds those of all edges
 _SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
@@ -95,7 +96,7 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
     undecided = {frozenset(pair) for pair in found.undecided}
     for edge in found.pag.edges():
         pair = frozenset((edge.a, edge.b))
-        told = found.explain(edge.a, edge.b)
+        told = found.explain(edge.a, edge.b, depth=_DEPTH)
         closest = kept.get(pair)
         yield {
             "a": edge.a,
@@ -104,7 +105,7 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "at_b": _SIGNS[edge.at_b],
             "kind": _kind(edge),
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
-            "meaning": told.meaning[0].upper() + told.meaning[1:] if told.meaning[0].islower() else told.meaning,
+            "meaning": told.meaning,
             "undecided": pair in undecided,
             "strength": None if closest is None or closest.strongest is None else closest.pvalue,
             "why": told.to_dict()["why"],

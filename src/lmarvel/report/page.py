@@ -22,6 +22,8 @@ SCRIPTS = ("dom.js", "geometry.js", "graph.js", "panels.js", "page.js")
 # What must not stand in a script block, though JSON allows it; the rest is ASCII already.
 _UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Direction overrides in a name would reorder the sentence that it stands in.
+_OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -64,11 +66,13 @@ def as_json(value: object) -> str:
 
 
 def _finite(value: object) -> object:
-    """Return the data with what JSON lacks replaced: no number becomes null, infinity its sign."""
+    """Return the data with what a page cannot hold replaced: no number becomes null, infinity its sign."""
     if isinstance(value, Mapping):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
+    if isinstance(value, str):
+        return _OVERRIDES.sub("\ufffd", value)
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "∞" if value > 0 else "−∞"
     return value
