@@ -74,7 +74,13 @@ def test_an_edge_list_of_the_users(tmp_path):
         (("--ranges", "wide"), "unknown parameter ranges 'wide'"),
         (("--structure", "parents", "--density", "2.5"), "density counts parents for parents: give a whole number"),
         (("--density", "3"), "the chance of an edge must lie between 0 and 1"),
-        (("--states", "2", "--noise", "laplace"), "a discrete network has neither noise nor functions"),
+        (("--states", "2", "--noise", "laplace"), "a discrete network has no noise, functions or ranges"),
+        (("--states", "2", "--ranges", "random"), "a discrete network has no noise, functions or ranges"),
+        (("--structure", "alarm", "--variables", "5"), "--variables and --density are for random graphs"),
+        (("--structure", "parents", "--density", "nan"), "density must be a number, not nan"),
+        (("--structure", "x" * 300), "unknown structure 'xxx"),
+        (("--rows", str(10**30)), "do not fit into any memory"),
+        (("--variables", "60", "--density", "1", "--function", "quadratic"), "grow beyond all numbers"),
     ],
 )
 def test_mistakes_get_a_message_and_write_nothing(tmp_path, options, message):
@@ -97,8 +103,12 @@ def test_earlier_files_are_kept_unless_forced(tmp_path):
     assert (out / "data.csv").read_bytes() != before
     file = tmp_path / "file"
     file.write_text("precious")
-    assert "it is a file" in run("simulate", file).err
+    assert f"cannot write into {file}: {file} is a file" in run("simulate", file).err
+    assert f"cannot write into {file / 'sub'}: {file} is a file" in run("simulate", file / "sub").err
     assert file.read_text() == "precious"
+    (tmp_path / "half" / "pag.txt").mkdir(parents=True)
+    assert "it is a directory" in run("simulate", tmp_path / "half", "--force").err
+    assert [path.name for path in (tmp_path / "half").iterdir()] == ["pag.txt"]
 
 
 def test_a_cyclic_edge_list_is_refused(tmp_path):

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -29,17 +30,30 @@ def start(*arguments):
 
 @pytest.fixture
 def cluster():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    processes = [start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")]
-    options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
-    processes += [start("worker", address, *options) for _ in range(2)]
-    yield address, processes
+    """Give a function that starts a scheduler and workers, and returns its address and the processes."""
+    processes = []
+
+    def begin(workers):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        address = f"tcp://127.0.0.1:{port}"
+        processes.append(start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"))
+        options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+        processes.extend(start("worker", address, *options) for _ in range(workers))
+        return address, processes
+
+    yield begin
     for process in processes:
         process.kill()
         process.wait()
+
+
+def wait_for(runs, lines):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not runs.exists() or len(runs.read_text().splitlines()) < lines):
+        time.sleep(0.05)
+    return len(runs.read_text().splitlines()) - 1
 
 
 def timeless(path):
@@ -49,14 +63,11 @@ def timeless(path):
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_rows(tmp_path, cluster):
-    address, processes = cluster
+    address, processes = cluster(2)
     here, there = tmp_path / "here", tmp_path / "there"
     runs = there / "runs.csv"
     with spawn(*COMMAND, "--out", there, "--dask", address) as command:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and (not runs.exists() or len(runs.read_text().splitlines()) < 20):
-            time.sleep(0.05)
-        done = len(runs.read_text().splitlines()) - 1
+        done = wait_for(runs, 20)
         os.kill(processes[1].pid, signal.SIGKILL)
         out, err = command.communicate(timeout=120)
     assert command.returncode == 0, err
@@ -64,3 +75,25 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_rows(tmp_path, cluster):
     assert "table2.md" in out
     assert run_apart(*COMMAND, "--out", here, "--jobs", "2").code == 0
     assert timeless(runs) == timeless(here / "runs.csv")
+
+
+def test_a_cluster_with_one_thread_does_the_work_and_its_loss_is_told(tmp_path, cluster):
+    address, processes = cluster(1)
+    runs = tmp_path / "runs.csv"
+    with spawn(*COMMAND, "--out", tmp_path, "--dask", address) as command:
+        wait_for(runs, 30)
+        done_there = processor_seconds(processes[1].pid)
+        processes[0].kill()
+        _, err = command.communicate(timeout=120)
+    assert done_there > 1.5, "the worker should have done the runs, and not only started"
+    assert command.returncode == 2
+    assert f"lost the cluster at {address}" in err
+    assert "the same command goes on from here" in err
+    assert "Traceback" not in err
+    assert len(runs.read_text().splitlines()) > 20
+
+
+def processor_seconds(pid):
+    """Return the processor time of a process, after its start."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

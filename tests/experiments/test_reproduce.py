@@ -108,6 +108,37 @@ def test_a_half_written_line_is_survived(tmp_path, cut):
     assert timeless(path) == whole
 
 
+@pytest.mark.parametrize(
+    "damage", [("lmarvel,1,", "lmarvel,one,"), (",ok,", ",ok,foo"), (",ok,", ',"ok,'), (",ok,", ",error: x,")]
+)
+def test_a_line_that_makes_no_sense_is_done_again(tmp_path, damage, monkeypatch):
+    reproduce(request(tmp_path))
+    path = tmp_path / "runs.csv"
+    whole = timeless(path)
+    lines = path.read_text().splitlines()
+    k = next(k for k, line in enumerate(lines) if ",lmarvel,1," in line)
+    lines[k] = lines[k].replace(*damage, 1)
+    path.write_text("\n".join(lines) + "\n")
+    again = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
+    reproduce(request(tmp_path))
+    assert len(again) == 1
+    assert timeless(path) == whole
+
+
+def test_nothing_finished_is_not_perfect(tmp_path):
+    reproduce(request(tmp_path, methods=["lmarvel"], reps=1, limits=Limits(1, 60.0)))
+    text = (tmp_path / "table2.md").read_text()
+    assert "1.00" not in text.split("true marks against learned ones")[1]
+    assert "| NA | NA |" in text
+
+
+def test_exactly_half_finished_is_shown():
+    ok, late = {"status": "ok", "f1": "0.5"}, {"status": "limit", "f1": ""}
+    assert not cell([ok, late], "f1").is_na
+    assert cell([ok, late, late], "f1").is_na
+
+
 def test_more_repetitions_and_methods_add_to_what_is_there(tmp_path, monkeypatch):
     reproduce(request(tmp_path, reps=1))
     asked = []
@@ -181,9 +212,10 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
     names = [p.name for p in reproduce(ask)]
     assert names == ["runs.csv", "figure2.csv", "figure2.png", "figure2.svg"]
     assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
-    svg = (tmp_path / "figure2.svg").read_bytes()
-    assert b"<svg" in svg
+    pictures = [(tmp_path / f"figure2.{ending}").read_bytes() for ending in ("png", "svg")]
+    assert b"<svg" in pictures[1]
     reproduce(ask)
+    assert pictures == [(tmp_path / f"figure2.{ending}").read_bytes() for ending in ("png", "svg")]
     assert (tmp_path / "figure2.png").stat().st_size > 20_000
 
 
@@ -194,6 +226,7 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
         ({"experiments": []}, "no experiment to run"),
         ({"methods": ["lmarvle"]}, "unknown method 'lmarvle': choose from lmarvel"),
         ({"methods": []}, "no method to run"),
+        ({"methods": ["rfci", "rfci"]}, "a method is named twice: rfci, rfci"),
         ({"reps": 0}, "reps must be at least 1, not 0"),
         ({"workers": 0}, "jobs must be at least 1, not 0"),
         ({"limits": Limits(0, 1.0)}, "the limit of tests must be at least 1"),
@@ -202,6 +235,8 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
         ({"without": ["carpoo"]}, "cannot leave out 'carpoo': the structures are mildew, water"),
         ({"without": ["mildew", "water"]}, "nothing is left of table2"),
         ({"dask": "tcp://127.0.0.1:1"}, "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+        ({"dask": "tls://127.0.0.1:1"}, "no Dask scheduler answers at 'tls://127.0.0.1:1'"),
+        ({"dask": "foo:bar"}, "no Dask scheduler answers at 'foo:bar'"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

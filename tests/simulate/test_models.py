@@ -42,6 +42,19 @@ def test_rows_have_the_covariance_of_the_model():
     assert np.abs(data.mean(axis=0) / np.sqrt(np.diag(expected))).max() < 0.02
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_conditioning_stays_exact_where_coefficients_multiply(seed):
+    """In a dense graph variances reach 1e20 and more; what is left given S is still a covariance, and S is held."""
+    dag = erdos_renyi(100, 0.5, seed=seed)
+    study = hide(dag, 0, 4, seed=seed)
+    model = LinearSEM.random(dag, "random", seed=seed)
+    covariance = model.covariance(study)
+    scale = np.sqrt(np.diag(covariance))
+    assert np.linalg.eigvalsh(covariance / np.outer(scale, scale)).min() > -1e-9
+    data = model.sample(study, 20_000, seed=seed)
+    assert np.allclose(data.std(axis=0) / scale, 1, atol=0.05)
+
+
 def test_a_selection_variable_on_a_chain_blocks_it():
     """Conditioning on S itself, not on a region of it: X --> S --> Y leaves X and Y independent."""
     study = Study(DAG.from_edges("X --> S", "S --> Y"), selection=("S",))
@@ -172,12 +185,28 @@ def test_the_simulated_truth_is_what_a_method_finds():
         (lambda dag: AdditiveSEM.random(dag, noise="pink", seed=0), "unknown noise 'pink'"),
         (lambda dag: AdditiveSEM.random(dag, function="cubic", seed=0), "unknown function 'cubic'"),
         (lambda dag: DiscreteNetwork.random(dag, states=1, seed=0), "states must be"),
-        (lambda dag: DiscreteNetwork.random(dag, concentration=0, seed=0), "concentration must be positive"),
+        (lambda dag: DiscreteNetwork.random(dag, concentration=0, seed=0), "concentration must be a positive"),
+        (lambda dag: DiscreteNetwork.random(dag, concentration=np.inf, seed=0), "concentration must be a positive"),
+        (lambda dag: LinearSEM.random(dag, Ranges((1.0, 1.0), (0.0, 1.0)), seed=0), "noise without deviation"),
+        (lambda dag: LinearSEM.random(dag, seed=0).sample(Study(dag), 10**30, seed=0), "do not fit into any memory"),
+        (lambda dag: LinearSEM.random(dag, seed=0).sample(other(dag), 5, seed=0), "have different graphs"),
+        (lambda dag: AdditiveSEM.random(dag, seed=0).sample(other(dag), 5, seed=0), "have different graphs"),
+        (lambda dag: DiscreteNetwork.random(dag, seed=0).sample(other(dag), 5, seed=0), "have different graphs"),
     ],
 )
 def test_nonsense_is_refused(call, message):
     with pytest.raises(ParameterError, match=message):
         call(erdos_renyi(4, seed=0))
+
+
+def other(dag):
+    return Study(dag.reordered(dag.names[::-1]))
+
+
+def test_values_that_grow_beyond_all_numbers_are_refused():
+    dag = erdos_renyi(60, 1.0, seed=0)
+    with pytest.raises(ParameterError, match="grow beyond all numbers along chains of quadratic effects"):
+        AdditiveSEM.random(dag, function="quadratic", seed=0).sample(Study(dag), 100, seed=1)
 
 
 def test_tables_that_would_not_fit_are_refused():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lmarvel import DataError
+from lmarvel import DAG, DataError
 from lmarvel.simulate import NETWORKS, load_network
 
 COUNTS = {
@@ -47,8 +47,15 @@ def test_edge_lists(tmp_path):
     path = tmp_path / "net.csv"
     path.write_text("from,to\nA,B\n# a comment\n\nB,C\nlonely\n")
     assert str(load_network(path)) == "nodes: A B C lonely\nA --> B\nB --> C"
-    path.write_text("A\tB\nB\tC\n")
-    assert load_network(str(path)).n_edges == 2
+    for text in ("A\tB\nB\tC\n", "A B\nB C\n", "A,B\rB,C\r", "# a, comment\nA\tB\nB\tC\n", "# head\nfrom,to\nA,B\nB,C"):
+        path.write_text(text)
+        assert str(load_network(str(path))) == "nodes: A B C\nA --> B\nB --> C"
+    path.write_text('"#x",B\n')
+    assert load_network(path).names == ("#x", "B")
+    own = "# latent: U\nnodes: A B U\nU --> A\nU --> B\n"
+    path.write_text(own)
+    assert load_network(path) == DAG.from_edges(own)
+    path.write_text("A,B\nB,C\n")
     (tmp_path / "net.nodes.csv").write_text("node\nC\nZ\nA\nB\n")
     assert load_network(path).names == ("C", "Z", "A", "B")
 
@@ -61,6 +68,16 @@ probability ( "the rain" ) { table 0.2, 0.8; }
 probability ( sprinkler | "the rain" ) { (yes) 0.1, 0.9; (no) 0.5, 0.5; }
 probability ( wet | "the rain", sprinkler ) { (yes, yes) 0.9, 0.1; }
 """
+
+
+def test_bif_blocks_are_passed_over(tmp_path):
+    path = tmp_path / "net.bif"
+    path.write_text(
+        'network n { property "the variable speed"; }\n'
+        'variable "a (b)" { type discrete [2] {variable x, no}; property "probability ( z | w )"; }\n'
+        'variable c { type discrete [2] { 1, 2 }; }\nprobability ( c | "a (b)" ) { table 1, 2; }\n'
+    )
+    assert str(load_network(path)) == 'nodes: "a (b)" c\n"a (b)" --> c'
 
 
 def test_bif_files(tmp_path):
@@ -84,6 +101,13 @@ def test_bif_files(tmp_path):
         ("x.csv", "A,B,C\n", "line 1: an edge is 'cause,effect'"),
         ("x.csv", "from,to\n,B\n", "line 2: an edge is"),
         ("x.csv", "", "holds no edge"),
+        ("x.csv", "A\nB\n", "holds no edge"),
+        ("x.txt", "A -> B\nB -> C\n", "an edge is 'cause,effect'"),
+        ("x.txt", "digraph { A -> B; }", "cannot read"),
+        ("x.csv", '"A,B\nB,C\n', "line 1: unexpected end of data"),
+        ("x.csv", "A," + '"' + "x" * 200_000 + '"\n', "line 1: field larger than field limit"),
+        ("x.xlsx", "A,B\n", "a structure is read from a file that ends in .csv"),
+        ("x.csv.gz", gzip.compress(b"A,B\n" * 50)[:12] + b"garbage" * 9, "cannot read"),
         ("x.csv", b"\xff\xfe\x00", "not text in UTF-8"),
         ("x.csv.gz", "A,B\n", "cannot read"),
         ("x.bif", "nothing here", "names no variable"),
@@ -109,5 +133,7 @@ def test_unknown_names_and_missing_files_are_refused(tmp_path):
         load_network("alrm")
     with pytest.raises(DataError, match="there is no file"):
         load_network(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="cannot read"):
+    with pytest.raises(DataError, match="is read from a file that ends in"):
         load_network(tmp_path)
+    with pytest.raises(DataError, match="unknown structure 'xxx"):
+        load_network("x" * 300)

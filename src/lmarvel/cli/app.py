@@ -40,6 +40,8 @@ def main() -> None:
             sys.stdout.flush()  # here, where a failure can still be told
     except LMarvelError as error:
         fail(str(error), 2)
+    except MemoryError:
+        fail("there is not enough memory for this: ask for fewer rows or variables", 2)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         _silence()
         sys.exit(0)

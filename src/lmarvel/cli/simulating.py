@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -29,14 +30,18 @@ def simulate(
     structure: Annotated[
         str, typer.Option(help=f"{', '.join(RANDOM)}; a network such as alarm; or a file: edge list or BIF.")
     ] = "erdos-renyi",
-    variables: Annotated[int, typer.Option(help="Variables of a random graph, hidden ones included.")] = 20,
+    variables: Annotated[
+        int | None, typer.Option(help="Variables of a random graph, hidden ones included; default 20.")
+    ] = None,
     density: Annotated[
         float | None, typer.Option(help="erdos-renyi: chance of an edge (n^-0.9); parents, scale-free: how many.")
     ] = None,
     latent: Annotated[int, typer.Option(help="Variables that are not measured.")] = 0,
     selection: Annotated[int, typer.Option(help="Variables on which the sample is selected.")] = 0,
     rows: Annotated[int, typer.Option(help="Sample size.")] = 1000,
-    ranges: Annotated[str, typer.Option(help="Coefficients and noise: benchmark, random or appendix.")] = "benchmark",
+    ranges: Annotated[
+        str | None, typer.Option(help="Coefficients and noise: benchmark (default), random or appendix.")
+    ] = None,
     noise: Annotated[
         str, typer.Option(help="gaussian, uniform, laplace, exponential or student-t; selection is then by a child.")
     ] = "gaussian",
@@ -59,7 +64,10 @@ def simulate(
     study = hide(_structure(structure, variables, density, graph), latent, selection, seed=roles)
     truth, columns = _draw(study, rows, ranges, noise, function, states, model, sample)
     texts = [_as_csv(columns), _as_dag(truth), f"{truth.mag}\n", f"{truth.pag}\n"]
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the directory {out}: {error.strerror or error}") from None
     for path, text in zip(paths, texts, strict=True):
         write_text(path, text)
     if not quiet:
@@ -69,20 +77,29 @@ def simulate(
 
 
 def _check_folder(out: Path, paths: list[Path], force: bool) -> None:
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"cannot write into {out}: it is a file")
-    there = [path.name for path in paths if path.exists()]
+    try:
+        there = [path.name for path in paths if path.exists()]
+        nearest = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+        if not nearest.is_dir():
+            raise OutputError(f"cannot write into {out}: {nearest} is a file")
+    except OSError as error:
+        raise OutputError(f"cannot write into {out}: {error.strerror or error}") from None
     if there and not force:
         raise OutputError(f"{out} has {', '.join(there)} already: choose another directory, or give --force")
-    if out.is_dir():
-        check_writable(paths[0])
+    for path in paths if out.is_dir() else [nearest / ".x"]:
+        check_writable(path)
 
 
-def _structure(name: str, variables: int, density: float | None, seed: Any) -> DAG:
+def _structure(name: str, variables: int | None, density: float | None, seed: Any) -> DAG:
     from lmarvel.simulate import bounded_parents, erdos_renyi, load_network, scale_free
 
     if name not in RANDOM:
+        if variables is not None or density is not None:
+            raise ParameterError(f"--variables and --density are for random graphs, and {name} is none: leave them out")
         return load_network(name)
+    variables = 20 if variables is None else variables
+    if density is not None and not math.isfinite(density):
+        raise ParameterError(f"density must be a number, not {density}")
     if name == "erdos-renyi":
         return erdos_renyi(variables, density, seed=seed)
     whole = int(density) if density is not None and density == int(density) else None
@@ -93,21 +110,21 @@ def _structure(name: str, variables: int, density: float | None, seed: Any) -> D
 
 
 def _draw(
-    study: Study, rows: int, ranges: str, noise: str, function: str, states: int | None, model: Any, sample: Any
+    study: Study, rows: int, ranges: str | None, noise: str, function: str, states: int | None, model: Any, sample: Any
 ) -> tuple[Study, Mapping[str, Any]]:
     """Return the truth of the sample, which selection by a child changes, and the columns."""
     from lmarvel.simulate import AdditiveSEM, DiscreteNetwork, LinearSEM
 
     if states is not None:
-        if (noise, function) != ("gaussian", "linear"):
-            raise ParameterError("a discrete network has neither noise nor functions: leave these out, or --states")
+        if (noise, function, ranges) != ("gaussian", "linear", None):
+            raise ParameterError("a discrete network has no noise, functions or ranges: leave these out, or --states")
         data: Any = DiscreteNetwork.random(study.dag, states, seed=model).sample(study, rows, seed=sample)
         truth = study
     elif (noise, function) == ("gaussian", "linear"):
-        data = LinearSEM.random(study.dag, ranges, seed=model).sample(study, rows, seed=sample)
+        data = LinearSEM.random(study.dag, ranges or "benchmark", seed=model).sample(study, rows, seed=sample)
         truth = study
     else:
-        additive = AdditiveSEM.random(study.dag, ranges, noise, function, seed=model)
+        additive = AdditiveSEM.random(study.dag, ranges or "benchmark", noise, function, seed=model)
         data, truth = additive.sample(study, rows, seed=sample), additive.truth(study)
     return truth, dict(zip(study.observed, data.T, strict=True))
 

@@ -59,11 +59,14 @@ def check_matplotlib() -> None:
 
 def write_figure(experiment: Experiment, rows: Rows, methods: Sequence[str], reps: int, folder: Path) -> list[Path]:
     """Draw a figure and write it as PNG and SVG."""
+    from matplotlib import rc_context
+
     figure = draw(experiment, rows, methods, reps)
     paths = [folder / f"{experiment.name}.{ending}" for ending in ("png", "svg")]
     for path in paths:
         stream = io.BytesIO()
-        figure.savefig(stream, format=path.suffix[1:], dpi=150, metadata=_undated(path.suffix))
+        with rc_context({"svg.hashsalt": "lmarvel"}):  # names of parts are random otherwise
+            figure.savefig(stream, format=path.suffix[1:], dpi=150, metadata=_undated(path.suffix))
         write_bytes(path, stream.getvalue())
     return paths
 

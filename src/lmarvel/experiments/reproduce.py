@@ -59,6 +59,8 @@ class Request:
 
     def check(self) -> list[Experiment]:
         """Return the experiments, or refuse what cannot be run."""
+        if len(set(self.methods)) < len(self.methods):
+            raise ParameterError(f"a method is named twice: {', '.join(self.methods)}")
         if not self.methods:
             raise ParameterError(f"no method to run: choose from {', '.join(METHODS)}")
         for method in self.methods:
@@ -148,13 +150,16 @@ def _write(experiment: Experiment, request: Request, store: Store) -> list[Path]
 
 
 def load_structures(experiments: Sequence[Experiment], folder: Path | None) -> dict[str, str]:
-    """Return the text of every structure that the experiments need, from the directory or from the package."""
+    """Return the text of every structure that the experiments need.
+
+    Those of the package are always its own: another copy may list the nodes in another order, which the draws follow.
+    """
     if folder is not None and not folder.is_dir():
         raise DataError(f"there is no directory {folder}: --networks names one that holds carpo.csv")
     found = {}
     for name in dict.fromkeys(name for experiment in experiments for name in experiment.structures()):
         candidates = [folder / f"{name}{ending}" for ending in (".csv", ".bif", ".bif.gz")] if folder else []
-        path = next((path for path in candidates if path.exists()), None)
+        path = None if name in NETWORKS else next((path for path in candidates if path.exists()), None)
         if path is None and name not in NETWORKS:
             where = f"{folder} has no {name}.csv" if folder else f"the structure {name} is not part of the package"
             raise DataError(

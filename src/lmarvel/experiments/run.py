@@ -80,7 +80,7 @@ def run(job: Job, seed: int, limits: Limits, structure: str = "") -> Row:
             warnings.simplefilter("ignore", LMarvelWarning)  # a fit that stopped early is still a result here
             found = model.fit(moments).result_
     except LMarvelError as error:
-        return _row(job, f"error: {error}", {})
+        return _row(job, "error: " + " ".join(str(error).split()), {})
     if found.budget_ended:
         return _row(job, "limit", {})
     return _row(job, "ok", _numbers(found, compare_graphs(found.pag, study.pag), time.perf_counter() - started))

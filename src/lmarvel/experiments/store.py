@@ -1,8 +1,8 @@
 """The results directory: ``settings.json``, and ``runs.csv`` with a line for each finished run.
 
 A line is appended and forced to disk when its run is finished, so that an interruption loses only what was under way;
-a line that was half-written when the power went is dropped when the directory is opened again. Runs of other settings
-are not mixed in.
+a line that makes no sense, half-written when the power went, is dropped when the directory is opened again. Runs of
+other settings are not mixed in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from lmarvel.atomic import OutputError, write_text
-from lmarvel.experiments.run import COLUMNS, KEY, Row
+from lmarvel.experiments.run import COLUMNS, CONFUSION, KEY, NUMBERS, Row
 
 Key = tuple[str, ...]
 
@@ -95,11 +95,10 @@ class Store:
             text = self.path.read_text("utf-8", errors="replace")
         except OSError as error:
             raise OutputError(f"cannot read {self.path}: {error.strerror or error}") from None
-        whole = text[: text.rfind("\n") + 1]  # what follows the last line end was cut off
-        header, *lines = list(csv.reader(io.StringIO(whole))) or [list(COLUMNS)]
-        if tuple(header) != COLUMNS:
+        header, *lines = text[: text.rfind("\n") + 1].splitlines() or [",".join(COLUMNS)]  # a rest was cut off
+        if header != ",".join(COLUMNS):
             raise OutputError(f"{self.path} has other columns than this version writes: give --out a new directory")
-        rows = (dict(zip(COLUMNS, line, strict=True)) for line in lines if len(line) == len(COLUMNS))
+        rows = filter(None, map(_row_of, lines))
         return {key_of(row): row for row in rows}
 
     def _rewrite(self) -> None:
@@ -111,6 +110,20 @@ class Store:
 def key_of(row: Row) -> Key:
     """Return what tells a run from all others."""
     return tuple(row[name] for name in KEY)
+
+
+def _row_of(line: str) -> Row | None:
+    """Return the run of a line, None if the line makes no sense or the run failed: then it is done again."""
+    try:
+        cells = next(csv.reader([line], strict=True))
+        row = dict(zip(COLUMNS, cells, strict=True))
+        int(row["rep"])
+        for name in (*NUMBERS, *CONFUSION):
+            float(row[name] or 0)
+    except (csv.Error, ValueError, StopIteration):
+        return None
+    finished = row["status"] == "limit" or (row["status"] == "ok" and all(row[name] for name in NUMBERS))
+    return row if finished else None
 
 
 def _lines(rows: Iterable[Row]) -> str:

@@ -36,8 +36,8 @@ class Cell(NamedTuple):
 
     @property
     def is_na(self) -> bool:
-        """True if more than half of the runs hit a limit: the paper's NA."""
-        return self.runs <= self.unfinished
+        """True if no run finished, or more than half did not: the paper's NA."""
+        return self.runs == 0 or self.runs < self.unfinished
 
 
 def cell(rows: Iterable[Row], metric: str) -> Cell:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
-from lmarvel.simulate.graphs import Seed, _check_count
+from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import LinearSEM, Ranges, causal_order
 from lmarvel.simulate.study import Study
 
@@ -97,7 +97,8 @@ class AdditiveSEM:
 
     def sample(self, study: Study, rows: int, *, seed: Seed) -> Array:
         """Draw rows of the observed variables, kept where every selection variable is above its median."""
-        _check_count("rows", rows, 1)
+        check_count("rows", rows, 1)
+        study.check_model(self.linear.dag)
         rng = np.random.default_rng(seed)
         chosen = [study.dag.index(v) for v in study.selection]
         seen = [study.dag.index(v) for v in study.observed]
@@ -117,10 +118,16 @@ class AdditiveSEM:
         """Draw all variables."""
         model, function = self.linear, FUNCTIONS[self.function]
         drawn = np.empty((rows, len(model.dag)))
-        for child in causal_order(model.dag):
-            drawn[:, child] = NOISES[self.noise](rng, rows) * model.deviations[child]
-            for parent in np.flatnonzero(model.weights[child]):
-                drawn[:, child] += model.weights[child, parent] * function(drawn[:, parent])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for child in causal_order(model.dag):
+                drawn[:, child] = NOISES[self.noise](rng, rows) * model.deviations[child]
+                for parent in np.flatnonzero(model.weights[child]):
+                    drawn[:, child] += model.weights[child, parent] * function(drawn[:, parent])
+        if not np.isfinite(drawn).all():
+            raise ParameterError(
+                f"the values grow beyond all numbers along chains of {self.function} effects: choose a sparser graph,"
+                " smaller coefficients or another function"
+            )
         return drawn
 
 

@@ -6,6 +6,7 @@ variables are conditioned on, as in the linear model, and the truth is the study
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.paths import members
-from lmarvel.simulate.graphs import Seed, _check_count
+from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
 from lmarvel.simulate.study import Study
 
@@ -50,9 +51,9 @@ class DiscreteNetwork:
     @classmethod
     def random(cls, dag: DAG, states: int = 2, concentration: float = 1.0, *, seed: Seed) -> DiscreteNetwork:
         """Draw each row of each table from a Dirichlet distribution; a small concentration gives strong effects."""
-        _check_count("states", states, 2)
-        if not concentration > 0:
-            raise ParameterError(f"concentration must be positive, not {concentration!r}")
+        check_count("states", states, 2)
+        if not 0 < concentration < math.inf:
+            raise ParameterError(f"concentration must be a positive number, not {concentration!r}")
         rng = np.random.default_rng(seed)
         tables = {}
         for v, parents in enumerate(dag.masks.parents):
@@ -67,7 +68,8 @@ class DiscreteNetwork:
 
     def sample(self, study: Study, rows: int, *, seed: Seed) -> NDArray[np.int64]:
         """Draw rows of the observed variables, given that every selection variable is in its most likely state."""
-        _check_count("rows", rows, 1)
+        check_count("rows", rows, 1)
+        study.check_model(self.dag)
         rng = np.random.default_rng(seed)
         chosen = [study.dag.index(v) for v in study.selection]
         seen = [study.dag.index(v) for v in study.observed]

@@ -13,6 +13,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Mark
 
+MOST = 10**10
 Seed = int | np.random.Generator | np.random.SeedSequence
 
 
@@ -33,7 +34,7 @@ def erdos_renyi(n: int, p: float | None = None, *, seed: Seed) -> DAG:
     >>> erdos_renyi(50, seed=1)
     <DAG: 50 nodes, 34 edges>
     """
-    _check_count("n", n, 1)
+    check_count("n", n, 1)
     p = n**-0.9 if p is None else p
     if not 0 <= p <= 1:
         raise ParameterError(f"the chance of an edge must lie between 0 and 1, not {p!r}")
@@ -51,8 +52,8 @@ def bounded_parents(n: int, max_parents: int, *, seed: Seed) -> DAG:
     >>> max(len(dag.parents(v)) for v in dag.names)
     3
     """
-    _check_count("n", n, 1)
-    _check_count("max_parents", max_parents, 0)
+    check_count("n", n, 1)
+    check_count("max_parents", max_parents, 0)
     rng = np.random.default_rng(seed)
     counts = [int(rng.integers(0, min(max_parents, child) + 1)) for child in range(n)]
     edges = [(cause, child) for child in range(n) for cause in rng.choice(child, counts[child], replace=False)]
@@ -70,8 +71,8 @@ def scale_free(n: int, m: int = 2, *, seed: Seed) -> DAG:
     >>> dag.n_edges, max(len(dag.adjacent(v)) for v in dag.names) > 12
     (197, True)
     """
-    _check_count("n", n, 1)
-    _check_count("m", m, 1)
+    check_count("n", n, 1)
+    check_count("m", m, 1)
     rng = np.random.default_rng(seed)
     degree = np.zeros(n)
     edges = []
@@ -94,6 +95,9 @@ def _along_random_order(rng: np.random.Generator, n: int, edges: Iterable[tuple[
     return DAG._trusted(tuple(f"X{i}" for i in range(n)), marks)  # edges follow the order: no cycle
 
 
-def _check_count(name: str, value: int, least: int) -> None:
+def check_count(name: str, value: int, least: int) -> None:
+    """Refuse what is no whole number of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value > MOST:
+        raise ParameterError(f"{name} is {value}: more than {MOST:,} do not fit into any memory")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.paths import members
-from lmarvel.simulate.graphs import Seed, _check_count
+from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.study import Study
 
 Interval = tuple[float, float]
@@ -88,37 +88,48 @@ class LinearSEM:
                 weights[child, parent] = rng.uniform(*coefficients) * rng.choice((-1.0, 1.0))
         return cls(dag, weights, rng.uniform(*deviations, n))
 
-    def full_covariance(self) -> NDArray[np.float64]:
-        """Return the covariance of all variables."""
-        mixing = np.linalg.inv(np.eye(len(self.dag)) - self.weights)
-        covariance: NDArray[np.float64] = (mixing * self.deviations**2) @ mixing.T
-        return covariance
+    def loadings(self) -> NDArray[np.float64]:
+        """Return A with X = A e for standard noise e: what each noise term adds to each variable, in all ways."""
+        matrix = np.diag(self.deviations)
+        for child in causal_order(self.dag):
+            parents = np.flatnonzero(self.weights[child])
+            matrix[child] += self.weights[child, parents] @ matrix[parents]
+        return matrix
 
     def covariance(self, study: Study) -> NDArray[np.float64]:
         """Return the covariance of the observed variables given the selection variables."""
-        full = self.full_covariance()
+        study.check_model(self.dag)
         seen, chosen = _places(study)
-        given = full - full[:, chosen] @ np.linalg.solve(full[np.ix_(chosen, chosen)], full[chosen])
-        return given[np.ix_(seen, seen)]
+        loadings = self.loadings()
+        basis = _basis(loadings[chosen])
+        left = loadings[seen] - (loadings[seen] @ basis) @ basis.T
+        covariance: NDArray[np.float64] = left @ left.T
+        return covariance
 
     def sample(self, study: Study, rows: int, *, seed: Seed) -> NDArray[np.float64]:
         """Draw rows from P(O | S), exactly.
 
-        All variables are drawn, then what the selection variables explain is taken off the observed ones, with the
-        coefficients of the model, not of the sample.
+        Holding S = A_S e fixed fixes the noise e in the row space of A_S and leaves it free elsewhere. So the noise
+        is drawn, its part in that space is taken off (S is then 0), and the variables follow from their equations.
         """
-        _check_count("rows", rows, 1)
-        rng = np.random.default_rng(seed)
-        drawn = rng.standard_normal((rows, len(self.dag))) * self.deviations
+        check_count("rows", rows, 1)
+        study.check_model(self.dag)
+        seen, chosen = _places(study)
+        drawn = np.random.default_rng(seed).standard_normal((rows, len(self.dag)))
+        if chosen:
+            basis = _basis(self.loadings()[chosen])
+            drawn -= (drawn @ basis) @ basis.T
+        drawn *= self.deviations
         for child in causal_order(self.dag):
             parents = np.flatnonzero(self.weights[child])
             drawn[:, child] += drawn[:, parents] @ self.weights[child, parents]
-        seen, chosen = _places(study)
-        if chosen:
-            full = self.full_covariance()
-            slope = np.linalg.solve(full[np.ix_(chosen, chosen)], full[chosen])
-            drawn -= drawn[:, chosen] @ slope
         return np.ascontiguousarray(drawn[:, seen])
+
+
+def _basis(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return an orthonormal basis of the space that rows span, as columns."""
+    scale = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.linalg.qr((rows / scale).T)[0]
 
 
 def named_ranges(ranges: Ranges | str) -> Ranges:
@@ -130,6 +141,8 @@ def named_ranges(ranges: Ranges | str) -> Ranges:
     for low, high in ranges:
         if not (0 <= low <= high < math.inf):
             raise ParameterError(f"a range needs 0 <= low <= high, not ({low}, {high})")
+    if ranges.deviations[0] == 0:
+        raise ParameterError("noise without deviation leaves no room for chance: give the deviations a range above 0")
     return ranges
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG, MAG, PAG
 from lmarvel.orient.equivalence import mag_to_pag
-from lmarvel.simulate.graphs import Seed
+from lmarvel.simulate.graphs import Seed, check_count
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Study:
         if twice:
             raise ParameterError(f"{', '.join(sorted(twice))}: a variable is latent or selects the sample, not both")
 
+    def check_model(self, dag: DAG) -> None:
+        """Refuse a model of another graph: positions of its variables would mean something else here."""
+        if dag is not self.dag and (dag.names != self.dag.names or dag != self.dag):
+            raise ParameterError("the model and the study have different graphs: make the model from study.dag")
+
     @property
     def observed(self) -> tuple[str, ...]:
         """The variables that the data show, in the order of the DAG."""
@@ -71,9 +76,8 @@ def hide(dag: DAG, latent: int = 0, selection: int = 0, *, seed: Seed) -> Study:
     >>> hide(DAG.from_edges("A --> B", "B --> C", "C --> D"), latent=1, selection=1, seed=0)
     Study(dag=<DAG: 4 nodes, 3 edges>, latent=('C',), selection=('A',))
     """
-    for name, count in (("latent", latent), ("selection", selection)):
-        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-            raise ParameterError(f"{name} must be a whole number of at least 0, not {count!r}")
+    check_count("latent", latent, 0)
+    check_count("selection", selection, 0)
     if latent + selection >= len(dag):
         raise ParameterError(
             f"{latent} latent and {selection} selection variables leave none of the {len(dag)} to observe: choose fewer"
