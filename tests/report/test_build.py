@@ -55,6 +55,13 @@ def test_warnings_are_shown():
     assert "No MAG has exactly this PAG" in page_of(noted)["warnings"][0]
 
 
+def test_more_edges_than_a_page_can_show_are_left_out(monkeypatch):
+    monkeypatch.setattr("lmarvel.report.build.MOST_EDGES", 5)
+    page = page_of(LMarvel().fit(CARS).result_)
+    assert page["edges"] == []
+    assert page["warnings"][-1] == "7 edges are too many to show here: the result file has them."
+
+
 def test_other_methods_and_oracles_have_pages_too():
     scored = page_of(M3HC().fit(CARS).result_)
     assert any(name == "BIC" for name, _ in scored["statistics"])

@@ -16,6 +16,7 @@ from lmarvel.report.page import render_page
 from lmarvel.result import Discovery, edge_kinds
 from lmarvel.trace import Adjacent
 
+MOST_EDGES = 10_000
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 _SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
@@ -54,9 +55,11 @@ def check_report(path: Path) -> None:
 
 
 def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
-    """Return the data of the page; where nothing was learned, its graph has no edges."""
+    """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
     notes = found.notes
-    if found.nothing_learned:
+    if found.pag.n_edges > MOST_EDGES:
+        notes = (*notes, f"{found.pag.n_edges:,} edges are too many to show here: the result file has them")
+    if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
     rows = f", {settings['rows']:,} rows" if "rows" in settings else ""
