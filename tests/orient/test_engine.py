@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from itertools import combinations
 from random import Random
 
@@ -319,3 +320,12 @@ def test_the_agenda_holds_each_circle_once_and_in_order() -> None:
     agenda.push((0, 1))
     assert [agenda.pop() for _ in range(3)] == [(1, 0), (2, 1), (0, 1)]
     assert not agenda
+
+
+def test_colliders_are_not_looked_for_once_the_time_is_up() -> None:
+    """A budget that leaves a dense graph leaves very many triples: R0 has to keep to the deadline too."""
+    edges = [(0, 2), (1, 2)]
+    assert orient(3, edges, lambda *_: True).mark[0][2] == ARROW
+    late = orient(3, edges, lambda *_: True, deadline=time.monotonic() - 1)
+    assert late.log == []
+    assert late.mark[0][2] == CIRCLE

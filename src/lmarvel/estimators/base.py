@@ -198,14 +198,15 @@ class PagEstimator(Estimator):
         )
         pag = PAG._trusted(names, draft.matrix())
         clock.lap("orientation")
+        undecided = learned.undecided()
         return Discovery(
             pag=pag,
             sepsets=NamedSepsets(learned.sepsets, names),
             boundaries=named_boundaries(names, boundaries, settings),
             stats=statistics_of(ledger, clock),
-            trace=(*with_closest(pag, ledger, learned.trace, boundaries, settings), *draft.log),
+            trace=(*with_closest(pag, ledger, learned.trace, boundaries, settings, set(undecided)), *draft.log),
             settings=settings,
-            undecided=tuple((names[x], names[y]) for x, y in learned.undecided()),
+            undecided=tuple((names[x], names[y]) for x, y in undecided),
             data=summary_of(ledger.ci),
             versions=versions(),
         )
@@ -238,10 +239,18 @@ def named_boundaries(
 
 
 def with_closest(
-    pag: PAG, ledger: Ledger, trace: Sequence[Event], boundaries: list[set[int]], settings: Mapping[str, Any]
+    pag: PAG,
+    ledger: Ledger,
+    trace: Sequence[Event],
+    boundaries: list[set[int]],
+    settings: Mapping[str, Any],
+    undecided: set[tuple[int, int]],
 ) -> Iterator[Event]:
-    """Give the trace, with a record for each edge of how close it came to being separated, boundary stage included."""
-    recorded = set()
+    """Give the trace, with a record for each edge of how close it came to being separated, boundary stage included.
+
+    Undecided pairs, of which there can be millions, were not shown to be edges and get none.
+    """
+    recorded = set(undecided)
     in_boundary = _boundary_test(ledger, boundaries, settings["boundary"])
 
     def closest(x: int, y: int, p: float, given: frozenset[int] | None, phase: str) -> Adjacent:

@@ -101,7 +101,7 @@ def orient(
             wanted = rules.r4(draft, c, b, is_collider) if still else None
         return wanted
 
-    for nodes, marks in rules.r0(draft, is_collider):
+    for nodes, marks in rules.r0(draft, is_collider, deadline):
         draft.apply("R0", nodes, marks)
     _start(draft, agendas)
     _drain(draft, groups[:1], agendas, deadline)

@@ -16,6 +16,8 @@ and selection bias, Artificial Intelligence 172 (2008) 1873-1896.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
@@ -33,9 +35,14 @@ Under R0 v is a itself; under R4 v is the far end of the discriminating path.
 """
 
 
-def r0(draft: Draft, is_collider: IsCollider) -> Iterator[Wanted]:
-    """For each unshielded a *-* b *-* c with b outside Sep(a, c), a *-> b <-* c."""
+def r0(draft: Draft, is_collider: IsCollider, deadline: float = math.inf) -> Iterator[Wanted]:
+    """For each unshielded a *-* b *-* c with b outside Sep(a, c), a *-> b <-* c.
+
+    A graph that a spent budget left dense has very many triples, so the clock is asked at each node.
+    """
     for b, around in enumerate(draft.mark):
+        if deadline < math.inf and time.monotonic() > deadline:
+            return
         for a, c in combinations(sorted(around), 2):
             if not draft.adjacent(a, c) and is_collider(a, a, b, c):
                 yield (a, b, c), ((a, b, ARROW), (c, b, ARROW))
