@@ -282,7 +282,7 @@ TESTS = [
             f"test that answers {answer!r}",
             lambda a=answer: answering(a),
             CITestError,
-            (repr(answer), "Age", "Diet", "Sex"),
+            (repr(answer), "Age", "Diet", "nothing"),
         )
         for answer in (math.nan, -0.1, 1.5, math.inf, None, "0.5 or so", [0.5, 0.5])
     ),

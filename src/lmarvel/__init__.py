@@ -4,10 +4,10 @@
 measured and the sample may have been selected.
 """
 
+from lmarvel.ci.adapter import find_sepset
 from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
 from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.oracle import MSeparation
-from lmarvel.ci.search import find_sepset
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.draft import RuleApplication
@@ -19,6 +20,7 @@ from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.trace import (
     Adjacent,
     BudgetEnded,
+    Doubtful,
     Event,
     Kept,
     LeftBoundary,
@@ -34,6 +36,7 @@ VERSION = 2
 _KINDS: dict[str, type] = {
     "separated": Separated,
     "adjacent": Adjacent,
+    "doubtful": Doubtful,
     "kept": Kept,
     "removed": Removed,
     "left boundary": LeftBoundary,
@@ -162,11 +165,11 @@ def _decode(name: str, value: Any, index: Mapping[str, int]) -> Any:
 def encode_sepsets(
     sepsets: Mapping[tuple[str, str], frozenset[str]], trace: Sequence[Event], names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the separating sets that tests found, and whether the boundaries imply the others."""
+    """Return the separating sets that tests found, and how the boundaries that separate the others were found."""
     events = {(min(e.x, e.y), max(e.x, e.y), e.sepset): e for e in trace if isinstance(e, Separated)}
     if isinstance(sepsets, NamedSepsets):
-        found = sorted(sepsets.by_position.found().items())
-        truncated = sepsets.by_position.truncated
+        found = sorted(sepsets.by_position.found.items())
+        truncated = sepsets.by_position.boundaries.truncated
     else:
         index = {name: i for i, name in enumerate(names)}
         found = sorted(((index[a], index[b]), frozenset(index[v] for v in s)) for (a, b), s in sepsets.items())
@@ -182,21 +185,30 @@ def encode_sepsets(
                 "phase": None if event is None else event.phase,
             }
         )
+    if not isinstance(sepsets, NamedSepsets):
+        return {"found": listed, "boundary": None}
+    tested = sepsets.by_position
     cut_short = {names[v]: [sorted(names[u] for u in part) for part in parts] for v, parts in sorted(truncated.items())}
-    return {"implied": isinstance(sepsets, NamedSepsets), "found": listed, "cut_short": cut_short}
+    return {
+        "found": listed,
+        "joined": [[names[x], names[y]] for x, y in sorted(tested.joined)],
+        "boundary": tested.boundaries.method,
+        "level": tested.boundaries.level,
+        "cut_short": cut_short,
+    }
 
 
 def decode_sepsets(
     plain: Mapping[str, Any], names: Sequence[str], boundaries: Mapping[str, frozenset[str]]
 ) -> Mapping[tuple[str, str], frozenset[str]]:
-    """Return the separating sets of plain data; those that the boundaries imply are made when asked for."""
+    """Return the separating sets of plain data."""
     index = {name: i for i, name in enumerate(names)}
     found = {(item["pair"][0], item["pair"][1]): frozenset(map(str, item["sepset"])) for item in plain["found"]}
     for pair, sepset in found.items():
         unknown = {*pair, *sepset} - index.keys()
         if unknown:
             raise ValueError(f"unknown variable {sorted(unknown)[0]!r}")
-    if not plain["implied"]:
+    if plain["boundary"] is None:
         return found
     everything = set(range(len(names)))
     around = [{index[v] for v in boundaries[name]} if boundaries else everything - {i} for i, name in enumerate(names)]
@@ -204,7 +216,8 @@ def decode_sepsets(
         index[v]: (frozenset(index[u] for u in given), frozenset(index[u] for u in kept))
         for v, (given, kept) in plain["cut_short"].items()
     }
-    sepsets = Sepsets(around, cut_short)
+    joined = [(min(index[a], index[b]), max(index[a], index[b])) for a, b in plain["joined"]]
+    sepsets = Sepsets(Boundaries.of(around, str(plain["boundary"]), float(plain["level"]), cut_short), joined=joined)
     for (a, b), sepset in found.items():
         sepsets.store(index[a], index[b], frozenset(index[v] for v in sepset))
     return NamedSepsets(sepsets, names)

@@ -1,119 +1,146 @@
 """Separating sets of a run.
 
-Pairs outside each other's Markov boundary are far too many to store: for these the smaller of the two
-boundaries is the separating set, made when asked for. It contains every common neighbour of the pair, so no
-unshielded triple over such a gap is read as a collider.
+Pairs outside each other's Markov boundary are far too many to test each: in theory the smaller of the two boundaries
+separates them, and while a method is at work that set stands for them (:meth:`Sepsets.lookup`). A result names only
+sets that were tested (:class:`NamedSepsets`): those that a search found and, after total conditioning, all other
+variables for a pair that was found independent given these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lmarvel.boundary.boundaries import Boundaries
+
+Pair = tuple[int, int]
 
 
-class Sepsets(Mapping[tuple[int, int], frozenset[int]]):
-    """A separating set for each pair that is not adjacent; symmetric in the pair.
+class Sepsets:
+    """A separating set for each pair that is not adjacent, tested or implied by the boundaries; symmetric in the pair.
 
     Parameters
     ----------
-    boundaries : sequence of sets
+    boundaries : Boundaries
         The Markov boundaries with respect to all variables.
-    truncated : mapping, optional
-        Variables whose boundary search was cut short: what the others were tested given, and which were kept.
 
     Examples
     --------
-    >>> sepsets = Sepsets([{1}, {0, 2}, {1}])
-    >>> sepsets[2, 0]
-    frozenset({1})
-    >>> (0, 1) in sepsets
-    False
+    >>> sepsets = Sepsets(Boundaries.of([{1}, {0, 2}, {1}], "iamb", 0.01))
+    >>> sepsets.lookup(2, 0), sepsets.tested(2, 0), sepsets.lookup(0, 1)
+    (frozenset({1}), None, None)
+    >>> sepsets.store(2, 0, frozenset())
+    >>> sepsets.lookup(2, 0), sepsets.tested(2, 0)
+    (frozenset(), frozenset())
     """
 
     def __init__(
-        self,
-        boundaries: Sequence[set[int]],
-        truncated: Mapping[int, tuple[frozenset[int], frozenset[int]]] | None = None,
+        self, boundaries: Boundaries, found: Mapping[Pair, frozenset[int]] | None = None, joined: Iterable[Pair] = ()
     ) -> None:
-        self._boundaries = [frozenset(mb) for mb in boundaries]
-        self._truncated = truncated or {}
-        self._found: dict[tuple[int, int], frozenset[int]] = {}
+        self.boundaries = boundaries
+        self._found = dict(found or {})
+        self._joined = set(joined)
 
     def store(self, x: int, y: int, sepset: frozenset[int]) -> None:
         """Keep a set that was found to separate x and y."""
         self._found[min(x, y), max(x, y)] = sepset
 
+    def join(self, x: int, y: int) -> None:
+        """Take note that a pair outside each other's boundary turned out adjacent: nothing separates it."""
+        if y not in self.boundaries.sets[x]:
+            self._joined.add((min(x, y), max(x, y)))
+
+    def copy(self) -> Sepsets:
+        """Return the sets as they are now."""
+        return Sepsets(self.boundaries, self._found, self._joined)
+
+    def moved(self, place: Sequence[int]) -> Sepsets:
+        """Return the same sets where variable v stands at ``place[v]``."""
+        found = {_pair(place[x], place[y]): frozenset(place[v] for v in s) for (x, y), s in self._found.items()}
+        joined = (_pair(place[x], place[y]) for x, y in self._joined)
+        return Sepsets(self.boundaries.moved(place), found, joined)
+
     @property
-    def truncated(self) -> Mapping[int, tuple[frozenset[int], frozenset[int]]]:
-        """The variables whose boundary search was cut short."""
-        return self._truncated
+    def found(self) -> Mapping[Pair, frozenset[int]]:
+        """The sets that searches found, by ascending pair."""
+        return self._found
+
+    @property
+    def joined(self) -> frozenset[Pair]:
+        """Adjacent pairs outside each other's boundary."""
+        return frozenset(self._joined)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sepsets):
             return NotImplemented
-        mine = (self._boundaries, self._truncated, self._found)
-        return mine == (other._boundaries, other._truncated, other._found)
-
-    def found(self) -> Mapping[tuple[int, int], frozenset[int]]:
-        """Return the sets that tests found, without those that the boundaries imply."""
-        return self._found
+        return (self.boundaries, self._found, self._joined) == (other.boundaries, other._found, other._joined)
 
     def lookup(self, x: int, y: int) -> frozenset[int] | None:
-        """Return the separating set of a pair, or None where it has none."""
+        """Return the separating set of a pair, tested or implied, or None where it has none."""
         found = self._found.get((x, y) if x < y else (y, x))
         if found is not None:
             return found
-        of_x, of_y = self._boundaries[x], self._boundaries[y]
-        if x == y or y in of_x:
+        if x == y or y in self.boundaries.sets[x] or (self._joined and _pair(x, y) in self._joined):
             return None
-        first, second = min(x, y), max(x, y)
-        for v, other in ((first, second), (second, first)) if self._truncated else ():
-            if v in self._truncated and other not in self._truncated[v][1]:
-                return self._truncated[v][0]
-        return of_x if len(of_x) < len(of_y) or (len(of_x) == len(of_y) and x < y) else of_y
+        return self.boundaries.smaller(x, y)
+
+    def tested(self, x: int, y: int) -> frozenset[int] | None:
+        """Return a set given which a test found the pair independent, None where no set can be named."""
+        found = self._found.get((x, y) if x < y else (y, x))
+        if found is None and self.given_rest(x, y):
+            return frozenset(range(len(self.boundaries))) - {x, y}
+        return found
+
+    def given_rest(self, x: int, y: int) -> bool:
+        """Tell whether total conditioning found the pair independent given all other variables."""
+        outside = x != y and y not in self.boundaries.sets[x]
+        return self.boundaries.method == "tc" and outside and _pair(x, y) not in self._joined
 
     def is_collider(self, v: int, a: int, b: int, c: int) -> bool:
         """Read a collider off: b is one between a and c if it is outside Sep(v, c) (v is a, but for R4)."""
         sepset = self.lookup(v, c)
         return sepset is not None and b not in sepset
 
-    def __getitem__(self, pair: tuple[int, int]) -> frozenset[int]:
-        sepset = self.lookup(*pair)
-        if sepset is None:
-            raise KeyError(pair)
-        return sepset
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        n = len(self._boundaries)
-        return ((x, y) for x in range(n) for y in range(x + 1, n) if (x, y) in self)
+    def pairs(self) -> Iterator[Pair]:
+        """Iterate over the pairs with a tested set, ascending."""
+        n = len(self.boundaries)
+        if self.boundaries.method != "tc":
+            return iter(sorted(self._found))
+        return ((x, y) for x in range(n) for y in range(x + 1, n) if self.tested(x, y) is not None)
 
     def __len__(self) -> int:
-        n = len(self._boundaries)
-        inside = sum(map(len, self._boundaries)) // 2
-        return n * (n - 1) // 2 - inside + sum(y in self._boundaries[x] for x, y in self._found)
+        if self.boundaries.method != "tc":
+            return len(self._found)
+        n, sets = len(self.boundaries), self.boundaries.sets
+        outside = n * (n - 1) // 2 - sum(map(len, sets)) // 2 - len(self._joined)
+        return outside + sum(y in sets[x] for x, y in self._found)
 
-    def __contains__(self, pair: object) -> bool:
-        return isinstance(pair, tuple) and len(pair) == 2 and self.lookup(*pair) is not None
+
+def _pair(x: int, y: int) -> Pair:
+    return (x, y) if x < y else (y, x)
 
 
 class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
-    """The same by variable names."""
+    """The sets that were tested, by the names of the pair."""
 
     def __init__(self, sepsets: Sepsets, names: Sequence[str]) -> None:
         self.by_position = sepsets
-        self._names = names
+        self._names = tuple(names)
         self._index = {name: i for i, name in enumerate(names)}
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, NamedSepsets):
-            return tuple(self._names) == tuple(other._names) and self.by_position == other.by_position
+            return self._names == other._names and self.by_position == other.by_position
         return super().__eq__(other)
 
     def __getitem__(self, pair: tuple[str, str]) -> frozenset[str]:
         a, b = pair
-        return frozenset(self._names[v] for v in self.by_position[self._index[a], self._index[b]])
+        sepset = self.by_position.tested(self._index[a], self._index[b])
+        if sepset is None:
+            raise KeyError(pair)
+        return frozenset(self._names[v] for v in sepset)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((self._names[x], self._names[y]) for x, y in self.by_position)
+        return ((self._names[x], self._names[y]) for x, y in self.by_position.pairs())
 
     def __len__(self) -> int:
         return len(self.by_position)

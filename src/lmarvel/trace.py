@@ -5,7 +5,10 @@ An orientation rule's record is :class:`~lmarvel.orient.draft.RuleApplication`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+from typing import Any
 
 from lmarvel.orient.draft import RuleApplication
 
@@ -24,6 +27,17 @@ class Separated:
 @dataclass(frozen=True, slots=True)
 class Adjacent:
     """No set of the search separates x and y; ``strongest`` came closest, with this p-value."""
+
+    x: int
+    y: int
+    strongest: frozenset[int] | None
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """x and y are outside each other's Markov boundary, yet no set that was tried separates them; see Adjacent."""
 
     x: int
     y: int
@@ -88,4 +102,41 @@ class BudgetEnded:
     reason: str
 
 
-Event = Separated | Adjacent | Kept | Removed | LeftBoundary | NoneRemovable | Moved | BudgetEnded | RuleApplication
+Event = (
+    Separated
+    | Adjacent
+    | Doubtful
+    | Kept
+    | Removed
+    | LeftBoundary
+    | NoneRemovable
+    | Moved
+    | BudgetEnded
+    | RuleApplication
+)
+
+
+_NODES = frozenset({"x", "y", "z"})
+_SETS = frozenset({"sepset", "strongest", "boundary", "adjacent", "given", "remaining"})
+
+
+def moved(event: Event, place: Sequence[int]) -> Event:
+    """Return the same record where variable v stands at ``place[v]``.
+
+    Examples
+    --------
+    >>> moved(Separated(0, 1, frozenset({2}), 0.5, "adjacency"), place=[2, 0, 1])
+    Separated(x=2, y=0, sepset=frozenset({1}), pvalue=0.5, phase='adjacency')
+    """
+    if isinstance(event, RuleApplication):
+        marks = (tuple((place[x], place[y], m) for x, y, m in part) for part in (event.written, event.refused))
+        return RuleApplication(event.rule, tuple(place[v] for v in event.nodes), *marks)
+    changes: dict[str, Any] = {}
+    for part in fields(event):
+        value = attrgetter(part.name)(event)
+        if part.name in _NODES:
+            changes[part.name] = place[value]
+        elif part.name in _SETS and value is not None:
+            changes[part.name] = frozenset(place[v] for v in value)
+    same: Event = replace(event, **changes)
+    return same

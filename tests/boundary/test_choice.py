@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from lmarvel import FisherZ, LMarvel, Moments, MSeparation, ParameterError
+from lmarvel import FisherZ, FunctionTest, LMarvel, Moments, MSeparation, ParameterError
 from lmarvel.boundary.choose import METHODS, choose_boundary, markov_boundaries
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from tests.data.simulated import sample
 from tests.generators import random_study
 
@@ -35,6 +36,11 @@ def test_a_limit_on_conditioning_sets_rules_total_conditioning_out(most: int, ch
 def test_an_oracle_needs_no_rows() -> None:
     study = random_study(np.random.default_rng(0), 8)
     assert choose_boundary(Ledger(MSeparation(study.mag))) == "tc"
+
+
+def test_a_test_of_ones_own_is_asked_about_small_sets() -> None:
+    """It need not be able to condition on everything, and says nothing about its rows."""
+    assert choose_boundary(Ledger(FunctionTest(lambda x, y, given: 0.5, "ABCD"))) == "iamb"
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -105,11 +111,11 @@ def test_boundaries_never_cost_more_tests_than_allowed(method: str, source: str)
     ci = FisherZ(sample(rng, study, 500)) if source == "data" else MSeparation(study.mag)
     full = Ledger(ci)
     markov_boundaries(full, method, 0.01)
-    for most in range(0, full.n_tests, 3):
+    for most in range(0, full.meter.n_tests, 3):
         ledger = Ledger(ci, max_tests=most)
         with pytest.raises(BudgetSpent, match=r"tests"):
             markov_boundaries(ledger, method, 0.01)
-        assert ledger.n_tests <= most
+        assert ledger.meter.n_tests <= most
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -121,7 +127,7 @@ def test_as_many_tests_as_are_needed_are_enough(method: str, source: str) -> Non
     ci = FisherZ(sample(rng, study, 500)) if source == "data" else MSeparation(study.mag)
     full = Ledger(ci)
     expected = markov_boundaries(full, method, 0.01)
-    assert markov_boundaries(Ledger(ci, max_tests=full.n_tests), method, 0.01) == expected
+    assert markov_boundaries(Ledger(ci, max_tests=full.meter.n_tests), method, 0.01) == expected
 
 
 @pytest.mark.parametrize("method", SEARCHES)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from lmarvel import FisherZ, FunctionTest
 from lmarvel.boundary.choose import markov_boundaries
 from lmarvel.boundary.grow_shrink import grow_shrink
-from lmarvel.boundary.growth import Evidence, Growth, TestedGrowth, every_boundary, growth_for, shrink
+from lmarvel.boundary.growth import CountedGrowth, every_boundary, shrink
 from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
-from lmarvel.ci.gaussian import pvalue_of
+from lmarvel.ci.gaussian import GaussianGrowth, pvalue_of
+from lmarvel.ci.growth import Evidence, Growth, PairwiseGrowth
 from lmarvel.ci.ledger import Ledger
 
 Search = Callable[[Growth, float, int], None]
 SEARCHES: dict[str, Search] = {"gs": grow_shrink, "iamb": iamb, "inter-iamb": inter_iamb, "fast-iamb": fast_iamb}
-TestedGrowth.__test__ = False  # a class of the package, not of tests
 every_search = pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
 
 
@@ -74,9 +74,9 @@ def test_searches_find_the_same_with_either_growth(method: str, seed: int) -> No
 
 def test_a_growth_is_the_tests_own_where_it_has_one() -> None:
     test = FisherZ(correlated(0, 50, 4))
-    own, singly = growth_for(Ledger(test), 1), growth_for(Ledger(Singly(test)), 1)
-    assert type(own) is not type(singly)
-    assert isinstance(singly, TestedGrowth)
+    own, singly = CountedGrowth(Ledger(test), 1), CountedGrowth(Ledger(Singly(test)), 1)
+    assert isinstance(own.growth, GaussianGrowth)
+    assert isinstance(singly.growth, PairwiseGrowth)
     for growth in (own, singly):
         growth.add(3)
         growth.add(0)
@@ -90,7 +90,7 @@ def test_a_variable_that_others_determine_does_no_harm(method: str, rows: int) -
     table = np.random.default_rng(1).normal(size=(rows, 40))
     table[:, 38] = table[:, 0] + 2 * table[:, 1]
     table[:, 39] = table[:, 0] - table[:, 1]
-    _, found = markov_boundaries(Ledger(FisherZ(table)), method, 0.01)
+    found = markov_boundaries(Ledger(FisherZ(table)), method, 0.01).sets
     assert {38, 39} & (found[0] | found[1])
 
 
@@ -106,12 +106,12 @@ def test_boundaries_of_independent_variables_are_empty(search: Search) -> None:
 @every_search
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_a_set_never_grows_larger_than_allowed(search: Search, most: int) -> None:
-    class Watched(TestedGrowth):
+    class Watched(PairwiseGrowth):
         def add(self, v: int) -> None:
             super().add(v)
             assert len(self.members) <= most
 
-    growth = Watched(Ledger(FisherZ(correlated(3, 5000, 8))), 0)
+    growth = Watched(FisherZ(correlated(3, 5000, 8)).pvalue, 8, 0)
     search(growth, 0.01, most)
     assert len(growth.members) == most
 
@@ -131,7 +131,7 @@ def circular(x: str, y: str, given: tuple[str, ...]) -> float:
 
 @every_search
 def test_a_test_that_contradicts_itself_does_not_trap_a_search(search: Search) -> None:
-    class Patient(TestedGrowth):
+    class Patient(PairwiseGrowth):
         rounds = 0
 
         def candidates(self, alpha: float) -> Evidence:
@@ -139,14 +139,15 @@ def test_a_test_that_contradicts_itself_does_not_trap_a_search(search: Search) -
             assert self.rounds < 20, "the search goes round in circles"
             return super().candidates(alpha)
 
-    growth = Patient(Ledger(FunctionTest(circular, ["T", "A", "B"])), 0)
+    growth = Patient(FunctionTest(circular, ["T", "A", "B"]).pvalue, 3, 0)
     search(growth, 0.01, 2)
     assert set(growth.members) <= {1}
 
 
 def test_shrinking_removes_the_weakest_first_and_says_what_it_removed() -> None:
     pvalues = {"A": 0.001, "B": 0.9, "C": 0.5}
-    growth = TestedGrowth(Ledger(FunctionTest(lambda x, y, given: pvalues[max(x, y, key="TABC".index)], "TABC")), 0)
+    test = FunctionTest(lambda x, y, given: pvalues[max(x, y, key="TABC".index)], "TABC")
+    growth = PairwiseGrowth(test.pvalue, 4, 0)
     for v in (1, 2, 3):
         growth.add(v)
     assert shrink(growth, 0.01) == [2, 3]
@@ -158,11 +159,12 @@ def test_boundaries_that_disagree_are_made_symmetric(union: bool, expected: list
     wanted = {0: [1, 2], 1: [0, 2], 2: []}
     ledger = Ledger(FunctionTest(lambda x, y, given: 0.5, "ABC"))
 
-    def learn(growth: TestedGrowth) -> None:
+    def learn(growth: CountedGrowth) -> bool:
         for v in wanted[growth.target]:
             growth.add(v)
+        return True
 
-    assert every_boundary(ledger, learn, union) == expected
+    assert every_boundary(ledger, learn, 0.01, union) == (expected, {})
 
 
 # --- fewer rows than columns ------------------------------------------------------------------------------
@@ -174,7 +176,40 @@ def test_searches_work_with_fewer_rows_than_columns(method: str) -> None:
     table = rng.normal(size=(60, 150))
     for child in range(0, 30, 3):
         table[:, child] = table[:, child + 1] + table[:, child + 2] + 0.5 * rng.normal(size=60)
-    _, found = markov_boundaries(Ledger(FisherZ(table)), method, 2 / 150**2)
+    found = markov_boundaries(Ledger(FisherZ(table)), method, 2 / 150**2).sets
     assert sum({child + 1, child + 2} <= found[child] for child in range(0, 30, 3)) >= 8
     assert sum(map(len, found[30:])) <= 8
     assert all(x in found[y] for x in range(150) for y in found[x])
+
+
+# --- distinct tests ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize("seed", range(4))
+def test_each_distinct_test_is_counted_once_with_either_growth(method: str, seed: int) -> None:
+    test = FisherZ(correlated(seed, 200, 9))
+    asked = set()
+
+    class Recorder(Singly):
+        def __init__(self) -> None:
+            super().__init__(test)
+            self.pvalue = self._record
+
+        def _record(self, x: int, y: int, given: list[int]) -> float:
+            asked.add((frozenset((x, y)), frozenset(given)))
+            return test.pvalue(x, y, given)
+
+    own, singly = Ledger(test), Ledger(Recorder())
+    for ledger in (own, singly):
+        markov_boundaries(ledger, method, 0.01)
+    assert own.meter.tests_by_size() == singly.meter.tests_by_size()
+    assert own.meter.n_tests == len(asked)
+
+
+def test_a_boundary_that_holds_all_other_variables_is_complete() -> None:
+    """25 rows and 3 columns that all depend on each other leave nothing open."""
+    x = np.random.default_rng(0).normal(size=25)
+    table = np.column_stack([x + 0.3 * np.random.default_rng(k).normal(size=25) for k in range(1, 4)])
+    found = markov_boundaries(Ledger(FisherZ(table)), "iamb", 0.05)
+    assert found.truncated == {}

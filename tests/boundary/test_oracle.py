@@ -30,9 +30,9 @@ def true_boundaries(mag: MAG) -> list[set[int]]:
 def test_every_search_finds_the_markov_boundaries_of_the_mag(method: str, study: Study) -> None:
     oracle = MSeparation(study.dag, study.latent, study.selection)
     assert oracle.names == study.mag.names
-    used, found = markov_boundaries(Ledger(oracle), method, alpha=0.01)
-    assert used == method
-    assert found == true_boundaries(study.mag)
+    found = markov_boundaries(Ledger(oracle), method, alpha=0.01)
+    assert found.method == method
+    assert list(found.sets) == true_boundaries(study.mag)
 
 
 @every_method
@@ -51,7 +51,7 @@ def test_total_conditioning_one_test_at_a_time_is_the_same(study: Study) -> None
     at_once, singly = Ledger(oracle), Ledger(Alone(oracle))
     assert markov_boundaries(at_once, "tc", 0.01) == markov_boundaries(singly, "tc", 0.01)
     p = len(study.mag)
-    assert at_once.tests_by_size() == singly.tests_by_size() == {p - 2: p * (p - 1) // 2}
+    assert at_once.meter.tests_by_size() == singly.meter.tests_by_size() == {p - 2: p * (p - 1) // 2}
 
 
 @every_method
@@ -60,6 +60,6 @@ def test_total_conditioning_one_test_at_a_time_is_the_same(study: Study) -> None
 def test_tests_are_counted_as_boundary_tests(method: str, study: Study) -> None:
     ledger = Ledger(Alone(MSeparation(study.mag)))
     markov_boundaries(ledger, method, 0.01)
-    assert ledger.phases == ("boundary",)
-    assert ledger.n_tests == sum(ledger.tests_by_size("boundary").values())
-    assert ledger.n_tests >= len(study.mag) * (len(study.mag) - 1) // 2
+    assert ledger.meter.phases == ("boundary",)
+    assert ledger.meter.n_tests == sum(ledger.meter.tests_by_size("boundary").values())
+    assert ledger.meter.n_tests >= len(study.mag) * (len(study.mag) - 1) // 2

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from lmarvel import MAG, MSeparation, ParameterError, SepsetQuery
 from lmarvel.boundary.total_conditioning import total_conditioning
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.search import readable_search
 
 N = 6
@@ -91,8 +92,8 @@ def test_answers_are_those_without_memory_and_each_question_counts_once(rs: list
     for r in rs:
         assert ask(ledger, r) == ask_without_memory(Table(seed), r)
     assert set(Counter(test.asked).values()) <= {1}
-    assert ledger.n_tests == len(test.asked)
-    assert ledger.tests_by_size() == dict(sorted(Counter(len(z) for *_, z in test.asked).items()))
+    assert ledger.meter.n_tests == len(test.asked)
+    assert ledger.meter.tests_by_size() == dict(sorted(Counter(len(z) for *_, z in test.asked).items()))
 
 
 @settings(max_examples=200)
@@ -104,16 +105,16 @@ def test_max_tests_holds_and_ends_a_search_only_when_used_up(rs: list[Request], 
         for r in rs:
             assert ask(ledger, r) == ask_without_memory(Table(seed), r)
     except BudgetSpent:
-        assert ledger.n_tests == limit
-    assert ledger.n_tests == len(test.asked) <= limit
+        assert ledger.meter.n_tests == limit
+    assert ledger.meter.n_tests == len(test.asked) <= limit
 
 
 def test_a_test_that_is_known_costs_nothing() -> None:
     ledger = Ledger(Table(0), max_tests=1)
     first = ledger.pvalue("update", 0, 1, [3, 2])
-    assert ledger.n_tests == 1
+    assert ledger.meter.n_tests == 1
     assert ledger.pvalue("update", 1, 0, [2, 3]) == first
-    assert ledger.n_tests == 1
+    assert ledger.meter.n_tests == 1
 
 
 def test_phases_are_counted_apart() -> None:
@@ -121,11 +122,11 @@ def test_phases_are_counted_apart() -> None:
     ledger.pvalue("update", 0, 2, [])
     ledger.find_sepset("adjacency", 0, 2, [1], alpha=0.01)
     ledger.pvalue("removability", 0, 1, [2])
-    assert ledger.phases == ("adjacency", "removability", "update")
-    assert ledger.tests_by_size("update") == {0: 1}
-    assert ledger.tests_by_size("adjacency") == {1: 1}  # the empty set was asked before
-    assert ledger.tests_by_size() == {0: 1, 1: 2}
-    assert ledger.tests_by_size("completion") == {}
+    assert ledger.meter.phases == ("adjacency", "removability", "update")
+    assert ledger.meter.tests_by_size("update") == {0: 1}
+    assert ledger.meter.tests_by_size("adjacency") == {1: 1}  # the empty set was asked before
+    assert ledger.meter.tests_by_size() == {0: 1, 1: 2}
+    assert ledger.meter.tests_by_size("completion") == {}
 
 
 # --- after total conditioning -----------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def test_total_conditioning_is_counted_and_remembered_the_same_in_either_way(mag
     at_once, one_by_one = Ledger(MSeparation(mag)), Ledger(OnePairAtATime(mag))
     assert total_conditioning(at_once, 0.01) == total_conditioning(one_by_one, 0.01)
     n = len(mag)
-    assert at_once.tests_by_size() == one_by_one.tests_by_size() == {n - 2: n * (n - 1) // 2}
+    assert at_once.meter.tests_by_size() == one_by_one.meter.tests_by_size() == {n - 2: n * (n - 1) // 2}
 
 
 @pytest.mark.parametrize("test", [MSeparation, OnePairAtATime])
@@ -158,14 +159,14 @@ def test_total_conditioning_is_counted_and_remembered_the_same_in_either_way(mag
 def test_what_total_conditioning_separated_can_still_be_found_separated(mag: MAG, test: type) -> None:
     ledger = Ledger(test(mag))
     total_conditioning(ledger, 0.01)
-    before = ledger.n_tests
+    before = ledger.meter.n_tests
     for x in range(len(mag)):
         for y in range(x):
             rest = tuple(v for v in range(len(mag)) if v not in (x, y))
             found = ledger.find_sepset("adjacency", x, y, (), 0.01, always=rest).sepset
             assert found == (frozenset(rest) if mag.m_separated(x, y, rest) else None)
             assert ledger.pvalue("update", x, y, rest) == float(mag.m_separated(x, y, rest))
-    assert ledger.n_tests == before
+    assert ledger.meter.n_tests == before
 
 
 # --- budgets ----------------------------------------------------------------------------------------------
@@ -177,14 +178,14 @@ def test_max_conditioning_limits_a_search_and_says_so() -> None:
     x, y, pool = mag.index("A"), mag.index("B"), (mag.index("C"), mag.index("D"))
     answer = ledger.find_sepset("adjacency", x, y, pool, alpha=0.01)
     assert (answer.sepset, answer.complete) == (None, False)
-    assert ledger.tests_by_size() == {0: 1, 1: 2}
+    assert ledger.meter.tests_by_size() == {0: 1, 1: 2}
     assert Ledger(MSeparation(mag)).find_sepset("adjacency", x, y, pool, alpha=0.01).sepset == set(pool)
 
 
 def test_max_conditioning_counts_the_fixed_members() -> None:
     ledger = Ledger(Table(0), max_conditioning=1)
     answer = ledger.find_sepset("removability", 0, 1, (4,), alpha=0.99, always=(2, 3))
-    assert (answer.sepset, answer.complete, ledger.n_tests) == (None, False, 0)
+    assert (answer.sepset, answer.complete, ledger.meter.n_tests) == (None, False, 0)
 
 
 def test_a_larger_limit_than_the_pool_is_no_limit() -> None:
@@ -208,7 +209,7 @@ def test_max_seconds_ends_searches_and_single_tests() -> None:
         ledger.pvalue("update", 0, 1, [2])
     with pytest.raises(BudgetSpent, match="max_seconds"):
         ledger.find_sepset("adjacency", 0, 1, (2, 3), alpha=0.01)
-    assert ledger.n_tests == 0
+    assert ledger.meter.n_tests == 0
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_every_graph_on_the_way_is_ancestral_and_the_result_is_better_than_the_s
 ) -> None:
     test = study_data(seed, n, selection=selection)
     ledger = Ledger(test)
-    boundaries = markov_boundaries(ledger, "tc", 0.01)[1] if start_from_boundaries else None
+    boundaries = [set(mb) for mb in markov_boundaries(ledger, "tc", 0.01).sets] if start_from_boundaries else None
     found = m3hc(ledger, boundaries, test.moments)
     assert found.bic <= found.start_bic + 1e-6
     assert (found.bic < found.start_bic - 1e-6) == (found.mag.n_edges > 0)
@@ -300,7 +300,7 @@ def test_time_that_runs_out_in_the_search_leaves_the_best_graph_so_far() -> None
 
     def stop(phase: str, done: int, total: int) -> None:
         if phase == "search":
-            ledger.deadline = 0.0
+            ledger.meter.deadline = 0.0
 
     found = m3hc(ledger, None, test.moments, progress=stop)
     assert found.ended == "max_seconds is used up"

@@ -46,7 +46,7 @@ def test_with_an_oracle_every_adjacent_pair_is_kept(mag: MAG) -> None:
         assert adjacent_pairs(mag) <= set(found.pairs)
         assert found.undecided == []
         assert found.ended is None
-        assert ledger.phases == ("restriction",)
+        assert ledger.meter.phases == ("restriction",)
 
 
 @given(mags(5, 9))
@@ -119,7 +119,7 @@ def test_max_k_limits_the_conditioning_sets(max_k: int) -> None:
     test = FisherZ(sample(3, dag, 500))
     ledger = Ledger(test)
     found = restrict(ledger, None, test.correlation, 0.01, max_k, silent)
-    assert max(ledger.tests_by_size("restriction")) == max_k
+    assert max(ledger.meter.tests_by_size("restriction")) == max_k
     assert found.undecided == []
 
 
@@ -130,7 +130,7 @@ def test_the_compiled_and_the_readable_search_agree() -> None:
         test = FisherZ(data, compiled=compiled)
         ledger = Ledger(test)
         found.append(restrict(ledger, None, test.correlation, 0.05, 10, silent))
-        tests.append(ledger.tests_by_size())
+        tests.append(ledger.meter.tests_by_size())
     assert found[0] == found[1]
     assert tests[0] == tests[1]
 
@@ -143,10 +143,10 @@ def test_pairs_whose_turn_did_not_come_stay_in_and_are_listed() -> None:
     test = FisherZ(sample(5, dag, 500))
     full = Ledger(test)
     free = restrict(full, None, test.correlation, 0.01, 10, silent)
-    ledger = Ledger(test, max_tests=full.n_tests // 2)
+    ledger = Ledger(test, max_tests=full.meter.n_tests // 2)
     found = restrict(ledger, None, test.correlation, 0.01, 10, silent)
-    assert found.ended == f"max_tests={full.n_tests // 2} is used up"
-    assert ledger.n_tests <= full.n_tests // 2
+    assert found.ended == f"max_tests={full.meter.n_tests // 2} is used up"
+    assert ledger.meter.n_tests <= full.meter.n_tests // 2
     assert set(found.pairs) >= set(free.pairs)
     assert set(found.undecided) <= set(found.pairs)
     assert (6, 7) in found.undecided

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tests.generators import Study, mags, random_dag, random_mag, studies
 
 from lmarvel import DAG, MAG, CITestError, LMarvel, MSeparation, ParameterError, mag_to_pag
+from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.total_conditioning import total_conditioning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
-from lmarvel.skeleton.lmarvel import lmarvel
+from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.trace import Adjacent, BudgetEnded, Kept, LeftBoundary, NoneRemovable, Removed, Separated
 
 Question = tuple[frozenset[int], frozenset[int]]
@@ -78,41 +79,64 @@ def test_separating_sets_in_the_trace_separate(mag: MAG) -> None:
             assert mag.m_separated(e.y, e.z, e.sepset)
 
 
+def implied(*sets: set[int], method: str = "iamb", cut: dict | None = None) -> Sepsets:
+    return Sepsets(Boundaries.of(sets, method, 0.01, cut))
+
+
 def test_pairs_outside_each_others_boundary_have_the_smaller_boundary() -> None:
-    sepsets = Sepsets([{1}, {0, 2, 3}, {1, 3}, {1, 2}])
-    assert sepsets[0, 2] == sepsets[2, 0] == {1}
-    assert list(sepsets) == [(0, 2), (0, 3)]
+    sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2})
+    assert sepsets.lookup(0, 2) == sepsets.lookup(2, 0) == {1}
+    assert sepsets.tested(0, 2) is None
+    assert len(sepsets) == 0
+
+
+def test_total_conditioning_tested_such_pairs_given_all_others() -> None:
+    sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2}, method="tc")
+    assert sepsets.tested(0, 2) == sepsets.tested(2, 0) == {1, 3}
+    assert list(sepsets.pairs()) == [(0, 2), (0, 3)]
     assert len(sepsets) == 2
+    sepsets.join(0, 2)
+    assert sepsets.tested(0, 2) is sepsets.lookup(0, 2) is None
+    assert len(sepsets) == 1
 
 
 def test_stored_sets_come_first_and_are_symmetric() -> None:
-    sepsets = Sepsets([{1}, {0, 2, 3}, {1, 3}, {1, 2}])
+    sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2})
     sepsets.store(3, 2, frozenset({1}))
     sepsets.store(0, 2, frozenset({1, 3}))
-    assert sepsets[2, 3] == sepsets[3, 2] == {1}
-    assert sepsets[0, 2] == {1, 3}
-    assert dict(sepsets.found()) == {(2, 3): {1}, (0, 2): {1, 3}}
-    assert list(sepsets) == [(0, 2), (0, 3), (2, 3)]
-    assert len(sepsets) == 3
+    assert sepsets.lookup(2, 3) == sepsets.tested(3, 2) == {1}
+    assert sepsets.lookup(0, 2) == {1, 3}
+    assert dict(sepsets.found) == {(2, 3): {1}, (0, 2): {1, 3}}
+    assert list(sepsets.pairs()) == [(0, 2), (2, 3)]
+    assert len(sepsets) == 2
 
 
 def test_boundaries_that_were_cut_short_give_one_set_for_both_orders() -> None:
     cut = {0: (frozenset({1}), frozenset({1, 3})), 2: (frozenset({3}), frozenset({1, 3}))}
-    sepsets = Sepsets([{1}, {0, 2, 3}, {1, 3}, {1, 2}], cut)
-    assert sepsets[0, 2] == sepsets[2, 0] == {1}
+    sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2}, cut=cut)
+    assert sepsets.lookup(0, 2) == sepsets.lookup(2, 0) == {1}
 
 
 def test_adjacent_pairs_and_a_variable_with_itself_have_no_separating_set() -> None:
-    sepsets = Sepsets([{1}, {0, 2}, {1}])
+    sepsets = implied({1}, {0, 2}, {1}, method="tc")
     for pair in ((0, 1), (1, 0), (1, 1)):
-        assert pair not in sepsets
-        assert sepsets.get(pair) is None
-        with pytest.raises(KeyError):
-            sepsets[pair]
+        assert sepsets.lookup(*pair) is sepsets.tested(*pair) is None
+
+
+@pytest.mark.parametrize("place", [[0, 1, 2, 3], [3, 0, 2, 1]])
+def test_moved_sets_speak_of_the_same_variables(place: list[int]) -> None:
+    sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2}, method="tc", cut={0: (frozenset({1}), frozenset({1}))})
+    sepsets.store(2, 3, frozenset({1}))
+    sepsets.join(0, 3)
+    moved = sepsets.moved(place)
+    for x, y in combinations(range(4), 2):
+        for before, after in ((sepsets.lookup, moved.lookup), (sepsets.tested, moved.tested)):
+            sepset = before(x, y)
+            assert after(place[x], place[y]) == (None if sepset is None else {place[v] for v in sepset})
 
 
 def test_separating_sets_by_name() -> None:
-    named = NamedSepsets(Sepsets([{1}, {0, 2}, {1}]), ("A", "B", "C"))
+    named = NamedSepsets(implied({1}, {0, 2}, {1}, method="tc"), ("A", "B", "C"))
     assert named["A", "C"] == named["C", "A"] == {"B"}
     assert list(named) == [("A", "C")]
     assert len(named) == 1
@@ -142,7 +166,7 @@ def test_on_small_graphs_each_question_is_counted_once() -> None:
 @given(mags(max_nodes=9))
 def test_the_oracles_own_way_to_find_boundaries_changes_nothing(mag: MAG) -> None:
     """... but the way: the same PAG, the same separating sets, the same count."""
-    one, other = LMarvel(test=Recorder(mag)).fit(), learn(mag)
+    one, other = LMarvel(test=Recorder(mag), boundary="tc").fit(), learn(mag)
     assert one.pag_ == other.pag_
     assert dict(one.sepsets_) == dict(other.sepsets_)
     assert one.result_.stats.tests == other.result_.stats.tests
@@ -151,10 +175,10 @@ def test_the_oracles_own_way_to_find_boundaries_changes_nothing(mag: MAG) -> Non
 @given(mags())
 def test_phases_and_sizes_add_up(mag: MAG) -> None:
     test = Recorder(mag)
-    stats = LMarvel(test=test).fit().result_.stats
+    stats = LMarvel(test=test, boundary="tc").fit().result_.stats
     assert stats.n_tests == sum(sum(sizes.values()) for sizes in stats.tests.values()) == sum(stats.by_size().values())
     assert stats.by_size() == Counter(len(given) for _, given in set(test.asked))
-    assert set(stats.tests) <= {"boundary", "adjacency", "removability", "update", "completion", "chordless"}
+    assert set(stats.tests) <= {"boundary", "adjacency", "removability", "update", "completion", "chordless", "gaps"}
     n = len(mag)
     assert stats.tests["boundary"] == {n - 2: n * (n - 1) // 2}
     assert stats.mean_conditioning_size == pytest.approx(np.mean([len(given) for _, given in test.asked]))
@@ -446,11 +470,11 @@ def test_a_bare_chordless_cycle_has_nothing_to_remove() -> None:
 
 @given(mags())
 def test_progress_is_reported_after_each_removal(mag: MAG) -> None:
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[str, int, int]] = []
     ledger = Ledger(MSeparation(mag))
-    skeleton = lmarvel(ledger, total_conditioning(ledger, 0.01), progress=lambda k, n: seen.append((k, n)))
-    removals = sum(isinstance(e, Removed) for e in skeleton.trace)
-    assert seen == [(k, len(mag)) for k in range(1, removals + 1)]
+    learned = lmarvel(ledger, total_conditioning(ledger, 0.01), Levels(), progress=lambda *step: seen.append(step))
+    removals = sum(isinstance(e, Removed) for e in learned.trace)
+    assert seen == [("skeleton", k, len(mag)) for k in range(1, removals + 1)]
 
 
 def test_progress_of_fit_names_the_phase() -> None:

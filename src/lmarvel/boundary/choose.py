@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.grow_shrink import grow_shrink
-from lmarvel.boundary.growth import Growth, every_boundary
+from lmarvel.boundary.growth import every_boundary
 from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
 from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.ci.growth import Growth
 from lmarvel.ci.ledger import Ledger
 from lmarvel.errors import ParameterError
 
@@ -21,20 +23,19 @@ METHODS = ("auto", "tc", *_SEARCHES)
 
 
 def choose_boundary(ledger: Ledger) -> str:
-    """Return "tc" where the rows allow to condition on everything, else "iamb".
+    """Return "tc" where all pairs can be tested given everything else, else "iamb".
 
-    Total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as there are
-    variables (and 30). A limit on the conditioning size below p - 2 rules it out.
+    On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as there
+    are variables (and 30). A limit on the conditioning size below p - 2 rules it out. A test of one's own that says
+    nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
     """
-    p = len(ledger.ci.names)
-    rows = getattr(ledger.ci, "n", None)
-    enough = rows is None or rows - p - 1 >= max(p, 30)
-    allowed = ledger.max_conditioning is None or ledger.max_conditioning >= p - 2
-    return "tc" if enough and allowed else "iamb"
+    p, test = len(ledger.names), ledger.test
+    enough = test.tests_all_pairs if test.rows is None else test.rows - p - 1 >= max(p, 30)
+    return "tc" if enough and ledger.largest_set >= p - 2 else "iamb"
 
 
-def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = False) -> tuple[str, list[set[int]]]:
-    """Find the Markov boundary of every variable; return the method used and the boundaries.
+def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = False) -> Boundaries:
+    """Find the Markov boundary of every variable.
 
     Parameters
     ----------
@@ -51,15 +52,16 @@ def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = F
     --------
     >>> from lmarvel import MAG, MSeparation
     >>> oracle = MSeparation(MAG.from_edges("A --> C", "B --> C", "C --> D"))
-    >>> markov_boundaries(Ledger(oracle), "iamb", alpha=0.01)
-    ('iamb', [{1, 2}, {0, 2, 3}, {0, 1}, {1}])
+    >>> found = markov_boundaries(Ledger(oracle), "iamb", alpha=0.01)
+    >>> found.method, [sorted(mb) for mb in found.sets]
+    ('iamb', [[1, 2], [0, 2, 3], [0, 1], [1]])
     """
     if method not in METHODS:
         raise ParameterError(f"boundary must be one of {', '.join(METHODS)}, not {method!r}")
     if method == "auto":
         method = choose_boundary(ledger)
     if method == "tc":
-        return method, total_conditioning(ledger, alpha)
-    search = _SEARCHES[method]
-    most = min(len(ledger.ci.names) - 1, ledger.largest_set)
-    return method, every_boundary(ledger, lambda growth: search(growth, alpha, most), alpha, union)
+        return total_conditioning(ledger, alpha)
+    search, most = _SEARCHES[method], ledger.largest_set
+    sets, truncated = every_boundary(ledger, lambda growth: search(growth, alpha, most), alpha, union)
+    return Boundaries.of(sets, method, alpha, truncated)

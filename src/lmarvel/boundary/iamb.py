@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmarvel.boundary.growth import Growth, shrink
+from lmarvel.boundary.growth import shrink
+from lmarvel.ci.growth import Growth
 
 
 def iamb(growth: Growth, alpha: float, most: int) -> bool:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmarvel.ci.base import TestsAllPairs
-from lmarvel.ci.ledger import BudgetSpent, Ledger
-
-Boundaries = list[set[int]]
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 
 
 def total_conditioning(ledger: Ledger, alpha: float) -> Boundaries:
@@ -29,23 +28,16 @@ def total_conditioning(ledger: Ledger, alpha: float) -> Boundaries:
     --------
     >>> from lmarvel import MAG, MSeparation
     >>> oracle = MSeparation(MAG.from_edges("A --> C", "B --> C", "C --> D"))
-    >>> total_conditioning(Ledger(oracle), alpha=0.01)
-    [{1, 2}, {0, 2, 3}, {0, 1}, {1}]
+    >>> [sorted(mb) for mb in total_conditioning(Ledger(oracle), alpha=0.01).sets]
+    [[1, 2], [0, 2, 3], [0, 1], [1]]
     """
-    ci, n = ledger.ci, len(ledger.ci.names)
+    meter, n = ledger.meter, len(ledger.names)
+    pairs = n * (n - 1) // 2
     over = ledger.max_conditioning is not None and n - 2 > ledger.max_conditioning
-    if over or (ledger.max_tests is not None and n * (n - 1) // 2 > ledger.max_tests - ledger.n_tests):
-        raise BudgetSpent(f"total conditioning needs {n * (n - 1) // 2} tests given {n - 2} variables, over budget")
-    ledger.check_time()
-    inner = getattr(ci, "ci", ci)
-    if isinstance(inner, TestsAllPairs):
-        matrix = inner.dependent_given_rest(alpha)
-        ledger.count_all_pairs("boundary")
-        return [set(np.flatnonzero(row).tolist()) for row in matrix]
-    boundaries: Boundaries = [set() for _ in range(n)]
-    for x in range(n):
-        for y in range(x + 1, n):
-            if ledger.pvalue("boundary", x, y, (z for z in range(n) if z not in (x, y))) <= alpha:
-                boundaries[x].add(y)
-                boundaries[y].add(x)
-    return boundaries
+    if over or (meter.left is not None and pairs > meter.left):
+        raise BudgetSpent(f"total conditioning needs {pairs} tests given {n - 2} variables, over budget")
+    meter.check_time()
+    matrix = ledger.test.dependent_given_rest(alpha, meter.check_time)
+    meter.count("boundary", max(n - 2, 0), pairs)
+    ledger.memory.note_all_pairs(n)
+    return Boundaries.of((np.flatnonzero(row).tolist() for row in matrix), "tc", alpha)

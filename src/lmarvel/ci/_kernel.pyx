@@ -3,7 +3,8 @@
 
 The same visits, sets, p-values and counts as `lmarvel.ci.search.readable_search`. Subsets of one size are
 visited in lexicographic order, and a Cholesky factor of the conditioning set is kept a row a member, so that
-a new subset costs only the rows behind its first new member. `lmarvel.ci.gaussian` checks all lengths.
+a new subset costs only the rows behind its first new member. Nothing from Python is trusted: positions and lengths
+are checked before they are used.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -51,7 +52,7 @@ cdef struct Family:
     double level
 
 
-cdef inline void push(Factor* f, const double[:, ::1] R, int x, int y, int d, int w) noexcept nogil:
+cdef inline void push(Factor* f, const double[:, ::1] R, Py_ssize_t x, Py_ssize_t y, int d, int w) noexcept nogil:
     """Append w to the conditioning set at depth d."""
     cdef int i, j
     cdef double s, left = 1.0, on_x = R[w, x], on_y = R[w, y]
@@ -70,7 +71,7 @@ cdef inline void push(Factor* f, const double[:, ::1] R, int x, int y, int d, in
     f.y[d] = on_y * f.inverse[d]
 
 
-cdef inline double squared(Factor* f, const double[:, ::1] R, int x, int y, int d) noexcept nogil:
+cdef inline double squared(Factor* f, const double[:, ::1] R, Py_ssize_t x, Py_ssize_t y, int d) noexcept nogil:
     """Return the squared partial correlation of x and y given the first d members, 1 where it is undefined."""
     cdef int i
     cdef double vx = 1.0, vy = 1.0, c = R[x, y]
@@ -112,6 +113,8 @@ cdef inline bint covered(Family* g, int* chosen, int* node, int k) noexcept nogi
         if e < g.n_extra and (i == k or g.extra[e] < node[chosen[i]]):
             w = g.extra[e]
             e += 1
+        elif i == k:
+            return False           # fewer free members than the family's stop has: no set of it
         else:
             w = node[chosen[i]]
             i += 1
@@ -153,10 +156,25 @@ cdef bint fill(Family* g, tried, tuple pool, tuple always):
     return True
 
 
-def partial(const double[:, ::1] R, int x, int y, tuple given):
+cdef void check(const double[:, ::1] R, positions) except *:
+    """Refuse positions that the matrix does not have."""
+    cdef Py_ssize_t v
+    if R.shape[0] != R.shape[1]:
+        raise ValueError("the correlation matrix is not square")
+    for w in positions:
+        v = w
+        if v < 0 or v >= R.shape[0]:
+            raise IndexError(f"there is no variable at position {w}")
+
+
+def partial(const double[:, ::1] R, Py_ssize_t x, Py_ssize_t y, tuple given):
     """Return the squared partial correlation of x and y given up to MAX_DEPTH variables."""
     cdef Factor f
     cdef int d = 0
+    check(R, (x, y))
+    check(R, given)
+    if len(given) > DEPTH:
+        raise ValueError(f"at most {DEPTH} variables can be conditioned on here")
     for w in given:
         push(&f, R, x, y, d, w)
         d += 1
@@ -168,7 +186,7 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
 
     `critical[k]` is the squared partial correlation below which a test given k variables says "independent".
     """
-    cdef int x = query.x, y = query.y
+    cdef Py_ssize_t x = query.x, y = query.y
     cdef tuple pool = query.pool, always = query.always
     cdef double alpha = query.alpha, deadline = query.deadline
     cdef long long max_tests = -1 if query.max_tests is None else min(query.max_tests, 1 << 62)
@@ -183,6 +201,14 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
     cdef double r2, p, best = 0.0, smallest_r2
     cdef int state          # 0 going on, 1 found, 2 out of budget
     cdef bint fresh, skip, any_tested = False
+    check(R, (x, y))
+    check(R, pool)
+    check(R, always)
+    k = query.min_size
+    if k < 0 or m > POOL or top > m or base + max(top, 0) > DEPTH or len(query.tried) > FAMILIES:
+        raise ValueError("the search is too large for the compiled buffers")
+    if critical.shape[0] <= base + max(top, 0):
+        raise ValueError("critical values are missing for the largest sets")
     for i in range(m):
         node[i] = pool[i]
     for i in range(base):

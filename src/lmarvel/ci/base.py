@@ -7,11 +7,10 @@ function of variable names does as well: see :class:`FunctionTest`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lmarvel.errors import CITestError, ParameterError
 
@@ -36,14 +35,6 @@ class CITest(Protocol):
 
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
         """Return the p-value of the hypothesis that x and y are independent given the variables ``given``."""
-
-
-@runtime_checkable
-class TestsAllPairs(Protocol):
-    """A test that can test every pair given all other variables at once, as total conditioning wants."""
-
-    def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
-        """Return a symmetric matrix: is the p-value of x, y given everything else at most alpha?"""
 
 
 class Tried(NamedTuple):
@@ -189,3 +180,10 @@ def checked_alpha(alpha: float, name: str = "alpha") -> float:
     if not isinstance(alpha, int | float | np.number) or not 0.0 < float(alpha) < 1.0:
         raise ParameterError(f"{name} must lie strictly between 0 and 1, not {alpha!r}; 0.01 is a usual choice")
     return float(alpha)
+
+
+def check_positions(names: Sequence[str], positions: Iterable[int]) -> None:
+    """Refuse positions of variables that are not there."""
+    for v in positions:
+        if not isinstance(v, int | np.integer) or not 0 <= v < len(names):
+            raise CITestError(f"the test has {len(names)} variables; there is none at position {v!r}")

@@ -15,12 +15,13 @@ import math
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.base import SepsetAnswer, SepsetQuery
+from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
@@ -84,6 +85,7 @@ class FisherZ:
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
         self.compiled = compiled and _kernel is not None
+        self.search = "compiled" if self.compiled else "readable"
         if compiled and not self.compiled:
             _say_that_it_is_slow()
         self._precision: NDArray[np.float64] | None = None
@@ -93,6 +95,11 @@ class FisherZ:
 
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
         """Return the p-value of x and y being independent given the variables ``given``."""
+        check_positions(self.names, (x, y, *given))
+        if x == y or x in given or y in given:
+            raise CITestError(
+                f"{self.names[x]} and {self.names[y]} given themselves: two variables and others are needed"
+            )
         df = self.n - len(given) - 3
         if df < 1:
             raise CITestError(
@@ -108,6 +115,7 @@ class FisherZ:
 
     def find_sepset(self, query: SepsetQuery) -> SepsetAnswer:
         """Search for a separating set, compiled where the kernel's buffers allow."""
+        check_positions(self.names, (query.x, query.y, *query.always, *query.pool))
         most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
         top = min(most, self.largest_set - len(query.always))
         fits = (
@@ -163,6 +171,21 @@ class FisherZ:
         k = self._precision
         r2 = float(k[x, y]) ** 2 / (float(k[x, x]) * float(k[y, y]))
         return pvalue_of(min(r2, 1.0), self.n - len(self.names) - 1)
+
+    # --- what it is -------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the table was."""
+        return self.moments.summary()
+
+    def canonical_order(self) -> list[int]:
+        """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
+        strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
+        return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
+
+    def reordered(self, order: Sequence[int]) -> FisherZ:
+        """Return the same test with its variables in another order."""
+        return FisherZ(self.moments.take(order), compiled=self.compiled)
 
 
 class GaussianGrowth:
@@ -278,12 +301,5 @@ def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: S
 
 @lru_cache(maxsize=64)
 def _quantile(alpha: float) -> float:
-    """Return z with a two-sided p-value of alpha, by bisection on erfc."""
-    low, high = 0.0, 40.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        if math.erfc(middle / math.sqrt(2)) > alpha:
-            low = middle
-        else:
-            high = middle
-    return high
+    """Return z with a two-sided p-value of alpha."""
+    return -NormalDist().inv_cdf(alpha / 2)

@@ -73,3 +73,7 @@ class MSeparation:
         for i, v in enumerate(self._observed):
             matrix[i, [place[w] for w in members(total_boundary(self.graph, v, seen, self._selected))]] = True
         return matrix
+
+    def canonical_order(self) -> list[int]:
+        """Return the variables as they are: what a perfect test shows does not depend on their order."""
+        return list(range(len(self.names)))

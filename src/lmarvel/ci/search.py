@@ -1,31 +1,16 @@
 """The search for a separating set, in readable Python.
 
 Subsets of the pool are visited by size, then in pool order; the first whose p-value exceeds alpha is the
-answer. A test may bring a compiled search of its own (a method ``find_sepset``): it must return the same
-set, p-value and counts, and a property test holds the two together.
+answer. A test may bring a compiled search of its own (see :mod:`lmarvel.ci.adapter`): it must return the same set,
+p-value and counts, and a property test holds the two together.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from itertools import combinations
 
 from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
-
-
-def find_sepset(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
-    """Search with the test's own compiled search if it offers one, else with the readable one.
-
-    Examples
-    --------
-    >>> from lmarvel import MAG, MSeparation, SepsetQuery, find_sepset
-    >>> oracle = MSeparation(MAG.from_edges("A --> B", "B --> C"))
-    >>> find_sepset(oracle, SepsetQuery(0, 2, pool=(1,))).sepset
-    frozenset({1})
-    """
-    own: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(ci, "find_sepset", None)
-    return own(query) if own is not None else readable_search(ci, query)
 
 
 def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:

@@ -48,6 +48,12 @@ class Moments:
         np.fill_diagonal(matrix, 1.0)
         return matrix
 
+    def take(self, order: Sequence[int]) -> Moments:
+        """Return the moments with these columns, in this order."""
+        chosen = np.asarray(order)
+        covariance = np.ascontiguousarray(self.covariance[np.ix_(chosen, chosen)])
+        return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance)
+
     def summary(self) -> dict[str, Any]:
         """Return rows, mean and standard deviation of each column, and a fingerprint of the table, as plain data.
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from lmarvel.ci.base import CITest, checked_alpha
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.base import checked_alpha
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.errors import ParameterError
-from lmarvel.estimators.base import Learned, PagEstimator, Progress
+from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.inputs import Boundary
+from lmarvel.orient.engine import CheckPath
 from lmarvel.orient.rules import IsCollider
 from lmarvel.skeleton.fci import fci
-from lmarvel.skeleton.lmarvel import lmarvel
+from lmarvel.skeleton.gaps import settle_gaps
+from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.mbcs import mbcs
-from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.rfci import PathCheck, rfci
+from lmarvel.skeleton.state import Learned, Progress, SkeletonState
 from lmarvel.skeleton.triples import RULES, classify_triples
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LMarvel(PagEstimator):
     """Learn a PAG with L-MARVEL.
 
@@ -40,6 +47,10 @@ class LMarvel(PagEstimator):
     assume_chordal : bool
         True is the paper's algorithm, which assumes that selection leaves no chordless undirected cycle.
         False, the default, needs no such assumption, at hardly any cost.
+    faithful : bool
+        True decides as the paper's program does where the paper leaves a choice: the full boundary is not tried as a
+        separating set, separating sets outside boundaries are taken untested, and pairs that some step found
+        independent can stay edges. False, the default, asks and resolves these.
     selection : bool
         False asserts that the sample was not selected, and switches the rules R5-R7 off.
     max_conditioning, max_tests, max_seconds : optional
@@ -68,89 +79,21 @@ class LMarvel(PagEstimator):
     D o-> C
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        test: str | CITest | Callable[..., float] = "auto",
-        boundary: Boundary = "auto",
-        boundary_alpha: float | None = None,
-        removal_threshold: float = 0.8,
-        assume_chordal: bool = False,
-        selection: bool = True,
-        max_conditioning: int | None = None,
-        max_tests: int | None = None,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.boundary = boundary
-        self.boundary_alpha = boundary_alpha
-        self.removal_threshold = removal_threshold
-        self.assume_chordal = assume_chordal
-        self.selection = selection
-        self.max_conditioning = max_conditioning
-        self.max_tests = max_tests
-        self.max_seconds = max_seconds
+    removal_threshold: float = 0.8
+    assume_chordal: bool = False
+    faithful: bool = False
 
     def _check(self) -> None:
         checked_alpha(self.removal_threshold, "removal_threshold")
 
-    def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
-        skeleton = lmarvel(
-            ledger,
-            boundaries,
-            self.alpha,
-            level,
-            self.removal_threshold,
-            self.assume_chordal,
-            lambda done, total: report("skeleton", done, total),
-        )
-        edges = [(x, y) for x, around in enumerate(skeleton.adjacent) for y in sorted(around) if x < y]
-        sepsets = skeleton.sepsets
-        return Learned(edges, sepsets, skeleton.trace, lambda: skeleton.undecided, sepsets.is_collider)
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+        """Run L-MARVEL."""
+        levels = Levels(self.alpha, boundaries.level, self.removal_threshold, self.assume_chordal, self.faithful)
+        return lmarvel(ledger, boundaries, levels, report)
 
 
-class _Pruned(PagEstimator):
-    """Methods that cut edges from a dense graph, with their options for colliders."""
-
-    _starts_complete = True
-    colliders: str
-    max_p: bool
-    possible_d_sep: str
-    n_jobs: int
-
-    def _check(self) -> None:
-        if self.colliders not in RULES:
-            raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
-        if self.possible_d_sep not in ("pruned", "classic", "none"):
-            raise ParameterError(f"possible_d_sep must be pruned, classic or none, not {self.possible_d_sep!r}")
-        if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
-            raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
-
-    def _learned(self, pruning: Pruning, check: bool = False) -> Learned:
-        """Return a pruned graph with its colliders read as ``colliders`` says, and with RFCI's check of paths."""
-        is_collider: IsCollider = pruning.sepsets.is_collider
-        ambiguous: frozenset[tuple[int, int, int]] = frozenset()
-        if self.colliders != "standard":
-            try:
-                known, ambiguous = classify_triples(pruning, self.colliders)
-                is_collider = _by_class(known, is_collider)
-            except BudgetSpent as spent:
-                pruning.spent(spent)
-        path_check = PathCheck(pruning, is_collider) if check else None
-        edges = pruning.edges()
-        return Learned(edges, pruning.sepsets, pruning.trace, pruning.undecided, is_collider, ambiguous, path_check)
-
-
-def _by_class(known: dict[tuple[int, int, int], bool], otherwise: IsCollider) -> IsCollider:
-    def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        triple = (min(a, c), b, max(a, c))
-        return known[triple] if v == a and triple in known else otherwise(v, a, b, c)
-
-    return is_collider
-
-
-class FCI(_Pruned):
+@dataclass(kw_only=True, repr=False, eq=False)
+class FCI(PagEstimator):
     """Learn a PAG with FCI (Spirtes, Meek & Richardson 1999; Zhang 2008).
 
     Exact with an oracle. Its second search, over Possible-D-Sep sets, can take very many tests: set a budget.
@@ -182,40 +125,31 @@ class FCI(_Pruned):
     D o-> C
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        test: str | CITest | Callable[..., float] = "auto",
-        boundary: Boundary = "none",
-        boundary_alpha: float | None = None,
-        colliders: str = "standard",
-        max_p: bool = False,
-        possible_d_sep: str = "pruned",
-        n_jobs: int = 1,
-        selection: bool = True,
-        max_conditioning: int | None = None,
-        max_tests: int | None = None,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.boundary = boundary
-        self.boundary_alpha = boundary_alpha
-        self.colliders = colliders
-        self.max_p = max_p
-        self.possible_d_sep = possible_d_sep
-        self.n_jobs = n_jobs
-        self.selection = selection
-        self.max_conditioning = max_conditioning
-        self.max_tests = max_tests
-        self.max_seconds = max_seconds
+    boundary: Boundary = "none"
+    colliders: str = "standard"
+    max_p: bool = False
+    possible_d_sep: str = "pruned"
+    n_jobs: int = 1
 
-    def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
-        return self._learned(
-            fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, progress=report)
-        )
+    @classmethod
+    def _starts_complete(cls) -> bool:
+        return True
+
+    def _check(self) -> None:
+        if self.colliders not in RULES:
+            raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
+        if self.possible_d_sep not in ("pruned", "classic", "none"):
+            raise ParameterError(f"possible_d_sep must be pruned, classic or none, not {self.possible_d_sep!r}")
+        if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
+            raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
+
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+        """Run FCI."""
+        state = fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, progress=report)
+        return _learned(state, self.colliders)
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class RFCI(FCI):
     """Learn an RFCI-PAG (Colombo, Maathuis, Kalisch & Richardson 2012).
 
@@ -233,11 +167,13 @@ class RFCI(FCI):
     C --> D
     """
 
-    def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
-        pruning = rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report)
-        return self._learned(pruning, check=True)
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+        """Run RFCI, up to the tests that go with orientation."""
+        state = rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report)
+        return _learned(state, self.colliders, lambda is_collider: PathCheck(state, is_collider))
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class MBCS(PagEstimator):
     """Learn a PAG with MBCS*, the collider-set search on Markov boundaries (Pellet & Elisseeff 2008).
 
@@ -259,29 +195,35 @@ class MBCS(PagEstimator):
     C --> D
     """
 
-    _starts_complete = True
+    @classmethod
+    def _starts_complete(cls) -> bool:
+        return True
 
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        test: str | CITest | Callable[..., float] = "auto",
-        boundary: Boundary = "auto",
-        boundary_alpha: float | None = None,
-        selection: bool = True,
-        max_conditioning: int | None = None,
-        max_tests: int | None = None,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.boundary = boundary
-        self.boundary_alpha = boundary_alpha
-        self.selection = selection
-        self.max_conditioning = max_conditioning
-        self.max_tests = max_tests
-        self.max_seconds = max_seconds
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+        """Run MBCS*."""
+        return _learned(mbcs(ledger, boundaries, self.alpha, report))
 
-    def _learn(self, ledger: Ledger, boundaries: list[set[int]], level: float, report: Progress) -> Learned:
-        pruning = mbcs(ledger, boundaries, self.alpha, report)
-        sepsets = pruning.sepsets
-        return Learned(pruning.edges(), sepsets, pruning.trace, pruning.undecided, sepsets.is_collider)
+
+def _learned(
+    state: SkeletonState, colliders: str = "standard", check: Callable[[IsCollider], CheckPath] | None = None
+) -> Learned:
+    """Freeze a pruned graph with its colliders read as ``colliders`` says, and with RFCI's check of paths."""
+    is_collider: IsCollider = state.sepsets.is_collider
+    ambiguous: frozenset[tuple[int, int, int]] = frozenset()
+    if state.ended is None:
+        try:
+            settle_gaps(state)
+            if colliders != "standard":
+                known, ambiguous = classify_triples(state, colliders)
+                is_collider = _by_class(known, is_collider)
+        except BudgetSpent as spent:
+            state.spent(spent)
+    return state.learned(is_collider, ambiguous, None if check is None else check(is_collider))
+
+
+def _by_class(known: dict[tuple[int, int, int], bool], otherwise: IsCollider) -> IsCollider:
+    def is_collider(v: int, a: int, b: int, c: int) -> bool:
+        triple = (min(a, c), b, max(a, c))
+        return known[triple] if v == a and triple in known else otherwise(v, a, b, c)
+
+    return is_collider

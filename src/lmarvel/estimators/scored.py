@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from lmarvel.ci.base import CITest
-from lmarvel.ci.gaussian import FisherZ
+import numpy as np
+
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.estimators.base import Clock, PagEstimator, Progress, named_boundaries, statistics_of, versions
-from lmarvel.estimators.inputs import Boundary
+from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.discover import Chosen
 from lmarvel.orient.equivalence import orient_mag
-from lmarvel.result import Discovery
 from lmarvel.score.m3hc import M3HCResult, m3hc
+from lmarvel.skeleton.state import Progress
 from lmarvel.trace import BudgetEnded, Event, Moved
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class M3HC(PagEstimator):
     """Learn a MAG and its PAG with M3HC, hill climbing on BIC (Tsirlis, Lagani, Triantafillou & Tsamardinos 2018).
 
@@ -54,60 +57,28 @@ class M3HC(PagEstimator):
     D o-> C
     """
 
-    _starts_complete = True
+    max_k: int = 10
+    tabu: int = 100
+    patience: int = 50
+    max_iterations: int | None = None
 
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        test: str | CITest | Callable[..., float] = "auto",
-        boundary: Boundary = "auto",
-        boundary_alpha: float | None = None,
-        max_k: int = 10,
-        tabu: int = 100,
-        patience: int = 50,
-        max_iterations: int | None = None,
-        selection: bool = True,
-        max_conditioning: int | None = None,
-        max_tests: int | None = None,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.boundary = boundary
-        self.boundary_alpha = boundary_alpha
-        self.max_k = max_k
-        self.tabu = tabu
-        self.patience = patience
-        self.max_iterations = max_iterations
-        self.selection = selection
-        self.max_conditioning = max_conditioning
-        self.max_tests = max_tests
-        self.max_seconds = max_seconds
+    @classmethod
+    def _starts_complete(cls) -> bool:
+        return True
 
     def _check(self) -> None:
-        for name in ("max_k", "tabu", "patience", "max_iterations"):
-            value = getattr(self, name)
+        for name, least in (("max_k", 0), ("tabu", 1), ("patience", 1), ("max_iterations", 0)):
+            value = vars(self)[name]
             optional = name == "max_iterations" and value is None
-            if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}")
+            if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+                raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
-    def _discover(
-        self,
-        ledger: Ledger,
-        boundaries: list[set[int]],
-        level: float,
-        report: Progress,
-        clock: Clock,
-        settings: Mapping[str, Any],
-        data: Any,
-    ) -> Discovery:
-        names = tuple(ledger.ci.names)
-        moments = _moments(ledger.ci, data)
-        start = None if settings["boundary"] == "none" else boundaries
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Chosen:
+        """Run M3HC."""
         found = m3hc(
             ledger,
-            start,
-            moments,
+            None if boundaries.method == "none" else [set(mb) for mb in boundaries.sets],
+            _moments(ledger.test, data),
             self.alpha,
             self.max_k,
             self.tabu,
@@ -116,31 +87,21 @@ class M3HC(PagEstimator):
             report,
             self.selection,
         )
-        clock.lap("search")
-        return Discovery(
-            pag=found.pag,
-            sepsets={},
-            boundaries=named_boundaries(names, boundaries, settings),
-            stats=statistics_of(ledger, clock),
-            trace=_trace(found, self.selection),
-            settings=settings,
-            undecided=tuple((names[x], names[y]) for x, y in found.undecided),
-            mag=found.mag,
-            bic=found.bic,
-            data=moments.summary(),
-            versions=versions(),
-        )
+        undecided = np.array(found.undecided, dtype=np.intp).reshape(-1, 2)
+        return Chosen(found.mag.marks, found.pag.marks, found.bic, _trace(found, self.selection), undecided)
 
 
-def _moments(ci: CITest, data: Any) -> Moments:
-    if isinstance(ci, FisherZ):
-        return ci.moments
+def _moments(test: IndependenceTest, data: Any) -> Moments:
+    """Return the moments behind the score, in the order of the test's variables."""
+    if test.moments is not None:
+        return test.moments
     if data is None:
         raise DataError("M3HC scores graphs on data: pass a table to fit, also with a test of your own")
     moments = data if isinstance(data, Moments) else moments_of(data)
-    if moments.names != tuple(ci.names):
+    if set(moments.names) != set(test.names):
         raise DataError("the columns of the table and the variables of the test differ")
-    return moments
+    where = {name: i for i, name in enumerate(moments.names)}
+    return moments.take([where[name] for name in test.names])
 
 
 def _trace(found: M3HCResult, selection: bool) -> tuple[Event, ...]:

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.base import checked_alpha
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import MAG, PAG
@@ -210,7 +211,7 @@ def _search(
     recent: deque[int] = deque([climb.key], maxlen=tabu)
     try:
         while len(moves) - best_after < patience and (max_iterations is None or len(moves) < max_iterations):
-            ledger.check_time()
+            ledger.meter.check_time()
             move = climb.step(ledger, set(recent))
             if move is None:
                 break
@@ -285,7 +286,7 @@ class Climb:
                 if not self.state.is_legal(x, y, kind):
                     continue
                 if gain is None:
-                    ledger.check_time()
+                    ledger.meter.check_time()
                     gain = gains[kind] = self.gain(x, y, kind)
                 if gain < best - _NOISE and self.key ^ (present ^ kind) << 2 * index not in tabu:
                     best, choice, target = gain, index, kind
@@ -357,7 +358,7 @@ def _check(
     max_iterations: int | None,
 ) -> None:
     checked_alpha(alpha)
-    if tuple(ledger.ci.names) != tuple(moments.names):
+    if tuple(ledger.names) != tuple(moments.names):
         raise ParameterError("the test and the moments must be over the same variables, in the same order")
     for name, value, least in (
         ("max_k", max_k, 0),

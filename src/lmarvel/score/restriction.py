@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.gaussian import squared_partial_correlation
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 
 PHASE = "restriction"
 Progress = Callable[[str, int, int], None]
@@ -145,7 +146,7 @@ def restrict(
 
     Where a budget ends the tests, the pairs of the variables whose turn had not come stay in.
     """
-    n = len(ledger.ci.names)
+    n = len(ledger.names)
     everything = set(range(n))
     kept = [set(mb) for mb in boundaries] if boundaries is not None else [everything - {v} for v in range(n)]
     search = Restrict(ledger, correlation, alpha, max_k)

@@ -18,7 +18,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.draft import Draft
 from lmarvel.orient.engine import orient
@@ -26,16 +28,17 @@ from lmarvel.orient.rules import r0
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.rfci import PathCheck, check_triples, unshielded
+from lmarvel.skeleton.state import Progress, silent
 
 
 def fci(
     ledger: Ledger,
-    boundaries: list[set[int]],
+    boundaries: Boundaries,
     alpha: float = 0.01,
     n_jobs: int = 1,
     max_p: bool = False,
     possible_d_sep: str = "pruned",
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Pruning:
     """Learn the skeleton and separating sets of FCI.
 
@@ -43,7 +46,7 @@ def fci(
     ----------
     ledger : Ledger
         Where tests are asked, counted and budgeted.
-    boundaries : list of sets
+    boundaries : Boundaries
         The graph to start from: Markov boundaries, or for each variable all others.
     alpha : float
         The level.
@@ -53,7 +56,7 @@ def fci(
         Take the separating set with the largest p-value of its size, not the first found.
     possible_d_sep : {"pruned", "classic", "none"}
         Which sets the second search uses; "none" leaves it out, and edges can be too many.
-    progress : callable, optional
+    progress : callable
         Called with (what, done, of how many).
     """
     pruning = Pruning(ledger, boundaries, alpha, n_jobs, max_p)
@@ -75,7 +78,7 @@ def fci(
 def prune_by_possible_d_sep(
     pruning: Pruning,
     pool_of: Callable[[int, int], set[int]],
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = silent,
     phase: str = "possible-d-sep",
 ) -> None:
     """Test each edge x-y given the subsets of ``pool_of(x, y)`` and ``pool_of(y, x)``, which are found once."""
@@ -88,8 +91,7 @@ def prune_by_possible_d_sep(
         if k > pruning.ledger.largest_set:
             pruning.unfinished.update(pairs)
             return
-        if progress is not None:
-            progress(f"{phase}, sets of {k}", k, max(len(pool) for pair in pairs for pool in pools[pair]))
+        progress(f"{phase}, sets of {k}", k, max(len(pool) for pair in pairs for pool in pools[pair]))
         left = pruning.wave(phase, pairs, [pools[pair][0] for pair in pairs], k, k)
         pairs = pruning.wave(phase, left, [pools[pair][1] for pair in left], k, k)
         k += 1

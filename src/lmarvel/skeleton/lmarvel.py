@@ -14,6 +14,11 @@ single arrowhead, and some set of neighbours of Y, X among them, separates Y and
 arrowhead or there is no such path, the suspect is cleared without a test: that is nearly always so. See
 docs/theory.md.
 
+**On data** three things differ from the paper's program, unless ``faithful`` says otherwise: the full boundary is
+tried as a separating set (the boundary search need not have asked it), a set that is only implied by the boundaries
+is tested before an arrowhead rests on it (:mod:`lmarvel.skeleton.gaps`), and a pair that some step of the run found
+independent at the level alpha is not left as an edge.
+
 References
 ----------
 Akbari, Mokhtarian, Ghassami, Kiyavash, Recursive causal structure learning in the presence of latent
@@ -23,13 +28,15 @@ variables and selection bias, NeurIPS 2021.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from lmarvel.ci.base import SepsetAnswer
-from lmarvel.ci.ledger import BudgetSpent, Ledger
-from lmarvel.sepsets import Sepsets
-from lmarvel.trace import Adjacent, BudgetEnded, Event, Kept, LeftBoundary, NoneRemovable, Removed, Separated
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
+from lmarvel.skeleton.gaps import settle_gaps
+from lmarvel.skeleton.state import Learned, Progress, SkeletonState, pair_of, silent
+from lmarvel.trace import Kept, LeftBoundary, NoneRemovable, Removed
 
 
 class Suspect(NamedTuple):
@@ -41,81 +48,67 @@ class Suspect(NamedTuple):
     step: int
 
 
-class Skeleton(NamedTuple):
-    """Adjacent pairs, separating sets of the others, the trace, and pairs that a budget left open."""
+@dataclass(frozen=True)
+class Levels:
+    """The levels and switches of L-MARVEL.
 
-    adjacent: list[set[int]]
-    sepsets: Sepsets
-    trace: list[Event]
-    undecided: list[tuple[int, int]]
+    Attributes
+    ----------
+    alpha : float
+        Level of the tests for adjacency and Condition 1.
+    boundary : float
+        Level at which boundaries are updated.
+    threshold : float
+        Condition 2 is violated only by a set with a p-value above this.
+    assume_chordal : bool
+        True is the paper's algorithm; False drops its assumption on selection.
+    faithful : bool
+        Decide as the paper's program does where the paper's text leaves a choice.
+    """
+
+    alpha: float = 0.01
+    boundary: float = 0.01
+    threshold: float = 0.8
+    assume_chordal: bool = False
+    faithful: bool = False
 
 
-class Search:
+class Search(SkeletonState):
     """The state of one run: remaining variables, their boundaries, and what is known of each pair (A)."""
 
-    def __init__(
-        self, ledger: Ledger, boundaries: list[set[int]], alpha: float, boundary_alpha: float, threshold: float
-    ):
-        n = len(boundaries)
-        self.ledger = ledger
-        self.alpha = alpha
-        self.boundary_alpha = boundary_alpha
-        self.threshold = threshold
-        self.mb = [set(mb) for mb in boundaries]  # Mb_V, over the remaining variables V
-        self.adjacent: list[set[int]] = [set() for _ in range(n)]
-        self.sepsets = Sepsets(boundaries, ledger.truncated)
-        self.trace: list[Event] = []
+    def __init__(self, ledger: Ledger, boundaries: Boundaries, levels: Levels) -> None:
+        super().__init__(ledger, boundaries, levels.alpha, dense=False)
+        self.levels = levels
+        self.mb = [set(mb) for mb in boundaries.sets]  # Mb_V, over the remaining variables V
         self.removed_at: dict[int, int] = {}
         self.suspects: list[Suspect] = []
-        self.unfinished: set[tuple[int, int]] = set()
         self.unverified: set[tuple[int, int]] = set()  # in each other's boundary for want of a test
-
-    # --- A: what is known of pairs ----------------------------------------------------------------------
-
-    def is_open(self, x: int, y: int) -> bool:
-        """Tell whether it is undecided if x and y are adjacent."""
-        return y not in self.adjacent[x] and self.sepsets.lookup(x, y) is None
 
     def largest_untried(self, x: int, y: int, pool: int) -> int:
         """Return the size of the largest subset of a boundary, without the other end, that needs a look.
 
-        The full set does not, unless the boundary was found at a laxer level, or a limit kept it from being tested.
+        The paper's program leaves the full set out: that Y depends on X given all of it is how Y got into the boundary.
+        But searches of boundaries ask about other sets (total conditioning about all variables), at other levels.
         """
-        shown = self.boundary_alpha <= self.alpha and pool <= self.ledger.largest_set
-        return pool - 1 if shown and (min(x, y), max(x, y)) not in self.unverified else pool
+        shown = self.levels.boundary <= self.alpha and pool <= self.ledger.largest_set
+        return pool - 1 if self.levels.faithful and shown and pair_of(x, y) not in self.unverified else pool
 
-    def decide(self, phase: str, x: int, y: int, answer: SepsetAnswer) -> None:
-        """Enter the outcome of a search for a separating set of x and y."""
-        if answer.sepset is not None:
-            self.separate(phase, x, y, answer.sepset, answer.pvalue)
-            return
-        if not answer.complete:
-            self.unfinished.add((min(x, y), max(x, y)))
-        self.adjacent[x].add(y)
-        self.adjacent[y].add(x)
-        p, strongest = self.ledger.closest(x, y)  # of all searches: sets that one has tried the next leaves out
-        self.trace.append(Adjacent(x, y, strongest, p, phase))
-
-    def separate(self, phase: str, x: int, y: int, sepset: frozenset[int], pvalue: float) -> None:
-        """Keep a separating set."""
-        self.sepsets.store(x, y, sepset)
-        self.trace.append(Separated(x, y, sepset, pvalue, phase))
+    def decide(self, phase: str, x: int, y: int, pool: set[int]) -> None:
+        """Separate x and y by a subset of the pool, or join them."""
+        top = self.largest_untried(x, y, len(pool))
+        if self.try_separate(phase, x, y, pool, max_size=top).sepset is None:
+            self.join(phase, x, y)
 
 
 def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
-    """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X.
-
-    The full set is not tried: that Y depends on X given all of it is how Y got into the boundary.
-    """
+    """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X (line 7)."""
     mb = search.mb[x]
     for y in sorted(mb):
         if search.is_open(x, y):
-            top = search.largest_untried(x, y, len(mb) - 1)
-            answer = search.ledger.find_sepset(phase, x, y, mb - {y}, search.alpha, max_size=top)
-            search.decide(phase, x, y, answer)
+            search.decide(phase, x, y, mb - {y})
 
 
-def is_removable(search: Search, x: int, assume_chordal: bool) -> bool:
+def is_removable(search: Search, x: int) -> bool:
     """IsRemovable (Algorithm 2): test Conditions 1 and 2 of Theorem 2 for each Y in Adj(X), Z in Mb(X)."""
     mb, around = search.mb[x], search.adjacent[x] & search.mb[x]
     suspects = []
@@ -128,20 +121,21 @@ def is_removable(search: Search, x: int, assume_chordal: bool) -> bool:
                 continue
             pool = mb - {y, z}
             # Condition 1: some W inside Mb(X) separates Y and Z.
-            without = search.ledger.find_sepset("removability", y, z, pool, search.alpha)
+            without = search.try_separate("removability", y, z, pool, keep=False)
             if without.sepset is not None:
                 search.separate("removability", y, z, without.sepset, without.pvalue)
                 continue
             # Condition 2: no W + {X} does.
-            with_x = search.ledger.find_sepset("removability", y, z, pool, search.threshold, always=(x,))
+            threshold = search.levels.threshold
+            with_x = search.try_separate("removability", y, z, pool, always=(x,), alpha=threshold, keep=False)
             if with_x.sepset is not None:
                 if known is None:
                     search.separate("removability", y, z, with_x.sepset, with_x.pvalue)
                 search.trace.append(Kept(x, y, z, with_x.sepset, with_x.pvalue))
                 return False
             if not (without.complete and with_x.complete):
-                search.unfinished.add((min(y, z), max(y, z)))
-            if not assume_chordal and z in around:
+                search.unfinished.add(pair_of(y, z))
+            if not search.levels.assume_chordal and z in around:
                 if known is not None and _needs(search, x, y, z, known):
                     return False
                 suspects.append(Suspect(x, y, z, len(search.removed_at)))
@@ -153,7 +147,7 @@ def _needs(search: Search, x: int, y: int, z: int, known: frozenset[int]) -> boo
     """Tell whether the known separating set of Y and Z, which reaches outside Mb(X), needs X (Lemma 4)."""
     rest = frozenset(v for v in known if v not in search.removed_at)
     p = search.ledger.pvalue("removability", y, z, rest)
-    if p <= search.threshold or search.ledger.pvalue("removability", y, z, rest - {x}) > search.alpha:
+    if p <= search.levels.threshold or search.ledger.pvalue("removability", y, z, rest - {x}) > search.alpha:
         return False
     search.trace.append(Kept(x, y, z, rest, p))
     return True
@@ -176,7 +170,7 @@ def update_boundaries(search: Search, x: int) -> set[int]:
                 search.unverified.add((y, z))  # too large a set to test: the pair stays
                 continue
             p = search.ledger.pvalue("update", y, z, given)
-            if p > search.boundary_alpha:
+            if p > search.levels.boundary:
                 parted.append((y, z, frozenset(given), p))
     for y, z, sepset, p in parted:
         mb[y].discard(z)
@@ -199,10 +193,7 @@ def complete(search: Search, remaining: set[int]) -> None:
     for x in sorted(remaining):
         for y in sorted(search.mb[x]):
             if x < y and search.is_open(x, y):
-                pool = min(search.mb[x] - {y}, search.mb[y] - {x}, key=len)
-                top = search.largest_untried(x, y, len(pool))
-                answer = search.ledger.find_sepset("completion", x, y, pool, search.alpha, max_size=top)
-                search.decide("completion", x, y, answer)
+                search.decide("completion", x, y, min(search.mb[x] - {y}, search.mb[y] - {x}, key=len))
 
 
 def default_boundary_alpha(p: int, alpha: float) -> float:
@@ -214,78 +205,74 @@ def default_boundary_alpha(p: int, alpha: float) -> float:
     return min(2 / max(p, 2) ** 2, alpha)
 
 
-def lmarvel(
-    ledger: Ledger,
-    boundaries: list[set[int]],
-    alpha: float = 0.01,
-    boundary_alpha: float | None = None,
-    threshold: float = 0.8,
-    assume_chordal: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> Skeleton:
+def lmarvel(ledger: Ledger, boundaries: Boundaries, levels: Levels, progress: Progress = silent) -> Learned:
     """Learn the skeleton from Markov boundaries and tests (the function L-MARVEL of Algorithm 1).
 
     Parameters
     ----------
     ledger : Ledger
         Where tests are asked, counted and budgeted.
-    boundaries : list of sets
+    boundaries : Boundaries
         The Markov boundaries, symmetric.
-    alpha : float
-        Level of the tests for adjacency and Condition 1.
-    boundary_alpha : float, optional
-        Level at which boundaries are updated; 2/p^2 by default, and at most alpha.
-    threshold : float
-        Condition 2 is violated only by a set with a p-value above this.
-    assume_chordal : bool
-        True is the paper's algorithm; False drops its assumption on selection.
-    progress : callable, optional
-        Called with (variables removed, variables in all) after each removal.
+    levels : Levels
+        Levels of the tests, and switches.
+    progress : callable
+        Called with ("skeleton", variables removed, variables in all) after each removal.
     """
-    n = len(boundaries)
-    level = default_boundary_alpha(n, alpha) if boundary_alpha is None else boundary_alpha
-    search = Search(ledger, boundaries, alpha, level, threshold)
+    search = Search(ledger, boundaries, levels)
     try:
-        _remove_all(search, n, assume_chordal, progress)
-        if not assume_chordal:
+        _remove_all(search, progress)
+        if not levels.assume_chordal:
             clear_suspects(search)
+        if not levels.faithful:
+            settle_contested(search)
+            settle_gaps(search)
     except BudgetSpent as spent:
-        search.trace.append(BudgetEnded(str(spent)))
-        search.unfinished.update((min(s.y, s.z), max(s.y, s.z)) for s in search.suspects)
-    undecided = set(search.unfinished)
-    for x in ledger.truncated:  # decided on a boundary that may lack members
-        undecided.update((min(x, y), max(x, y)) for y in search.adjacent[x])
-    for x in range(n):
-        for y in boundaries[x]:
+        search.ended = str(spent)
+        search.unfinished.update(pair_of(s.y, s.z) for s in search.suspects)
+    for x, mb in enumerate(boundaries.sets):
+        for y in mb:
             if x < y and search.is_open(x, y):
-                undecided.add((x, y))
+                search.unfinished.add((x, y))
                 search.adjacent[x].add(y)
                 search.adjacent[y].add(x)
-    open_pairs = sorted(pair for pair in undecided if pair[1] in search.adjacent[pair[0]])
-    return Skeleton(search.adjacent, search.sepsets, search.trace, open_pairs)
+    return search.learned()
 
 
-def _remove_all(search: Search, n: int, assume_chordal: bool, progress: Callable[[int, int], None] | None) -> None:
-    """Remove removable variables, smallest boundary first, until none is left or none is removable."""
+def _remove_all(search: Search, progress: Progress) -> None:
+    """Remove removable variables, smallest boundary first, until none is left or none is removable (lines 5 to 12)."""
+    n = len(search.mb)
     waiting = [(len(mb), x) for x, mb in enumerate(search.mb)]
     heapq.heapify(waiting)
     while waiting:
         size, x = heapq.heappop(waiting)
         if x in search.removed_at or size != len(search.mb[x]):
             continue  # an outdated entry: the boundary has changed since
-        find_adjacent(search, x)
-        if not is_removable(search, x, assume_chordal):
+        find_adjacent(search, x)  # line 7
+        if not is_removable(search, x):  # line 8
             continue
         search.trace.append(Removed(x, frozenset(search.mb[x]), frozenset(search.adjacent[x] & search.mb[x])))
-        changed = update_boundaries(search, x)
+        changed = update_boundaries(search, x)  # line 10
         search.removed_at[x] = len(search.removed_at)
         for y in changed:
             heapq.heappush(waiting, (len(search.mb[y]), y))
-        if progress is not None:
-            progress(len(search.removed_at), n)
+        progress("skeleton", len(search.removed_at), n)
     remaining = set(range(n)) - search.removed_at.keys()
     if remaining:
         complete(search, remaining)
+
+
+def settle_contested(search: Search) -> None:
+    """Cut the edges of pairs that some step of the run found independent at the level alpha.
+
+    The search for a pair and a removal test of a third variable can disagree: the latter asks about sets that hold that
+    variable, and keeps them only above a much higher threshold. Left alone, such a pair would be an edge although a
+    test at the level of the run separates it.
+    """
+    for x, y in search.edges():
+        p, given = search.ledger.memory.closest(x, y)
+        if given is not None and p > search.alpha:
+            search.separate("contested", x, y, given, p)
 
 
 # --- chordless cycles -------------------------------------------------------------------------------------
@@ -300,14 +287,12 @@ def clear_suspects(search: Search) -> None:
     for s in suspects:
         pool = _candidates(search, s, doubtful, headed)
         if pool is not None and (s.y, s.z) not in false_edges:
-            answer = search.ledger.find_sepset("chordless", s.y, s.z, pool, search.alpha, always=(s.x,))
+            answer = search.try_separate("chordless", s.y, s.z, pool, always=(s.x,), keep=False)
             if answer.sepset is not None:
                 false_edges[s.y, s.z] = answer
             elif not answer.complete:
-                search.unfinished.add((min(s.y, s.z), max(s.y, s.z)))
+                search.unfinished.add(pair_of(s.y, s.z))
     for (y, z), answer in false_edges.items():
-        search.adjacent[y].discard(z)
-        search.adjacent[z].discard(y)
         assert answer.sepset is not None
         search.separate("chordless", y, z, answer.sepset, answer.pvalue)
 

@@ -10,59 +10,50 @@ With an oracle the result is the exact PAG.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Sequence, Set
 from itertools import combinations
 
-from lmarvel.ci.ledger import BudgetSpent, Ledger
-from lmarvel.skeleton.pruning import Pruning
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
+from lmarvel.skeleton.state import Progress, SkeletonState, silent
 
 PHASE = "collider-set"
 
 
-def mbcs(
-    ledger: Ledger,
-    boundaries: list[set[int]],
-    alpha: float = 0.01,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Pruning:
+def mbcs(ledger: Ledger, boundaries: Boundaries, alpha: float = 0.01, progress: Progress = silent) -> SkeletonState:
     """Learn the skeleton and separating sets of MBCS*.
 
     Parameters
     ----------
     ledger : Ledger
         Where tests are asked, counted and budgeted.
-    boundaries : list of sets
+    boundaries : Boundaries
         Markov boundaries, symmetric.
     alpha : float
         The level.
-    progress : callable, optional
+    progress : callable
         Called with (what, edges done, edges in all).
     """
-    pruning = Pruning(ledger, boundaries, alpha)
-    edges = [(x, y) for x, y in pruning.edges() if boundaries[x] & boundaries[y]]
+    state = SkeletonState(ledger, boundaries, alpha, dense=True)
+    around = boundaries.sets
+    edges = [(x, y) for x, y in state.edges() if around[x] & around[y]]
     spouse_links = []
     try:
         for done, (x, y) in enumerate(edges):
-            if progress is not None:
-                progress(PHASE, done, len(edges))
-            found = collider_set_search(pruning, boundaries, x, y)
+            progress(PHASE, done, len(edges))
+            found = collider_set_search(state, around, x, y)
             if found is not None:
                 spouse_links.append((x, y, *found))
     except BudgetSpent as spent:
-        _cut_together(pruning, spouse_links)
-        pruning.spent(spent)
-    else:
-        _cut_together(pruning, spouse_links)
-    return pruning
-
-
-def _cut_together(pruning: Pruning, links: list[tuple[int, int, frozenset[int], float]]) -> None:
-    for x, y, sepset, pvalue in links:
-        pruning.cut(PHASE, x, y, sepset, pvalue)
+        state.spent(spent)
+    for x, y, sepset, pvalue in spouse_links:  # together, so that no search sees a graph that others have changed
+        state.separate(PHASE, x, y, sepset, pvalue)
+    return state
 
 
 def collider_set_search(
-    pruning: Pruning, boundaries: list[set[int]], x: int, y: int
+    state: SkeletonState, boundaries: Sequence[frozenset[int]], x: int, y: int
 ) -> tuple[frozenset[int], float] | None:
     """Search a separating set of an edge in a triangle; return it with its p-value, or None."""
     triangle = boundaries[x] & boundaries[y]
@@ -70,13 +61,13 @@ def collider_set_search(
     # The part of the boundary that each common neighbour reaches, once x and y are deleted.
     reached = {v: frozenset(rest & _reachable(boundaries, v, {x, y})) for v in triangle}
     if not any(reached.values()):  # the common neighbours are then all there is to choose from
-        return _search(pruning, x, y, triangle, tuple(sorted(rest)), len(triangle))
+        return _search(state, x, y, triangle, tuple(sorted(rest)), len(triangle))
     for size in range(len(triangle) + 1):
         for kept in combinations(sorted(triangle), size):
             # Members of the boundary that an open collider among the common neighbours could make harmful.
             harmful = frozenset[int]().union(*(reached[v] for v in triangle.difference(kept)))
             always = tuple(sorted((rest - harmful).union(kept)))
-            found = _all_or_some(pruning, x, y, harmful, always)
+            found = _all_or_some(state, x, y, harmful, always)
             if found is not None:
                 return found
     return None
@@ -86,31 +77,31 @@ def collider_set_search(
 
 
 def _all_or_some(
-    pruning: Pruning, x: int, y: int, harmful: frozenset[int], always: tuple[int, ...]
+    state: SkeletonState, x: int, y: int, harmful: frozenset[int], always: tuple[int, ...]
 ) -> tuple[frozenset[int], float] | None:
     """Test x and y given ``always`` and all of the harmful members, then given each subset of these."""
-    ledger = pruning.ledger
+    ledger = state.ledger
     everything = harmful.union(always)
     if len(everything) <= ledger.largest_set:
-        p = ledger.pvalue(PHASE, x, y, everything, unrepeated=True)
-        if p > pruning.alpha:
+        p = ledger.pvalue(PHASE, x, y, everything, once=True)
+        if p > state.alpha:
             return everything, p
     else:
-        pruning.unfinished.add((x, y))
-    return _search(pruning, x, y, harmful, always, len(harmful) - 1) if harmful else None
+        state.unfinished.add((x, y))
+    return _search(state, x, y, harmful, always, len(harmful) - 1) if harmful else None
 
 
 def _search(
-    pruning: Pruning, x: int, y: int, pool: Set[int], always: tuple[int, ...], most: int
+    state: SkeletonState, x: int, y: int, pool: Set[int], always: tuple[int, ...], most: int
 ) -> tuple[frozenset[int], float] | None:
     """Search through ``always`` with at most so many members of a pool."""
-    answer = pruning.ledger.find_sepset(PHASE, x, y, pool, pruning.alpha, always=always, max_size=most, unrepeated=True)
+    answer = state.try_separate(PHASE, x, y, pool, always=always, max_size=most, once=True, keep=False)
     if not answer.complete:
-        pruning.unfinished.add((x, y))
+        state.unfinished.add((x, y))
     return None if answer.sepset is None else (answer.sepset, answer.pvalue)
 
 
-def _reachable(boundaries: list[set[int]], start: int, without: set[int]) -> set[int]:
+def _reachable(boundaries: Sequence[frozenset[int]], start: int, without: set[int]) -> set[int]:
     """Return what is connected to ``start`` in the boundary graph once ``without`` is deleted."""
     seen, stack = {start}, [start]
     while stack:

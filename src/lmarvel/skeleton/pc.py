@@ -7,14 +7,11 @@ extra edges; FCI and RFCI go on from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lmarvel.skeleton.pruning import Pruning
+from lmarvel.skeleton.state import Progress, silent
 
 
-def pc_stable(
-    pruning: Pruning, phase: str = "adjacency", progress: Callable[[str, int, int], None] | None = None
-) -> None:
+def pc_stable(pruning: Pruning, phase: str = "adjacency", progress: Progress = silent) -> None:
     """Cut every edge that a set of variables adjacent to one of its ends separates.
 
     Parameters
@@ -23,7 +20,7 @@ def pc_stable(
         The graph, which is changed.
     phase : str
         Under which the tests are counted.
-    progress : callable, optional
+    progress : callable
         Called with (what, k, largest possible k) as each size begins.
     """
     k = 0
@@ -35,8 +32,7 @@ def pc_stable(
         if k > pruning.ledger.largest_set:
             pruning.unfinished.update(pairs)
             return
-        if progress is not None:
-            progress(f"{phase}, sets of {k}", k, max(map(len, before)))
+        progress(f"{phase}, sets of {k}", k, max(map(len, before)))
         left = pruning.wave(phase, pairs, [before[x] for x, _ in pairs], k, k)
         pruning.wave(phase, left, [before[y] for _, y in left], k, k)
         k += 1

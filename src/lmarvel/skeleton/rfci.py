@@ -11,25 +11,27 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise
 
-from lmarvel.ci.ledger import BudgetSpent, Ledger
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.graph.marks import ARROW
 from lmarvel.orient.draft import Draft
 from lmarvel.orient.rules import Wanted
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
+from lmarvel.skeleton.state import Progress, Triple, pair_of, silent
 
-Triple = tuple[int, int, int]
 PHASE = "triples"
 _EXHAUSTIVE = 12  # a set up to this size is searched for its smallest separating subset; a larger one is thinned out
 
 
 def rfci(
     ledger: Ledger,
-    boundaries: list[set[int]],
+    boundaries: Boundaries,
     alpha: float = 0.01,
     n_jobs: int = 1,
     max_p: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Pruning:
     """Learn the skeleton of RFCI, up to the tests that go with orientation (see :class:`PathCheck`).
 
@@ -37,7 +39,7 @@ def rfci(
     ----------
     ledger : Ledger
         Where tests are asked, counted and budgeted.
-    boundaries : list of sets
+    boundaries : Boundaries
         The graph to start from: Markov boundaries, or for each variable all others.
     alpha : float
         The level.
@@ -45,7 +47,7 @@ def rfci(
         Threads over pairs in the PC search.
     max_p : bool
         Take the separating set with the largest p-value of its size, not the first found.
-    progress : callable, optional
+    progress : callable
         Called with (what, done, of how many).
     """
     pruning = Pruning(ledger, boundaries, alpha, n_jobs, max_p)
@@ -78,7 +80,7 @@ def check_triples(pruning: Pruning, triples: Iterable[Triple]) -> list[Triple]:
         x, y, z = queue.popleft()
         if not _stands(pruning, x, y, z):
             continue
-        given = pruning.sepsets[x, z] - {y}
+        given = _separating(pruning, x, z) - {y}
         cuts = [end for end in (x, z) if given - {end} and _cut_if_separated(pruning, end, y, given)]
         for end in cuts:
             common = pruning.adjacent[end] & pruning.adjacent[y]
@@ -86,6 +88,13 @@ def check_triples(pruning: Pruning, triples: Iterable[Triple]) -> list[Triple]:
         if not cuts:
             accepted.append((x, y, z))
     return [triple for triple in accepted if _stands(pruning, *triple)]
+
+
+def _separating(pruning: Pruning, x: int, z: int) -> frozenset[int]:
+    """Return the separating set of two variables that are not adjacent."""
+    sepset = pruning.sepsets.lookup(x, z)
+    assert sepset is not None
+    return sepset
 
 
 def _stands(pruning: Pruning, x: int, y: int, z: int) -> bool:
@@ -97,13 +106,13 @@ def _cut_if_separated(pruning: Pruning, x: int, y: int, given: frozenset[int]) -
     ledger = pruning.ledger
     zs = given - {x, y}
     if len(zs) > ledger.largest_set:
-        pruning.unfinished.add((min(x, y), max(x, y)))
+        pruning.unfinished.add(pair_of(x, y))
         return False
     p = ledger.pvalue(PHASE, x, y, zs)
     if p <= pruning.alpha:
         return False
     if len(zs) <= _EXHAUSTIVE:
-        answer = ledger.find_sepset(PHASE, x, y, zs, pruning.alpha)
+        answer = pruning.try_separate(PHASE, x, y, zs, keep=False)
         if answer.sepset is not None:
             zs, p = answer.sepset, answer.pvalue
     else:
@@ -111,7 +120,7 @@ def _cut_if_separated(pruning: Pruning, x: int, y: int, given: frozenset[int]) -
             thinner = ledger.pvalue(PHASE, x, y, zs - {z})
             if thinner > pruning.alpha:
                 zs, p = zs - {z}, thinner
-    pruning.cut(PHASE, x, y, zs, p)
+    pruning.separate(PHASE, x, y, zs, p)
     return True
 
 
@@ -142,15 +151,10 @@ class PathCheck:
 
     def _cut_first(self, path: tuple[int, ...]) -> tuple[int, int] | None:
         pruning = self.pruning
-        between = pruning.sepsets[path[0], path[-1]]
+        between = _separating(pruning, path[0], path[-1])
         for u, w in pairwise(path):
-            pool = between - {u, w}
-            answer = pruning.ledger.find_sepset(PHASE, u, w, pool, pruning.alpha, min_size=1)
-            if answer.sepset is not None:
-                pruning.cut(PHASE, u, w, answer.sepset, answer.pvalue)
+            if pruning.try_separate(PHASE, u, w, between - {u, w}, min_size=1).sepset is not None:
                 return u, w
-            if not answer.complete:
-                pruning.unfinished.add((min(u, w), max(u, w)))
         return None
 
     def _follow_up(self, draft: Draft, u: int, w: int) -> list[Wanted]:

@@ -1,0 +1,256 @@
+"""From a table (or a test) and settings to a :class:`~lmarvel.Discovery`: the course that all methods share.
+
+Variables are put into a canonical order first (by content, equals by name), and what was found is put back into the
+order of the user: so no method's result depends on the order of the columns.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
+from lmarvel.ci.registry import as_ci_test
+from lmarvel.estimators.inputs import Boundary, boundaries_for
+from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.graph.marks import Mark
+from lmarvel.orient.engine import orient
+from lmarvel.result import AllPairs, Discovery, Statistics
+from lmarvel.sepsets import NamedSepsets, Sepsets
+from lmarvel.skeleton.lmarvel import default_boundary_alpha
+from lmarvel.skeleton.state import Learned, Progress, silent
+from lmarvel.trace import BudgetEnded, Event, moved
+from lmarvel.version import __version__
+
+Marks = NDArray[np.int8]
+_GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a search by score chose: a MAG, its PAG, and what it rests on."""
+
+    mag: Marks
+    pag: Marks
+    bic: float
+    trace: tuple[Event, ...]
+    undecided: NDArray[np.intp]
+
+
+class Settings(Protocol):
+    """The parameters of a method, and the method itself."""
+
+    alpha: float
+    test: Any
+    boundary: Boundary
+    boundary_alpha: float | None
+    selection: bool
+    max_conditioning: int | None
+    max_tests: int | None
+    max_seconds: float | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
+        """Run the method on boundaries."""
+
+
+def discover(
+    data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None
+) -> Discovery:
+    """Learn a PAG from a table.
+
+    Parameters
+    ----------
+    data : array, mapping, frame, path, Dataset or Moments, optional
+        The table; not needed where ``settings.test`` is a test that knows its variables.
+    settings : an estimator
+        The method with its parameters, such as ``LMarvel(alpha=0.05)``.
+    names : sequence of str, optional
+        Variable names for an array, or for a test that is a plain function.
+    progress : callable, optional
+        Called with (phase, done, of how many) as the work goes on.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> discover(CARS, LMarvel()).pag
+    <PAG: 6 nodes, 7 edges>
+    """
+    report, clock = progress or silent, Clock()
+    report("data", 0, 1)
+    given = as_ci_test(settings.test, data, names)
+    order = given.canonical_order()
+    test = given.reordered(order)
+    clock.lap("data")
+    report("boundary", 0, 1)
+    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, settings.max_seconds, clock.started)
+    level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
+    try:
+        boundaries = boundaries_for(settings.boundary, ledger, level)
+    except BudgetSpent as spent:  # without boundaries no method can start
+        clock.lap("boundary")
+        return _nothing_learned(given, ledger, str(spent), clock, _recorded(settings, given, level, "none"))
+    clock.lap("boundary")
+    recorded = _recorded(settings, given, level, boundaries.method)
+    outcome = settings.learn(ledger, boundaries, data, report)
+    found = _graph_of(outcome, ledger, settings.selection, report, clock)
+    return _discovery(found.moved(order), boundaries.moved(order), given, ledger, clock, recorded)
+
+
+class Clock:
+    """Seconds by phase; ``started`` is where ``max_seconds`` counts from, reading the data included."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        """Enter the time since the last lap under this phase."""
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._last
+        self._last = now
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known at the end, on positions."""
+
+    pag: Marks
+    trace: tuple[Event, ...]
+    undecided: NDArray[np.intp]
+    sepsets: Sepsets | None = None
+    mag: Marks | None = None
+    bic: float | None = None
+
+    def moved(self, place: Sequence[int]) -> _Found:
+        """Return the same where variable v stands at ``place[v]``."""
+        at = np.asarray(place, dtype=np.intp)
+        return replace(
+            self,
+            pag=_moved(self.pag, at),
+            trace=tuple(moved(event, place) for event in self.trace),
+            undecided=np.sort(at[self.undecided], axis=1) if self.undecided.size else self.undecided,
+            sepsets=None if self.sepsets is None else self.sepsets.moved(place),
+            mag=None if self.mag is None else _moved(self.mag, at),
+        )
+
+
+def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
+    result = np.empty_like(marks)
+    result[np.ix_(place, place)] = marks
+    return result
+
+
+def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:
+    """Return the PAG of what a method found, oriented by rules where the method did not choose a graph itself."""
+    if isinstance(outcome, Chosen):
+        clock.lap("search")
+        return _Found(outcome.pag, outcome.trace, outcome.undecided, None, outcome.mag, outcome.bic)
+    clock.lap("skeleton")
+    report("orientation", 0, 1)
+    # A spent budget leaves a moment for what the tests have shown.
+    deadline = max(ledger.meter.deadline, time.monotonic() + _GRACE)
+    edges = [*outcome.decided, *map(tuple, outcome.undecided.tolist())]
+    draft = orient(
+        len(ledger.names), edges, outcome.is_collider, selection, outcome.ambiguous, outcome.check_path, deadline
+    )
+    clock.lap("orientation")
+    after = outcome if outcome.after is None else outcome.after()
+    return _Found(draft.matrix(), (*after.trace, *draft.log), after.undecided, after.sepsets)
+
+
+def _discovery(
+    found: _Found,
+    boundaries: Boundaries,
+    test: IndependenceTest,
+    ledger: Ledger,
+    clock: Clock,
+    settings: Mapping[str, Any],
+) -> Discovery:
+    """Put everything together under names."""
+    names = test.names
+    return Discovery(
+        pag=PAG._trusted(names, found.pag),
+        sepsets={} if found.sepsets is None else NamedSepsets(found.sepsets, names),
+        boundaries=_named(names, boundaries),
+        stats=_statistics(ledger, clock),
+        trace=found.trace,
+        settings=settings,
+        undecided=tuple((names[x], names[y]) for x, y in sorted(map(tuple, found.undecided.tolist()))),
+        mag=None if found.mag is None else MAG._trusted(names, found.mag),
+        bic=found.bic,
+        data=test.summary(),
+        versions=_versions(test.search_name),
+    )
+
+
+def _nothing_learned(
+    test: IndependenceTest, ledger: Ledger, reason: str, clock: Clock, settings: Mapping[str, Any]
+) -> Discovery:
+    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
+    names = test.names
+    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return Discovery(
+        pag=PAG._trusted(names, marks),
+        sepsets={},
+        boundaries={},
+        stats=_statistics(ledger, clock),
+        trace=(BudgetEnded(reason),),
+        settings=settings,
+        undecided=AllPairs(names),
+        data=test.summary(),
+        versions=_versions(test.search_name),
+    )
+
+
+def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[str]]:
+    """Return the Markov boundaries by name; none where the method started from the complete graph."""
+    if boundaries.method == "none":
+        return {}
+    return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries.sets, strict=True)}
+
+
+def _recorded(settings: Settings, test: IndependenceTest, level: float, boundary: str) -> dict[str, Any]:
+    """Return the settings as a result keeps them: plain values, with what "auto" became."""
+    plain = {"method": type(settings).__name__, **settings.get_params()}
+    plain |= {"test": test.name, "boundary": boundary, "boundary_alpha": level}
+    if test.rows is not None:
+        plain["rows"] = test.rows
+    return {name: _plain(value) for name, value in plain.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else type(value).__name__
+
+
+def _statistics(ledger: Ledger, clock: Clock) -> Statistics:
+    """Return the tests by phase and size and the seconds by phase."""
+    meter = ledger.meter
+    return Statistics({p: meter.tests_by_size(p) for p in meter.phases}, dict(clock.seconds))
+
+
+@cache
+def _versions(search: str) -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {"lmarvel": __version__, "python": platform.python_version(), "numpy": np.__version__, "search": search}
