@@ -44,7 +44,7 @@ class Dataset:
     >>> data.n, data.moments.mean.tolist(), [str(kind) for kind in data.kinds]
     (4, [2.5, 0.5], ['continuous', 'binary'])
     >>> data.resample(seed=1).weights.tolist()
-    [0, 2, 1, 1]
+    [0, 1, 1, 2]
     """
 
     __slots__ = ("_codes", "_given", "_scan", "_table", "names", "weights")
