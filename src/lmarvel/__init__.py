@@ -8,6 +8,7 @@ from lmarvel.ci.adapter import find_sepset
 from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
 from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.oracle import MSeparation
+from lmarvel.data import Dataset, Kind
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel
@@ -32,12 +33,14 @@ __all__ = [
     "CITest",
     "CITestError",
     "DataError",
+    "Dataset",
     "Discovery",
     "Edge",
     "Explanation",
     "FisherZ",
     "FunctionTest",
     "GraphError",
+    "Kind",
     "LMarvel",
     "LMarvelError",
     "LMarvelWarning",

@@ -26,7 +26,7 @@ def exact_covariance(table: np.ndarray) -> np.ndarray:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 1)
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", 1)
     return 16  # rows a batch, whatever the width
 
 
@@ -43,7 +43,7 @@ def test_moments_are_those_of_numpy() -> None:
 
 @pytest.mark.parametrize("batch_bytes", [1, 5000, 1 << 26])
 def test_a_mean_of_1e9_costs_no_accuracy(batch_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", batch_bytes)
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", batch_bytes)
     rng = np.random.default_rng(1)
     table = rng.normal(size=(2000, 3))
     table[:, 1] += table[:, 0]
@@ -69,7 +69,7 @@ def test_means_that_drift_from_batch_to_batch_cost_no_accuracy(small_batches: in
 def test_any_number_of_rows_fits_the_batches(n: int, seed: int) -> None:
     table = np.random.default_rng(seed).normal(size=(n, 3)) * [1.0, 1e-3, 1e3] + [0.0, 5.0, 1e6]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lmarvel.data.moments._BATCH_BYTES", 1)
+        patch.setattr("lmarvel.data.scan.BATCH_BYTES", 1)
         found = moments_of(table)
     assert found.n == n
     np.testing.assert_allclose(found.mean, table.mean(axis=0), rtol=1e-9, atol=1e-12)
@@ -164,6 +164,20 @@ def test_a_collinear_set_is_named(case: str, boundary: str) -> None:
         moments.check_collinear(moments.correlation())
     with pytest.raises(DataError, match=message):
         moments.precision(moments.correlation())
+
+
+def test_usable_columns_are_neither_copies_nor_collinear() -> None:
+    table = np.random.default_rng(14).normal(size=(50, 4))
+    good = moments_of(table)
+    good.check_usable(good.correlation())
+    few = moments_of(table[:4])  # collinear in the sample, as any table with so few rows
+    few.check_usable(few.correlation())
+    copy = moments_of(np.column_stack([table[:4], table[:4, 1]]))
+    with pytest.raises(DataError, match="'X1' and 'X4' are copies"):
+        copy.check_usable(copy.correlation())
+    total = moments_of(np.column_stack([table, table[:, 0] - table[:, 2]]))
+    with pytest.raises(DataError, match="'X4' is determined by 'X0', 'X2'"):
+        total.check_usable(total.correlation())
 
 
 def test_nearly_collinear_columns_are_not_refused() -> None:

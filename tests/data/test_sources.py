@@ -77,7 +77,7 @@ def test_every_source_gives_the_same_moments(source: Any) -> None:
 
 
 def test_every_source_gives_the_same_moments_in_small_batches(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 8 * 4 * 37)
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", 8 * 4 * 37)
     np.testing.assert_array_equal(moments_of(source).covariance, moments_of(TABLE).covariance)
 
 
@@ -131,6 +131,7 @@ BAD_ARRAYS = {
     "duplicate column name 'a'": (TABLE, ["a", "b", "a", "d"]),
     "column number 3 has an empty name": (TABLE, ["a", "b", " ", "d"]),
     "1 column is not enough": (TABLE[:, :1], None),
+    "1 name for 4 columns": (TABLE, ["a"]),
     "the table has no columns": (np.zeros((5, 0)), None),
     "the table has no rows": (np.zeros((0, 3)), None),
     "column 'X1', row 2: 'tall' is not a number": ([[1.0, 2.0], [3.0, "tall"]], None),
@@ -251,7 +252,7 @@ def test_missing_values_in_files_are_counted_by_column(ending: str, tmp_path: Pa
 
 
 def test_missing_values_are_counted_over_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 1)  # 16 rows
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", 1)  # 16 rows
     table = TABLE.copy()
     table[[3, 100, 499], 1] = np.nan
     table[[200, 201], 3] = np.nan
@@ -273,3 +274,44 @@ def test_an_infinite_first_value_is_counted_too() -> None:
     table[0, 2] = -np.inf
     with pytest.raises(DataError, match=r"infinite values in 'X2' \(1\)"):
         moments_of(table)
+
+
+MASKED = np.ma.masked_equal([[1, 2], [3, -9], [-9, 5], [-9, 8]], -9)
+WITH_GAPS: dict[str, Any] = {
+    "masked array": MASKED,
+    "masked floats": MASKED.astype(float),
+    "rows of masked arrays": list(MASKED),
+    "mapping of masked columns": {"X0": MASKED[:, 0], "X1": MASKED[:, 1]},
+    "objects with pandas' NA": np.array([[1, 2], [3, pd.NA], [pd.NA, 5], [None, 8]], dtype=object),
+    "pandas with objects": pd.DataFrame({"X0": pd.Series([1, 3, pd.NA, None], dtype=object), "X1": [2, pd.NA, 5, 8]}),
+    "mapping of pandas columns": {"X0": pd.array([1, 3, None, None], "Int64"), "X1": pd.Series([2, None, 5, 8])},
+    "mapping of nullable columns": {
+        k: pd.Series(v, dtype="Int64") for k, v in {"X0": [1, 3, None, None], "X1": [2, None, 5, 8]}.items()
+    },
+    "mapping of Polars columns": {"X0": pl.Series([1, 3, None, None]), "X1": pl.Series([2, None, 5, 8])},
+}
+
+
+@pytest.mark.parametrize("case", WITH_GAPS)
+def test_values_that_are_masked_or_null_are_missing(case: str) -> None:
+    with pytest.raises(DataError, match=r"missing values in 2 of 2 columns: 'X0' \(2\), 'X1' \(1\)"):
+        moments_of(WITH_GAPS[case])
+
+
+def test_a_mask_that_hides_nothing_changes_nothing() -> None:
+    np.testing.assert_array_equal(moments_of(np.ma.array(TABLE)).covariance, moments_of(TABLE).covariance)
+
+
+def test_names_are_given_to_columns_of_every_source(source: Any) -> None:
+    found = moments_of(source, names=["p", "q", "r", "s"], drop=["q"])
+    assert found.names == ("p", "r", "s")
+    np.testing.assert_array_equal(found.mean, moments_of(TABLE).mean[[0, 2, 3]])
+    with pytest.raises(DataError, match="3 names for 4 columns"):
+        moments_of(source, names=["p", "q", "r"])
+
+
+def test_no_column_and_one_column_are_said_in_their_numbers() -> None:
+    with pytest.raises(DataError, match=r"^1 column is not enough: at least 2"):
+        moments_of(COLUMNS, columns=["height"])
+    with pytest.raises(DataError, match=r"^0 columns are not enough: at least 2"):
+        moments_of(COLUMNS, drop=NAMES)

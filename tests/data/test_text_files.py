@@ -98,7 +98,7 @@ def test_a_file_of_many_batches_is_read_whole(write: Writer, monkeypatch: pytest
     table = np.random.default_rng(0).normal(size=(5000, 3)).round(6)
     path = write("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in table.tolist()))
     whole = moments_of(path)
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 8 * 3 * 100)
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", 8 * 3 * 100)
     assert moments_of(path).n == 5000
     np.testing.assert_allclose(moments_of(path).covariance, whole.covariance, rtol=1e-12, atol=1e-15)
 
@@ -172,7 +172,7 @@ def test_damaged_compressed_text_is_refused(damage: Callable[[bytes], bytes], wr
 def test_rows_before_a_damaged_end_are_not_taken_for_the_whole_file(
     rows: int, write: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lmarvel.data.moments._BATCH_BYTES", 1 << 12)
+    monkeypatch.setattr("lmarvel.data.scan.BATCH_BYTES", 1 << 12)
     path = write("a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(rows)) + '2,"')
     with pytest.raises(DataError, match=r"data\.csv"):
         moments_of(path)

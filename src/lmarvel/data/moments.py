@@ -1,8 +1,6 @@
-"""The moments of a table (number of rows, means, covariance), from one pass in bounded memory.
+"""The moments of a table (number of rows, means, covariance): all that Gaussian tests need of the data.
 
-The first row is subtracted from all, batches are centred on their own means, and merged (Chan, Golub & LeVeque
-1983), so a column with mean 1e9 and standard deviation 1 loses nothing, and a constant one has a variance of exactly
-zero. All that Gaussian tests need of the data is here.
+They are taken in one pass by :mod:`lmarvel.data.running`.
 """
 
 from __future__ import annotations
@@ -16,28 +14,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.table import Table, open_table
 from lmarvel.errors import DataError
 
-_BATCH_BYTES = 64 << 20
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
+_SMALL = 400  # up to here NumPy is quick enough, and SciPy need not be loaded
 
 
 @dataclass(frozen=True)
 class Moments:
     """Number of rows, means and covariance (divided by n) of named columns.
 
+    Where rows have weights, ``mean`` and ``covariance`` are weighted, ``n`` is still the number of rows, and
+    ``n_effective`` is Kish's (sum w)² / sum w², the number of rows of equal weight that tell as much; else it is n.
+
     Examples
     --------
     >>> m = moments_of({"a": [1.0, 2.0, 3.0, 6.0], "b": [1.0, 0.0, 1.0, 0.0]})
-    >>> m.n, m.mean.tolist(), float(m.covariance[0, 0])
-    (4, [3.0, 0.5], 3.5)
+    >>> m.n, m.n_effective, m.mean.tolist(), float(m.covariance[0, 0])
+    (4, 4.0, [3.0, 0.5], 3.5)
     """
 
     names: tuple[str, ...]
     n: int
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    n_effective: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.n_effective:
+            object.__setattr__(self, "n_effective", float(self.n))
+
+    def fingerprint(self) -> str:
+        """Return a digest of the names and of all bits of the numbers."""
+        digest = hashlib.blake2b(json.dumps([self.names, self.n, self.n_effective]).encode(), digest_size=8)
+        for array in (self.mean, self.covariance):
+            digest.update(np.ascontiguousarray(array, dtype="<f8").data)
+        return digest.hexdigest()
 
     def correlation(self) -> NDArray[np.float64]:
         """Return the correlation matrix."""
@@ -66,6 +78,17 @@ class Moments:
         ]
         text = json.dumps([self.n, [list(column.values()) for column in columns]], ensure_ascii=True)
         return {"rows": self.n, "fingerprint": hashlib.sha256(text.encode()).hexdigest()[:16], "columns": columns}
+
+    def check_usable(self, correlation: NDArray[np.float64]) -> None:
+        """Refuse columns that are copies of each other, and those that others determine, by name.
+
+        With no more rows than columns some columns always determine the others, in the sample only; so then copies
+        alone are looked for. (Rows of a resample repeat: their rank is at most the number of different ones, which is
+        never below ``n_effective``.)
+        """
+        self.check_duplicates(correlation)
+        if self.n_effective > len(self.names):
+            self.check_collinear(correlation)
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
@@ -108,9 +131,6 @@ class Moments:
         )
 
 
-_SMALL = 400  # up to here NumPy is quick enough, and SciPy need not be loaded
-
-
 def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Return the lower factor, and the first row at which the matrix is not positive definite (p if none)."""
     p = matrix.shape[0]
@@ -149,8 +169,8 @@ def moments_of(
 
     Parameters
     ----------
-    data : array, mapping, frame, path or Table
-        See :func:`lmarvel.data.table.open_table`, as for the other parameters.
+    data : array, mapping, frame, path, Dataset or Moments
+        See :meth:`lmarvel.Dataset.of`, as for the other parameters; this is ``Dataset.of(...).moments``.
 
     Examples
     --------
@@ -160,96 +180,6 @@ def moments_of(
     >>> bool(abs(m.covariance[0, 0] - 1) < 0.2)
     True
     """
-    table = data if isinstance(data, Table) else open_table(data, names, columns, drop, separator)
-    running = _Running(table.names)
-    with np.errstate(all="ignore"):  # what overflows is looked at, and named
-        for batch in table.batches(max(_BATCH_BYTES // (8 * len(table.names)), 16)):
-            running.add(batch)
-        return running.finish()
+    from lmarvel.data.dataset import Dataset  # which rests on this module
 
-
-class _Running:
-    """The moments of the rows so far."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        p = len(names)
-        self.names = names
-        self.n = 0
-        self.origin, self.mean, self.scatter = np.zeros(p), np.zeros(p), np.zeros((p, p))
-        self.missing, self.infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
-        self.varies = np.zeros(p, dtype=bool)
-
-    def add(self, batch: NDArray[np.float64]) -> None:
-        """Add a batch of rows; once one had gaps, only gaps are counted."""
-        if self.n == 0:
-            self.origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
-        shifted = np.subtract(batch, self.origin, order="C")
-        here = shifted.mean(axis=0)
-        if not np.isfinite(here).all():
-            self.missing += np.isnan(batch).sum(axis=0)
-            self.infinite += np.isinf(batch).sum(axis=0)
-            if not (self.missing.any() or self.infinite.any()):
-                culprit = self.names[int(np.argmin(np.isfinite(here)))]
-                raise DataError(f"the values of {culprit!r} are too large: rescale the column")
-        if not (self.missing.any() or self.infinite.any()):
-            shifted -= here
-            product = shifted.T @ shifted
-            flat = np.flatnonzero(np.diag(product) == 0)  # constant here, or too small to square
-            self.varies |= np.diag(product) != 0
-            self.varies[flat] |= (shifted[:, flat] != 0).any(axis=0)
-            self.mean, self.scatter = _merge(self.n, self.mean, self.scatter, len(batch), here, product)
-            self.varies |= np.diag(self.scatter) != 0  # batches may differ in their means only
-        self.n += len(batch)
-
-    def finish(self) -> Moments:
-        """Return the moments, or refuse what no test can be run on."""
-        _refuse_unusable(self.names, self.n, self.missing, self.infinite, ~self.varies)
-        covariance = self.scatter / self.n
-        variance = np.diag(covariance)
-        unscaled = ~((variance > 1e-300) & (variance < 1e300))
-        if unscaled.any():
-            culprit = self.names[int(np.argmax(unscaled))]
-            raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
-        return Moments(self.names, self.n, self.origin + self.mean, covariance)
-
-
-def _merge(
-    n: int,
-    mean: NDArray[np.float64],
-    scatter: NDArray[np.float64],
-    m: int,
-    here: NDArray[np.float64],
-    product: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Add a batch of m rows with mean ``here`` and centred product to the n rows so far."""
-    if n == 0:
-        return here, product
-    scatter += product
-    shift = here - mean
-    scatter += np.outer(shift * (n * m / (n + m)), shift)
-    return mean + shift * (m / (n + m)), scatter
-
-
-def _refuse_unusable(
-    names: tuple[str, ...],
-    n: int,
-    missing: NDArray[np.int64],
-    infinite: NDArray[np.int64],
-    constant: NDArray[np.bool_],
-) -> None:
-    if n == 0:
-        raise DataError("the table has no rows, only column names")
-    if missing.any():
-        which = ", ".join(f"{names[i]!r} ({missing[i]})" for i in np.flatnonzero(missing)[:20])
-        raise DataError(
-            f"missing values in {np.count_nonzero(missing)} of {len(names)} columns: {which}. Drop those rows or"
-            " columns, or impute them, first"
-        )
-    if infinite.any():
-        which = ", ".join(f"{names[i]!r} ({infinite[i]})" for i in np.flatnonzero(infinite)[:20])
-        raise DataError(f"infinite values in {which}: replace them or drop those rows")
-    if n == 1:
-        raise DataError("the table has one row: independence cannot be tested on it")
-    if constant.any():
-        which = ", ".join(repr(names[i]) for i in np.flatnonzero(constant)[:20])
-        raise DataError(f"constant column {which}: it can be neither cause nor effect here, drop it")
+    return Dataset.of(data, names, columns, drop, separator).moments

@@ -6,7 +6,8 @@ Arrays, lists, mappings of columns, pandas, Polars and PyArrow frames (through n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.files import Batches, read_header
+from lmarvel.data.files import open_file
+from lmarvel.data.memory import open_array, open_frame, open_mapping
+from lmarvel.data.source import Batches, Source
 from lmarvel.errors import DataError
+
+MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
 
 
 @dataclass(frozen=True)
@@ -31,13 +36,12 @@ class Table:
 
     names: tuple[str, ...]
     batches: Batches
+    in_memory: bool = True
 
 
 def column_names(data: Any, separator: str | None = None) -> list[str]:
     """Return the names of all columns of a table, as they stand there."""
-    if separator is not None and not _is_separator(separator):
-        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
-    return _columns_of(data, None, separator)[0]
+    return _source_of(data, None, separator).names
 
 
 def open_table(
@@ -47,57 +51,62 @@ def open_table(
     drop: Sequence[str] = (),
     separator: str | None = None,
 ) -> Table:
-    """Open anything that is a table, and choose its columns.
+    """Open anything that is a table, and choose its columns; of a file only the header is read.
 
     Parameters
     ----------
-    data : array, mapping, frame or path
+    data : array, mapping, frame, path or Table
         Rows are observations.
     names : sequence of str, optional
-        Names for the columns of an array.
+        Names for all columns, in place of those that they have. The columns of an array have none and are called X0,
+        X1 and so on by default.
     columns, drop : sequence of str
         The columns to use (all by default), and those to leave out.
     separator : str, optional
         The separator of a text file, by default told from its ending.
     """
-    if separator is not None and not _is_separator(separator):
-        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
-    found, choose = _columns_of(data, names, separator)
+    source = _source_of(data, names, separator)
+    found = source.names if names is None else renamed(source.names, names)
     if not found:
         raise DataError("the table has no columns")
-    wanted = _choose(found, columns, drop)
+    wanted = chosen_columns(found, columns, drop)
+    return Table(tuple(found[i] for i in wanted), _rechunk(source.choose(wanted)), source.in_memory)
+
+
+def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
+    """Return the positions of the columns to use; refuse a choice, or names, that nothing can be learned with."""
+    known = set(found)
+    for role, given in (("columns", columns or ()), ("drop", drop)):
+        for name in given:
+            if name not in known:
+                raise DataError(f"{role} names {name!r}, but the table has no such column: {_listing(found)}")
+    keep = set(found if columns is None else columns) - set(drop)
+    wanted = [i for i, name in enumerate(found) if name in keep]
     if len(wanted) < 2:
+        few = "1 column is not enough" if wanted else "0 columns are not enough"
         hint = _one_column_hint(found[wanted[0]]) if wanted else ""
-        raise DataError(f"{len(wanted)} column is not enough: at least 2 are needed to find edges between{hint}")
+        raise DataError(f"{few}: at least 2 are needed to find edges between{hint}")
+    if len(wanted) > MOST_COLUMNS:
+        raise DataError(f"{len(wanted)} columns are too many: choose at most {MOST_COLUMNS}")
     for i in wanted:
         if not found[i].strip():
             raise DataError(
                 f"column number {i + 1} has an empty name: give it one, or write the file without the row index"
             )
-    chosen = tuple(found[i] for i in wanted)
-    if len(set(chosen)) < len(chosen):
-        twice = sorted({name for name in chosen if chosen.count(name) > 1})
-        raise DataError(f"duplicate column name {', '.join(map(repr, twice))}: names must differ")
-    return Table(chosen, _rechunk(choose(wanted)))
+    twice = sorted(name for name, count in Counter(found[i] for i in wanted).items() if count > 1)
+    if twice:
+        raise DataError(f"duplicate column name {_listing([repr(name) for name in twice])}: names must differ")
+    return wanted
 
 
-def _is_separator(text: str) -> bool:
-    return (
-        len(text) == 1
-        and text.isascii()
-        and (text.isprintable() or text == "\t")
-        and text not in '"'
-        and not text.isalnum()
-    )
-
-
-def _choose(found: list[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
-    for role, given in (("columns", columns or ()), ("drop", drop)):
-        for name in given:
-            if name not in found:
-                raise DataError(f"{role} names {name!r}, but the table has no such column: {_listing(found)}")
-    keep = set(found if columns is None else columns) - set(drop)
-    return [i for i, name in enumerate(found) if name in keep]
+def renamed(found: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the new names, if there is one for each column."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise DataError("column names must be strings, as many as there are columns")
+    if len(names) != len(found):
+        given = "1 name" if len(names) == 1 else f"{len(names)} names"
+        raise DataError(f"{given} for {len(found)} column{'s' * (len(found) != 1)}")
+    return list(names)
 
 
 def _listing(names: Sequence[str], most: int = 20) -> str:
@@ -131,104 +140,31 @@ def _rechunk(batches: Batches) -> Batches:
     return exact
 
 
-Columns = tuple[list[str], Callable[[list[int]], Batches]]
-
-
-def _columns_of(data: Any, names: Sequence[str] | None, separator: str | None) -> Columns:
+def _source_of(data: Any, names: Sequence[str] | None, separator: str | None) -> Source:
+    if separator is not None and not _is_separator(separator):
+        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
+    if isinstance(data, Table):
+        return Source(list(data.names), lambda columns: _some(data, columns), data.in_memory)
     if isinstance(data, str | os.PathLike):
-        return read_header(Path(data), separator)
+        return open_file(Path(data), separator)
     if isinstance(data, Mapping):
-        return _from_array(_stack(data), [str(name) for name in data])
+        return open_mapping(data)
     if isinstance(data, np.ndarray | list | tuple):
-        return _from_array(data, None if names is None else list(names))
-    return _from_frame(data)
+        return open_array(data, None if names is None else list(names))
+    return open_frame(data)
 
 
-def _stack(data: Mapping[Any, Any]) -> NDArray[Any]:
-    columns = {name: np.asarray(values) for name, values in data.items()}
-    lengths = {name: column.shape for name, column in columns.items()}
-    if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
-        raise DataError(f"the columns of a mapping must be one-dimensional and equally long, not {lengths}")
-    return np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
+def _some(table: Table, columns: Sequence[int]) -> Batches:
+    if list(columns) == list(range(len(table.names))):
+        return table.batches
+    return lambda rows: (np.ascontiguousarray(batch[:, columns]) for batch in table.batches(rows))
 
 
-def _from_array(data: Any, names: list[str] | None) -> Columns:
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        raise DataError("the rows of a list must be equally long") from None
-    if array.ndim != 2:
-        raise DataError(f"an array of data has two dimensions, rows and columns, not {array.ndim}")
-    names = [f"X{i}" for i in range(array.shape[1])] if names is None else names
-    if len(names) != array.shape[1]:
-        raise DataError(f"{len(names)} names for {array.shape[1]} columns")
-    if not all(isinstance(name, str) for name in names):
-        raise DataError("column names must be strings")
-    if array.dtype.kind not in "fiub":
-        array = _numeric(array, names)
-    return names, lambda columns: _slices(array, columns)
-
-
-def _numeric(array: NDArray[Any], names: list[str]) -> NDArray[np.float64]:
-    if array.dtype.kind == "c":
-        raise DataError("complex numbers cannot be used: split them into real columns")
-    result = np.empty(array.shape)
-    for (i, j), value in np.ndenumerate(array):
-        try:
-            result[i, j] = np.nan if value is None else float(value)
-        except (TypeError, ValueError):
-            shown = str(value) if isinstance(value, str) else value
-            raise DataError(f"column {names[j]!r}, row {i + 1}: {shown!r} is not a number") from None
-    return result
-
-
-def _slices(array: NDArray[Any], columns: list[int]) -> Batches:
-    everything = columns == list(range(array.shape[1]))
-
-    def batches(rows: int) -> Iterator[NDArray[np.float64]]:
-        for start in range(0, array.shape[0], rows):
-            part = array[start : start + rows]
-            yield (part if everything else part[:, columns]).astype(np.float64, copy=False)
-
-    return batches
-
-
-def _from_frame(data: Any) -> Columns:
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"cannot read data of type {type(data).__name__}: pass an array, a pandas, Polars or PyArrow frame (a lazy"
-            f" one collected), a mapping of columns, or a path ({error})"
-        ) from None
-    names = [str(name) for name in frame.columns]
-
-    def choose(columns: list[int]) -> Batches:
-        for i in columns:
-            _check_dtype(frame[:, i], names[i])
-        kept = [frame.columns[i] for i in columns]
-        numbers = frame.select(nw.col(*kept).cast(nw.Float64()).fill_null(float("nan")))
-
-        def batches(rows: int) -> Iterator[NDArray[np.float64]]:
-            for start in range(0, len(numbers), rows):
-                yield np.ascontiguousarray(numbers[start : start + rows].to_numpy(), dtype=np.float64)
-
-        return batches
-
-    return names, choose
-
-
-def _check_dtype(series: Any, name: str) -> None:
-    import narwhals as nw
-
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return
-    for row, value in enumerate(series.to_list(), start=1):
-        if isinstance(value, int | float | None):
-            continue
-        raise DataError(
-            f"column {name!r}, row {row}: {value!r} is not a number. Leave the column out, or turn it into numbers"
-        )
-    raise DataError(f"column {name!r} is of type {series.dtype}, not numeric: turn it into numbers, or leave it out")
+def _is_separator(text: str) -> bool:
+    return (
+        len(text) == 1
+        and text.isascii()
+        and (text.isprintable() or text == "\t")
+        and text not in '"'
+        and not text.isalnum()
+    )

@@ -1,0 +1,80 @@
+"""The process that reads Parquet and Feather files for :mod:`lmarvel.data.binary`; run as a script, imported nowhere.
+
+It takes a request a line, as JSON, and answers each with lines of JSON, those that announce rows followed by the
+bytes of as many rows of float64. What Polars refuses is an answer too. After a panic it says so and ends, since Polars
+may hold locks, or worse. Where Polars takes the whole process down it cannot even say that, and the end of the pipe
+does.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator
+from typing import IO, Any
+
+
+def main() -> None:
+    """Serve requests until there are no more; the first line is the path on which packages are found."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # panics are printed by Polars itself
+    os.dup2(nowhere, 2)
+    sys.path[:] = json.loads(sys.stdin.buffer.readline())
+    import polars as pl
+
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        try:
+            for header, body in _header(request) if request["columns"] is None else _rows(request):
+                _say(answers, header, body)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            _say(answers, {"error": _first_line(error), "sound": True}, b"")
+        except (pl.exceptions.PanicException, Exception) as error:
+            _say(answers, {"error": _first_line(error)}, b"")
+            return
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _say(answers: IO[bytes], header: dict[str, Any], body: Any) -> None:
+    answers.write(json.dumps(header).encode() + b"\n")
+    answers.write(body)
+    answers.flush()
+
+
+def _scan(request: dict[str, Any]) -> Any:
+    import polars as pl
+
+    scan = pl.scan_parquet if request["format"] == "parquet" else pl.scan_ipc
+    return scan(glob.escape(request["path"]), hive_partitioning=False)
+
+
+def _header(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    import polars as pl
+
+    schema = _scan(request).collect_schema()
+    usable = [dtype.is_numeric() or dtype in (pl.Boolean, pl.Null) for dtype in schema.dtypes()]
+    yield {"names": schema.names(), "types": [str(dtype) for dtype in schema.dtypes()], "usable": usable}, b""
+
+
+def _rows(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    import polars as pl
+    import polars.selectors as cs
+
+    columns = cs.by_name(*request["columns"])  # to pl.col() a star or ^...$ would be a pattern
+    frame = _scan(request).select(columns.cast(pl.Float64).fill_null(math.nan))
+    for batch in frame.collect_batches(chunk_size=request["rows"], maintain_order=True):
+        numbers = batch.to_numpy(order="c")
+        if len(numbers):
+            yield {"rows": len(numbers)}, memoryview(numbers).cast("B")
+    yield {"rows": 0}, b""
+
+
+if __name__ == "__main__":
+    main()

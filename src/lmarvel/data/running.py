@@ -1,0 +1,133 @@
+"""Moments in one pass, in bounded memory and without loss of digits.
+
+The textbook formula, the mean of the squares less the square of the mean, loses every digit where the mean is large: at
+a mean of 1e9 and a deviation of 1 nothing is left of 16 digits. So the first row is subtracted from all, each
+batch of m rows is centred on its own mean, and its scatter S (the sum of outer products of centred rows) is merged with
+that of the n rows so far by the rule of Chan, Golub & LeVeque (1983, Algorithms for computing the sample variance)
+
+    S = S_n + S_m + (nm / (n + m)) d dᵀ,    mean = mean_n + (m / (n + m)) d,    d = mean_m - mean_n,
+
+in which only small numbers meet. A constant column has a variance of exactly zero. With weights n and m are sums of
+weights, and rows are multiplied by the roots of theirs before products are taken; a row of weight zero is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError
+
+Vector = NDArray[np.float64]
+
+
+class Running:
+    """The moments of the rows so far."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        p = len(names)
+        self.names = names
+        self.n = 0
+        self.total: float = 0  # of the weights, the number of rows where there are none
+        self.squares = 0.0  # of the weights
+        self.origin, self.mean, self.scatter = np.zeros(p), np.zeros(p), np.zeros((p, p))
+        self.missing, self.infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
+        self.varies = np.zeros(p, dtype=bool)
+
+    def add(self, batch: NDArray[np.float64], weights: Vector | None = None) -> None:
+        """Add a batch of rows; once one had gaps, only gaps are counted."""
+        self.n += len(batch)
+        if weights is not None:
+            batch, weights = batch[weights > 0], weights[weights > 0]
+            if not len(batch):
+                return
+        if self.total == 0:
+            self.origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
+        shifted = np.subtract(batch, self.origin, order="C")
+        here = shifted.mean(axis=0) if weights is None else weights @ shifted / weights.sum()
+        if not np.isfinite(here).all():
+            self._count_gaps(batch, here)
+        if not (self.missing.any() or self.infinite.any()):
+            shifted -= here
+            self._merge(shifted, here, weights)
+        self.total += len(batch) if weights is None else float(weights.sum())
+        self.squares += len(batch) if weights is None else float(weights @ weights)
+
+    def _count_gaps(self, batch: NDArray[np.float64], here: Vector) -> None:
+        self.missing += np.isnan(batch).sum(axis=0)
+        self.infinite += np.isinf(batch).sum(axis=0)
+        if not (self.missing.any() or self.infinite.any()):
+            culprit = self.names[int(np.argmin(np.isfinite(here)))]
+            raise DataError(f"the values of {culprit!r} are too large: rescale the column")
+
+    def _merge(self, centred: NDArray[np.float64], here: Vector, weights: Vector | None) -> None:
+        if weights is not None:
+            centred *= np.sqrt(weights)[:, None]
+        product = centred.T @ centred
+        flat = np.flatnonzero(np.diag(product) == 0)  # constant here, or too small to square
+        self.varies |= np.diag(product) != 0
+        self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
+        more = len(centred) if weights is None else float(weights.sum())
+        self.mean, self.scatter = _merged(self.total, self.mean, self.scatter, more, here, product)
+        self.varies |= np.diag(self.scatter) != 0  # batches may differ in their means only
+
+    def finish(self) -> Moments:
+        """Return the moments, or refuse what no test can be run on."""
+        self._refuse_unusable()
+        covariance = self.scatter / self.total
+        variance = np.diag(covariance)
+        unscaled = ~((variance > 1e-300) & (variance < 1e300))
+        if unscaled.any():
+            culprit = self.names[int(np.argmax(unscaled))]
+            raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
+        effective = float(self.total) ** 2 / self.squares
+        return Moments(self.names, self.n, self.origin + self.mean, covariance, effective)
+
+    def _refuse_unusable(self) -> None:
+        if self.n == 0:
+            raise DataError("the table has no rows, only column names")
+        if self.missing.any():
+            gaps = np.flatnonzero(self.missing)
+            raise DataError(
+                f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Drop"
+                " those rows or columns, or impute them, first"
+            )
+        if self.infinite.any():
+            which = self._counts(np.flatnonzero(self.infinite), self.infinite)
+            raise DataError(f"infinite values in {which}: replace them or drop those rows")
+        if self.n == 1:
+            raise DataError("the table has one row: independence cannot be tested on it")
+        constant = np.flatnonzero(~self.varies)
+        if constant.size:
+            which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]])
+            raise DataError(f"constant column {which}: it can be neither cause nor effect here, drop it")
+
+    def _counts(self, columns: NDArray[np.intp], counts: NDArray[np.int64]) -> str:
+        return _listed([f"{self.names[i]!r} ({counts[i]})" for i in columns[: _NAMED + 1]])
+
+
+_NAMED = 20  # columns, in a message
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:_NAMED]) + ", ..." * (len(words) > _NAMED)
+
+
+def _merged(
+    n: float,
+    mean: Vector,
+    scatter: NDArray[np.float64],
+    m: float,
+    here: Vector,
+    product: NDArray[np.float64],
+) -> tuple[Vector, NDArray[np.float64]]:
+    """Add a batch of weight m with mean ``here`` and centred product to the rows so far, of weight n."""
+    if n == 0:
+        return here, product
+    scatter += product
+    shift = here - mean
+    scatter += np.outer(shift * (n * m / (n + m)), shift)
+    return mean + shift * (m / (n + m)), scatter

@@ -1,0 +1,111 @@
+"""One pass over the rows of a table, made when something is asked that only the rows can tell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.kinds import TwoValued
+from lmarvel.data.moments import Moments
+from lmarvel.data.running import Running
+from lmarvel.data.table import Table
+from lmarvel.errors import DataError
+
+BATCH_BYTES = 64 << 20
+Tick = Callable[[], None]
+Weights = NDArray[np.float64] | NDArray[np.int64]
+
+
+def batch_rows(p: int) -> int:
+    """Return how many rows of p columns make a batch."""
+    return max(BATCH_BYTES // (8 * p), 16)
+
+
+class Scan:
+    """What one pass over the rows tells: their number, gaps, moments, columns of two values, and a digest.
+
+    Files are digested in the same pass, since to read them again costs more. Of a table in memory the digest is taken
+    when it is asked for, so that a quick fit does not pay for it.
+    """
+
+    def __init__(self, table: Table, weights: Weights | None) -> None:
+        self._table, self._weights = table, weights
+        self._done: tuple[Running, TwoValued] | None = None
+        self._moments: Moments | None = None
+        self._fingerprint: str | None = None
+
+    def moments(self, tick: Tick | None = None) -> Moments:
+        """Return the moments; the rows are read the first time only."""
+        if self._moments is None:
+            running, _ = self.done(tick)
+            with np.errstate(all="ignore"):
+                self._moments = running.finish()
+        return self._moments
+
+    def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued]:
+        """Make the pass if it was not made; ``tick`` is called after each batch and ends the pass if it raises."""
+        if self._done is None:
+            try:
+                self._done = self._pass(tick)
+            except MemoryError:
+                p = len(self._table.names)
+                raise DataError(
+                    f"the covariance of {p} columns needs {8 * p * p / 2**30:.1f} GiB, more memory than there is:"
+                    " choose fewer columns"
+                ) from None
+        return self._done
+
+    def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued]:
+        running, two_valued = Running(self._table.names), TwoValued(len(self._table.names))
+        digest = None if self._table.in_memory else self._new_digest()
+        with np.errstate(all="ignore"):  # what overflows is looked at, and named
+            for batch, weights in self._batches():
+                running.add(batch, weights)
+                two_valued.add(batch)
+                if digest is not None:
+                    digest.update(_bytes(batch))
+                if tick is not None:
+                    tick()
+        if self._weights is not None and len(self._weights) != running.n:
+            raise DataError(f"there are {len(self._weights)} weights for {running.n} rows")
+        if digest is not None:
+            self._fingerprint = digest.hexdigest()
+        return running, two_valued
+
+    def _batches(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
+        """Iterate over batches with their weights, which are put below 1 so that their squares stay in range."""
+        start = 0
+        scale = 1.0 if self._weights is None else float(self._weights.max(initial=0)) or 1.0
+        for batch in self._table.batches(batch_rows(len(self._table.names))):
+            if self._weights is None:
+                yield batch, None
+                continue
+            weights = self._weights[start : start + len(batch)] / scale
+            start += len(batch)
+            yield batch, np.pad(weights, (0, len(batch) - len(weights)))  # too few are refused at the end
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, weights and values, 16 hexadecimal digits."""
+        if not self._table.in_memory:
+            self.done()
+        if self._fingerprint is None:
+            digest = self._new_digest()
+            for batch in self._table.batches(batch_rows(len(self._table.names))):
+                digest.update(_bytes(batch))
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+    def _new_digest(self) -> hashlib.blake2b:
+        digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)
+        if self._weights is not None:
+            digest.update(b"weights" + _bytes(self._weights))
+        return digest
+
+
+def _bytes(numbers: NDArray[np.float64] | NDArray[np.int64]) -> memoryview:
+    """Return the bytes of numbers row by row as little-endian float64, so that a digest is the same everywhere."""
+    return np.ascontiguousarray(numbers, dtype="<f8").data
