@@ -187,13 +187,14 @@ def test_a_database_that_is_a_directory_is_told(tmp_path):
         Store(tmp_path, SETTINGS)
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("runs", [0, 1])
 def test_a_directory_that_cannot_be_written_is_told(tmp_path, runs):
     if runs:
         fill(tmp_path, runs)
     tmp_path.chmod(0o555)
     try:
+        if os.access(tmp_path, os.W_OK):
+            pytest.skip("root may write everywhere")
         with pytest.raises(OutputError, match=r"cannot write .*: Permission denied"):
             Store(tmp_path, SETTINGS)
     finally:

@@ -21,14 +21,14 @@ _MEASURES = {
     "total_s": "seconds",
 }
 _STRUCTURES = tuple(name for name in COUNTS if name in NETWORKS)
-# Variables, degree, latent and selection variables.
+# Degree; variables, latent and selection variables.
 _RANDOM = {
-    "sparse": (40, 2, 4, 2),
-    "dense": (30, 5, 3, 2),
-    "no latents": (40, 2, 0, 4),
-    "no selection": (40, 2, 4, 0),
-    "neither": (40, 2, 0, 0),
-    "many latents": (40, 2, 12, 0),
+    "sparse": (2, (40, 4, 2)),
+    "dense": (5, (30, 3, 2)),
+    "no latents": (2, (40, 0, 4)),
+    "no selection": (2, (40, 4, 0)),
+    "neither": (2, (40, 0, 0)),
+    "many latents": (2, (40, 12, 0)),
 }
 _BY_ROWS = ("insurance", "alarm", "ecoli70", "hailfinder")
 _ROWS = (200, 500, 5_000, 50_000)
@@ -37,10 +37,8 @@ _ROWS = (200, 500, 5_000, 50_000)
 def _settings() -> tuple[Setting, ...]:
     structures = [Setting("accuracy", name, name, *COUNTS[name], "benchmark") for name in _STRUCTURES]
     graphs = [
-        Setting(
-            "accuracy", panel, f"degree={degree}", n, latent, selection, "benchmark", heading=f"{panel}, {n} variables"
-        )
-        for panel, (n, degree, latent, selection) in _RANDOM.items()
+        Setting("accuracy", panel, f"degree={degree}", *counts, "benchmark", heading=_heading(panel, *counts))
+        for panel, (degree, counts) in _RANDOM.items()
     ]
     by_rows = [
         Setting("accuracy", _panel(name), name, *COUNTS[name], "benchmark", sample=rows, heading=f"{rows:,} rows")
@@ -48,6 +46,10 @@ def _settings() -> tuple[Setting, ...]:
         for rows in _ROWS
     ]
     return (*structures, *graphs, *by_rows)
+
+
+def _heading(panel: str, variables: int, latent: int, selection: int) -> str:
+    return f"{panel} ({variables - latent - selection},{latent},{selection})"
 
 
 def _panel(name: str) -> str:

@@ -32,7 +32,6 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.result import Discovery, Statistics
 from lmarvel.trace import BudgetEnded
 
-PROGRAMS = ("fci", "boss", "grasp")
 _LATE = 124  # what the shell's timeout answers, too
 _STARTING = 60.0  # seconds, at the very most, to import everything
 
@@ -69,7 +68,7 @@ class Peer(Estimator):
     def check_installed(self) -> None:
         """Say before the work, not after, that causal-learn is missing."""
         if find_spec("causallearn") is None:
-            raise ParameterError(f"{self.program} of causal-learn is not installed: pip install causal-learn")
+            raise ParameterError(f"{self.program} of causal-learn needs causal-learn: pip install causal-learn")
 
     def fit(self, data: Mapping[str, np.ndarray]) -> Peer:
         """Run the program on named columns."""
