@@ -1,6 +1,8 @@
 """Runs: the same whatever the workers, kept durably, resumed, and never mixed."""
 
 import sqlite3
+import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -20,6 +22,7 @@ from lmarvel.experiments.store import SCHEMA
 from lmarvel.experiments.summary import in_paper, summary_of
 from lmarvel.metrics import compare_graphs
 from lmarvel.simulate import load_network
+from tests.cli.running import spawn
 from tests.experiments.finished import finished
 
 MILDEW = EXPERIMENTS["table2"].settings[0]
@@ -104,6 +107,23 @@ def test_an_interrupted_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
     reproduce(request(tmp_path / "part"))
     assert len(again) == 24 - 5
     assert timeless(tmp_path / "part" / "runs.csv") == timeless(tmp_path / "whole" / "runs.csv")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_killed_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    options = ("reproduce", "table2", "--methods", "lmarvel,mbcs", "--reps", "2", "--jobs", "1", "--out", tmp_path)
+    with spawn(*options) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and finished(tmp_path) < 3:
+            time.sleep(0.01)
+        process.kill()
+    kept = finished(tmp_path)
+    assert 3 <= kept < 24, "the kill should come midway"
+    again = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
+    reproduce(request(tmp_path))
+    assert len(again) == 24 - kept
+    assert len(timeless(tmp_path / "runs.csv")) == 1 + 24
 
 
 def spying(run_all, seen):
