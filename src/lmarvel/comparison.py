@@ -51,10 +51,28 @@ class Comparison:
                 yield (a, b), edges
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data, ready for JSON."""
+        """Return the comparison as plain data, ready for JSON.
+
+        Each result stands whole under "result", as a result file holds it, so that it loads back; beside it its BIC,
+        the number of its tests, and whether its PAG is legal (None if a budget left pairs open).
+
+        Examples
+        --------
+        >>> from lmarvel.datasets import CARS
+        >>> entry = compare(CARS, ["lmarvel"]).to_dict()["methods"]["lmarvel"]
+        >>> sorted(entry)
+        ['bic', 'legal', 'n_tests', 'result']
+        >>> Discovery.from_dict(entry["result"]).pag
+        <PAG: 6 nodes, 7 edges>
+        """
         return {
             "methods": {
-                name: {**found.to_dict(), "bic": self.bic[name], "n_tests": found.stats.n_tests}
+                name: {
+                    "result": found.to_dict(),
+                    "bic": self.bic[name],
+                    "n_tests": found.stats.n_tests,
+                    "legal": None if found.undecided else found.why_illegal is None,
+                }
                 for name, found in self.results.items()
             },
             "differences": [
@@ -74,7 +92,7 @@ def compare(
     data : array, mapping, frame, path or Moments
         The table.
     methods : sequence of str
-        Names from "lmarvel", "fci", "rfci", "mbcs", "m3hc".
+        Names from :data:`lmarvel.estimators.METHODS`: "lmarvel", "fci", "rfci", "mbcs", "m3hc".
     boundary : str
         How Markov boundaries are found, for all of them.
     **parameters

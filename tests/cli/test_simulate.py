@@ -9,6 +9,7 @@ import pytest
 
 from lmarvel import DAG, MAG, PAG, LMarvel, mag_to_pag, moments_of
 from tests.cli.running import run, spawn
+from tests.experiments.finished import finished
 
 FILES = ["dag.txt", "data.csv", "mag.txt", "pag.txt"]
 
@@ -156,7 +157,7 @@ def test_an_interruption_keeps_what_is_finished(tmp_path):
     options = ("reproduce", "table2", "--methods", "m3hc", "--reps", "20", "--jobs", "1", "--out", out)
     with spawn(*options) as process:
         runs, deadline = out / "runs.csv", time.monotonic() + 60
-        while time.monotonic() < deadline and (not runs.exists() or runs.read_text().count("\n") < 4):
+        while time.monotonic() < deadline and finished(out) < 3:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run_apart, spawn
+from tests.experiments.finished import finished
 
 pytest.importorskip("distributed")
 TIMES = ("runtime_s", "total_s")
@@ -49,11 +50,11 @@ def cluster():
         process.wait()
 
 
-def wait_for(runs, lines):
+def wait_for(folder, runs):
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not runs.exists() or len(runs.read_text().splitlines()) < lines):
+    while time.monotonic() < deadline and finished(folder) < runs:
         time.sleep(0.05)
-    return len(runs.read_text().splitlines()) - 1
+    return finished(folder)
 
 
 def timeless(path):
@@ -67,7 +68,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_rows(tmp_path, cluster):
     here, there = tmp_path / "here", tmp_path / "there"
     runs = there / "runs.csv"
     with spawn(*COMMAND, "--out", there, "--dask", address) as command:
-        done = wait_for(runs, 20)
+        done = wait_for(there, 20)
         os.kill(processes[1].pid, signal.SIGKILL)
         out, err = command.communicate(timeout=120)
     assert command.returncode == 0, err
@@ -81,7 +82,7 @@ def test_a_cluster_with_one_thread_does_the_work_and_its_loss_is_told(tmp_path, 
     address, processes = cluster(1)
     runs = tmp_path / "runs.csv"
     with spawn(*COMMAND, "--out", tmp_path, "--dask", address) as command:
-        wait_for(runs, 30)
+        wait_for(tmp_path, 30)
         done_there = processor_seconds(processes[1].pid)
         processes[0].kill()
         _, err = command.communicate(timeout=120)

@@ -1,24 +1,32 @@
 """Runs: the same whatever the workers, kept durably, resumed, and never mixed."""
 
-import json
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from lmarvel.atomic import OutputError
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.experiments import reproduce as module
-from lmarvel.experiments.plan import EXPERIMENTS, Job
+from lmarvel.experiments.catalogue import EXPERIMENTS
+from lmarvel.experiments.measures import TIMES
+from lmarvel.experiments.plan import Job
 from lmarvel.experiments.reproduce import Request, load_structures, reproduce
-from lmarvel.experiments.run import COLUMNS, Limits, draw, run
-from lmarvel.experiments.store import Store
-from lmarvel.experiments.summary import cell, published
+from lmarvel.experiments.run import COLUMNS, KEY, Limits, draw, run
+from lmarvel.experiments.store import SCHEMA
+from lmarvel.experiments.summary import in_paper, summary_of
 from lmarvel.metrics import compare_graphs
 from lmarvel.simulate import load_network
+from tests.cli.running import spawn
+from tests.experiments.finished import finished
 
 MILDEW = EXPERIMENTS["table2"].settings[0]
 LIMITS = Limits(1_000_000, 60.0)
-TIMES = ("runtime_s", "total_s")
 
 
 def request(folder, **changes):
@@ -33,6 +41,16 @@ def timeless(path):
     return [[cell for i, cell in enumerate(line) if i not in drop] for line in lines]
 
 
+def cell(rows, metric):
+    """Return the entry of a measure over some rows of Mildew and L-MARVEL."""
+    keys = [dict(zip(KEY, Job(MILDEW, "lmarvel", rep).key, strict=True)) for rep in range(len(rows))]
+    whole = [dict.fromkeys(SCHEMA) | key | row for key, row in zip(keys, rows, strict=True)]
+    runs = pl.DataFrame(whole, schema=SCHEMA)
+    return summary_of(replace(EXPERIMENTS["table2"], settings=(MILDEW,)), runs, ["lmarvel"], len(rows)).cell(
+        MILDEW, "lmarvel", metric
+    )
+
+
 def test_a_run_says_what_a_fit_by_hand_says():
     job = Job(MILDEW, "lmarvel", 3)
     structure = str(load_network("mildew"))
@@ -40,10 +58,12 @@ def test_a_run_says_what_a_fit_by_hand_says():
     study, data = draw(job, 1, structure)
     found = module.METHODS["lmarvel"].make().fit(dict(zip(study.observed, data.T, strict=True))).result_
     scores = compare_graphs(found.pag, study.pag)
-    assert float(row["f1"]) == pytest.approx(scores.skeleton.f1, abs=1e-5)
-    assert int(row["ci_tests"]) == sum(sum(s.values()) for p, s in found.stats.tests.items() if p != "boundary")
-    assert int(row["boundary_tests"]) == 31 * 30 / 2
-    assert int(row["hamming"]) == scores.hamming
+    assert row["f1"] == pytest.approx(scores.skeleton.f1, abs=1e-5)
+    assert row["arrowhead_f1"] == pytest.approx(scores.mark("arrowhead").f1, abs=1e-5)
+    assert row["tail_f1"] == pytest.approx(scores.mark("tail").f1, abs=1e-5)
+    assert row["ci_tests"] == sum(sum(s.values()) for p, s in found.stats.tests.items() if p != "boundary")
+    assert row["boundary_tests"] == 31 * 30 / 2
+    assert row["hamming"] == scores.hamming
     assert row["status"] == "ok"
     assert data.shape == (50 * 31, 31)
 
@@ -58,8 +78,8 @@ def test_the_true_graph_is_the_same_for_every_method_and_sample_size():
 def test_a_limit_gives_na():
     row = run(Job(MILDEW, "fci", 0), 1, Limits(10, 60.0), str(load_network("mildew")))
     assert row["status"] == "limit"
-    assert row["f1"] == row["ci_tests"] == ""
-    assert cell([row], "f1").is_na
+    assert row["f1"] is row["ci_tests"] is None
+    assert cell([{"status": row["status"]}], "f1").is_na
 
 
 def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -89,6 +109,23 @@ def test_an_interrupted_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert timeless(tmp_path / "part" / "runs.csv") == timeless(tmp_path / "whole" / "runs.csv")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_killed_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    options = ("reproduce", "table2", "--methods", "lmarvel,mbcs", "--reps", "2", "--jobs", "1", "--out", tmp_path)
+    with spawn(*options) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and finished(tmp_path) < 3:
+            time.sleep(0.01)
+        process.kill()
+    kept = finished(tmp_path)
+    assert 3 <= kept < 24, "the kill should come midway"
+    again = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
+    reproduce(request(tmp_path))
+    assert len(again) == 24 - kept
+    assert len(timeless(tmp_path / "runs.csv")) == 1 + 24
+
+
 def spying(run_all, seen):
     def spy(jobs, *rest):
         seen.extend(jobs)
@@ -97,33 +134,28 @@ def spying(run_all, seen):
     return spy
 
 
-@pytest.mark.parametrize("cut", [1, 40, 200])
-def test_a_half_written_line_is_survived(tmp_path, cut):
-    reproduce(request(tmp_path / "a"))
-    whole = timeless(tmp_path / "a" / "runs.csv")
-    path = tmp_path / "a" / "runs.csv"
-    text = path.read_bytes()
-    path.write_bytes(text[:-cut] + b"\xc3")
-    reproduce(request(tmp_path / "a"))
-    assert timeless(path) == whole
-
-
-@pytest.mark.parametrize(
-    "damage", [("lmarvel,1,", "lmarvel,one,"), (",ok,", ",ok,foo"), (",ok,", ',"ok,'), (",ok,", ",error: x,")]
-)
-def test_a_line_that_makes_no_sense_is_done_again(tmp_path, damage, monkeypatch):
+@pytest.mark.parametrize("change", ["f1 = 2", "junk"])
+def test_what_people_do_to_the_exported_runs_does_no_harm(tmp_path, change, monkeypatch):
     reproduce(request(tmp_path))
-    path = tmp_path / "runs.csv"
-    whole = timeless(path)
-    lines = path.read_text().splitlines()
-    k = next(k for k, line in enumerate(lines) if ",lmarvel,1," in line)
-    lines[k] = lines[k].replace(*damage, 1)
-    path.write_text("\n".join(lines) + "\n")
+    whole = (tmp_path / "runs.csv").read_bytes()
+    (tmp_path / "runs.csv").write_text(change)
     again = []
     monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
     reproduce(request(tmp_path))
-    assert len(again) == 1
-    assert timeless(path) == whole
+    assert not again
+    assert (tmp_path / "runs.csv").read_bytes() == whole
+
+
+def test_a_run_that_failed_is_done_again(tmp_path, monkeypatch):
+    reproduce(request(tmp_path))
+    whole = timeless(tmp_path / "runs.csv")
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database, database:
+        database.execute("UPDATE runs SET status = 'error: x' WHERE method = 'lmarvel' AND rep = 1 AND latent = 4")
+    again = []
+    monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
+    reproduce(request(tmp_path))
+    assert [job.key for job in again] == [Job(MILDEW, "lmarvel", 1).key]
+    assert timeless(tmp_path / "runs.csv") == whole
 
 
 def test_nothing_finished_is_not_perfect(tmp_path):
@@ -134,9 +166,20 @@ def test_nothing_finished_is_not_perfect(tmp_path):
 
 
 def test_exactly_half_finished_is_shown():
-    ok, late = {"status": "ok", "f1": "0.5"}, {"status": "limit", "f1": ""}
+    ok, late = {"status": "ok", "f1": 0.5}, {"status": "limit"}
     assert not cell([ok, late], "f1").is_na
     assert cell([ok, late, late], "f1").is_na
+
+
+def test_an_entry_is_mean_error_and_median_of_what_finished():
+    values = [0.5, 0.25, 1.0, 0.75]
+    entry = cell([{"status": "ok", "f1": v} for v in values] + [{"status": "limit"}], "f1")
+    assert entry.mean == pytest.approx(np.mean(values))
+    assert entry.error == pytest.approx(np.std(values, ddof=1) / 2)
+    assert entry.median == pytest.approx(0.625)
+    assert entry[3:] == (4, 1)
+    assert cell([{"status": "ok", "f1": 0.5}], "f1") == (0.5, None, 0.5, 1, 0)
+    assert cell([{"status": "limit"}], "f1") == (None, None, None, 0, 1)
 
 
 def test_more_repetitions_and_methods_add_to_what_is_there(tmp_path, monkeypatch):
@@ -149,7 +192,7 @@ def test_more_repetitions_and_methods_add_to_what_is_there(tmp_path, monkeypatch
 
 def test_finished_runs_are_on_disk_at_once(tmp_path):
     seen = []
-    reproduce(request(tmp_path), lambda name, done, total: seen.append(len(timeless(tmp_path / "runs.csv")) - 1))
+    reproduce(request(tmp_path), lambda name, done, total: seen.append(finished(tmp_path)))
     assert seen == list(range(25))
 
 
@@ -159,11 +202,12 @@ def test_other_settings_are_not_mixed_in(tmp_path):
     for change in ({"seed": 3}, {"limits": Limits(5, 60.0)}):
         with pytest.raises(OutputError, match=r"was written with other settings \(not the same: (seed|max_tests.*)\)"):
             reproduce(request(tmp_path, **change))
-    text = (tmp_path / "settings.json").read_text()
-    (tmp_path / "settings.json").write_text(text.replace('"mildew": "', '"mildew": "0'))
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database, database:
+        database.execute("UPDATE settings SET value = '\"0\"' WHERE name = 'the structure mildew'")
     with pytest.raises(OutputError, match="the structure mildew"):
         reproduce(request(tmp_path))
-    (tmp_path / "settings.json").write_text("{")
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database, database:
+        database.execute("UPDATE settings SET value = '{'")
     with pytest.raises(OutputError, match="is damaged"):
         reproduce(request(tmp_path))
     assert (tmp_path / "runs.csv").read_bytes() == before
@@ -174,14 +218,6 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path):
     with pytest.raises(OutputError, match=r"holds other files \(thesis\.tex\)"):
         reproduce(request(tmp_path))
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-def test_two_commands_do_not_write_into_one_directory(tmp_path):
-    settings = {"seed": 1, "structures": {}}
-    with Store(tmp_path, settings), pytest.raises(OutputError, match="another command is writing into"):
-        Store(tmp_path, settings)
-    with Store(tmp_path, settings) as store:
-        assert store.rows == {}
 
 
 def test_tables_show_ours_and_the_papers(tmp_path):
@@ -200,13 +236,13 @@ def test_tables_show_ours_and_the_papers(tmp_path):
     rows = [r for r in timeless(tmp_path / "runs.csv")[1:] if r[1] == "water-26-3-3" and r[3] == "lmarvel"]
     mean = np.mean([float(r[COLUMNS.index("f1") - 1]) for r in rows])
     assert float(f1.split(",")[10]) == pytest.approx(mean, abs=1e-5)
-    assert ("water-26-3-3", "L-MARVEL", "f1") in published()
+    assert in_paper(EXPERIMENTS["table2"].settings[-1], "lmarvel", "f1") == 0.73
 
 
 def test_figures_are_drawn(tmp_path, monkeypatch):
     small = EXPERIMENTS["figure2"]
     sizes = tuple(s for s in small.settings if s.variables <= 40)
-    changed = {**EXPERIMENTS, "figure2": type(small)("figure2", small.title, 1, sizes, False)}
+    changed = {**EXPERIMENTS, "figure2": replace(small, reps=1, settings=sizes)}
     monkeypatch.setattr(module, "EXPERIMENTS", changed)
     ask = Request(["figure2"], tmp_path, methods=["lmarvel", "mbcs"], workers=1)
     names = [p.name for p in reproduce(ask)]
@@ -222,7 +258,10 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"experiments": ["table7"]}, "unknown experiment 'table7': choose from table1, table2, figure2, figure3, all"),
+        (
+            {"experiments": ["table7"]},
+            "unknown experiment 'table7': choose from table1, table2, figure2, figure3, all, accuracy",
+        ),
         ({"experiments": []}, "no experiment to run"),
         ({"methods": ["lmarvle"]}, "unknown method 'lmarvle': choose from lmarvel"),
         ({"methods": []}, "no method to run"),
@@ -265,6 +304,12 @@ def test_structures_that_are_missing_or_wrong_are_refused(tmp_path):
 
 def test_settings_are_written_for_the_reader(tmp_path):
     reproduce(request(tmp_path, reps=1, methods=["lmarvel"]))
-    settings = json.loads((tmp_path / "settings.json").read_text())
-    assert settings["seed"] == 2021
-    assert set(settings["structures"]) == {"mildew", "water"}
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database:
+        settings = dict(database.execute("SELECT name, value FROM settings"))
+    assert settings["seed"] == "2021"
+    assert {name for name in settings if "structure" in name} == {"the structure mildew", "the structure water"}
+
+
+def test_all_are_the_papers():
+    names = [experiment.name for experiment in Request(["all"], "out").check()]
+    assert names == ["table1", "table2", "figure2", "figure3"]

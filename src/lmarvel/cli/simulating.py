@@ -144,11 +144,19 @@ def _as_dag(study: Study) -> str:
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="table1, table2, figure2, figure3 (commas for several) or all.")],
-    reps: Annotated[int | None, typer.Option(help="Repetitions; by default the paper's, 50 (table2: 20).")] = None,
+    experiment: Annotated[
+        str, typer.Argument(help="table1, table2, figure2, figure3 (commas for several), all; accuracy.")
+    ],
+    reps: Annotated[
+        int | None, typer.Option(help="Repetitions; by default the paper's, 50 (table2, accuracy: 20).")
+    ] = None,
     methods: Annotated[
-        str, typer.Option(help="Methods, with commas; also lmarvel-at-alpha, fci-pruned.")
-    ] = "lmarvel,lmarvel-chordal,rfci,fci,mbcs,m3hc",
+        str | None,
+        typer.Option(
+            help="Methods, with commas; by default lmarvel, rfci, fci, mbcs, m3hc and others of the experiment. Also"
+            " lmarvel-at-alpha, fci-pruned; with causal-learn causal-learn-fci, causal-learn-boss, causal-learn-grasp."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
     out: Annotated[Path, typer.Option(help="Results directory; the same command goes on where it stopped.")] = Path(
         "reproduction"
@@ -157,7 +165,9 @@ def reproduce(
     without: Annotated[str, typer.Option(help="Structures to leave out, with commas.")] = "",
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 2021,
-    limit: Annotated[float, typer.Option(help="Seconds after which a run counts as NA.")] = 120.0,
+    limit: Annotated[
+        float, typer.Option("--limit", "--max-seconds", help="Seconds after which a run counts as NA.")
+    ] = 120.0,
     max_tests: Annotated[int, typer.Option(help="Tests after which a run counts as NA.")] = 20_000_000,
     progress: Annotated[
         Literal["auto", "lines", "none"], typer.Option(help="A bar on a terminal, else lines now and then.")
@@ -170,7 +180,7 @@ def reproduce(
     request = Request(
         experiments=_split(experiment),
         out=out,
-        methods=_split(methods),
+        methods=None if methods is None else _split(methods),
         reps=reps,
         workers=jobs,
         networks=networks,

@@ -1,27 +1,26 @@
-"""What the paper ran, as data.
+"""What an experiment is, as data.
 
 A *setting* is a column of a table or a point of a figure: a structure, roles, parameter ranges and a sample size. An
-*experiment* is a list of settings with a number of repetitions. A *job* is one repetition of one setting with one
-method.
-
-Where the paper is silent the choice is ours: Figure 2 gives neither its numbers of variables nor a rate of selection
-variables; here they are 20 to 120 variables, and none of them selects.
+*experiment* is a list of settings with a number of repetitions, and says which tables and which figure show it. A
+*job* is one repetition of one setting with one method. ``paper`` and ``accuracy`` hold the experiments themselves.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
-from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel, PagEstimator
+from lmarvel.errors import ParameterError
 
 
 class Setting(NamedTuple):
     """A column of a table, or a point of a figure.
 
-    ``structure`` is the name of a network, or "erdos-renyi", or "parents<=3"; ``variables`` counts all of them.
+    ``structure`` is the name of a network, or of a kind of random graph: "erdos-renyi" (the paper's, ever sparser with
+    the number of variables), "degree=2" (this degree on average) or "parents<=3". ``variables`` counts all of them.
+    The sample has ``rows_per_variable`` rows for each observed variable, or ``sample`` rows if that is given.
     """
 
     experiment: str
@@ -32,6 +31,8 @@ class Setting(NamedTuple):
     selection: int
     ranges: str
     rows_per_variable: int = 50
+    sample: int | None = None
+    heading: str = ""
 
     @property
     def observed(self) -> int:
@@ -41,12 +42,18 @@ class Setting(NamedTuple):
     @property
     def rows(self) -> int:
         """The sample size."""
-        return self.rows_per_variable * self.observed
+        return self.rows_per_variable * self.observed if self.sample is None else self.sample
+
+    @property
+    def size(self) -> str:
+        """What tells it from the other settings of its panel."""
+        per_variable = f"{self.variables}x{self.rows_per_variable}"
+        return per_variable if self.sample is None else f"{self.variables}n{self.sample}"
 
     @property
     def label(self) -> str:
         """The heading of its column."""
-        return f"{self.structure} ({self.observed},{self.latent},{self.selection})"
+        return self.heading or f"{self.structure} ({self.observed},{self.latent},{self.selection})"
 
     def entropy(self, seed: int, rep: int) -> list[int]:
         """Return what seeds a repetition: the same truth for every method and every sample size."""
@@ -54,91 +61,57 @@ class Setting(NamedTuple):
         return [seed, zlib.crc32(text.encode()), rep]
 
 
+class Table(NamedTuple):
+    """A table: the panels that are its columns, and its measures with their labels."""
+
+    title: str
+    panels: tuple[str, ...]
+    measures: Mapping[str, str]
+
+
+class Figure(NamedTuple):
+    """A figure: its panels from top to bottom, its measures with their labels, and what stands on the abscissa."""
+
+    panels: Mapping[str, str]
+    measures: Mapping[str, str]
+    across: Literal["variables", "rows_per_variable", "rows"]
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of the paper."""
+    """Settings, how often to repeat them with which methods, and what shows the outcome.
+
+    One that ``is_published`` has the layout of the paper's tables, with the paper's figures beside ours.
+    """
 
     name: str
     title: str
     reps: int
     settings: tuple[Setting, ...]
-    is_table: bool
+    methods: tuple[str, ...]
+    is_published: bool = False
+    tables: tuple[Table, ...] = ()
+    figure: Figure | None = None
+
+    @property
+    def has_table(self) -> bool:
+        """True if there is more to show than a figure."""
+        return self.is_published or bool(self.tables)
 
     def structures(self) -> list[str]:
         """Return the networks that it needs, without random graphs."""
         return list(dict.fromkeys(s.structure for s in self.settings if not is_random(s.structure)))
 
+    def without(self, structures: Sequence[str]) -> Experiment:
+        """Return the experiment without some structures."""
+        kept = tuple(s for s in self.settings if s.structure not in structures)
+        if not kept:
+            raise ParameterError(f"nothing is left of {self.name} without {', '.join(structures)}")
+        return replace(self, settings=kept)
 
-class Method(NamedTuple):
-    """A method as the experiments run it: its name in the paper, and how it is made."""
-
-    label: str
-    make: Callable[[], PagEstimator]
-
-
-# All start from the Markov boundaries of total conditioning at 2/p^2, and test at 0.01.
-METHODS: Mapping[str, Method] = {
-    "lmarvel": Method("L-MARVEL", lambda: LMarvel(boundary="tc")),
-    "lmarvel-chordal": Method("L-MARVEL, chordal", lambda: LMarvel(boundary="tc", assume_chordal=True)),
-    "rfci": Method("RFCI", lambda: RFCI(boundary="tc")),
-    "fci": Method("FCI", lambda: FCI(boundary="tc", possible_d_sep="classic")),
-    "mbcs": Method("MBCS*", lambda: MBCS(boundary="tc")),
-    "m3hc": Method("M3HC", lambda: M3HC(boundary="tc")),
-    "lmarvel-at-alpha": Method("L-MARVEL, 0.8 → alpha", lambda: LMarvel(boundary="tc", removal_threshold=0.01)),
-    "fci-pruned": Method("FCI, pruned", lambda: FCI(boundary="tc")),
-}
-DEFAULT_METHODS = ("lmarvel", "lmarvel-chordal", "rfci", "fci", "mbcs", "m3hc")
-
-_TABLE1 = {
-    "insurance": (27, 3, 2),
-    "alarm": (37, 4, 2),
-    "ecoli70": (46, 3, 3),
-    "barley": (48, 5, 3),
-    "hailfinder": (56, 3, 3),
-    "carpo": (61, 4, 4),
-    "arth150": (107, 6, 6),
-}
-_TABLE2 = (
-    ("mildew", 35, 4, 0),
-    ("mildew", 35, 0, 4),
-    ("mildew", 35, 3, 3),
-    ("water", 32, 3, 0),
-    ("water", 32, 0, 3),
-    ("water", 32, 3, 3),
-)
-SIZES = (20, 40, 60, 80, 100, 120)
-_PANELS = (
-    ("a", "erdos-renyi", 0.1),
-    ("b", "erdos-renyi", 0.2),
-    ("c", "parents<=3", 0.1),
-    ("d", "parents<=3", 0.2),
-    ("e", "parents<=4", 0.1),
-)
-
-
-def _experiments() -> Iterator[Experiment]:
-    table1 = tuple(Setting("table1", name, name, *counts, "benchmark") for name, counts in _TABLE1.items())
-    yield Experiment("table1", "Table 1: benchmark structures", 50, table1, True)
-    table2 = tuple(
-        Setting("table2", f"{name}-{n - lat - sel}-{lat}-{sel}", name, n, lat, sel, "appendix")
-        for name, n, lat, sel in _TABLE2
-    )
-    yield Experiment("table2", "Table 2 (appendix): latent and selection variables", 20, table2, True)
-    figure2 = tuple(
-        Setting("figure2", panel, structure, n, round(rate * n), 0, "random")
-        for panel, structure, rate in _PANELS
-        for n in SIZES
-    )
-    yield Experiment("figure2", "Figure 2: random graphs", 50, figure2, False)
-    figure3 = tuple(
-        Setting("figure3", name, name, *_TABLE1[name], "benchmark", rows)
-        for name in ("insurance", "alarm")
-        for rows in (10, 20, 30, 40, 50, 60)
-    )
-    yield Experiment("figure3", "Figure 3 (appendix): sample size", 50, figure3, False)
-
-
-EXPERIMENTS: Mapping[str, Experiment] = {e.name: e for e in _experiments()}
+    def of_panels(self, panels: Sequence[str]) -> list[Setting]:
+        """Return the settings of some panels, in the order of the panels."""
+        return [s for panel in panels for s in self.settings if s.panel == panel]
 
 
 class Job(NamedTuple):
@@ -149,10 +122,9 @@ class Job(NamedTuple):
     rep: int
 
     @property
-    def key(self) -> tuple[str, str, str, str, str]:
-        """What tells it from all other jobs, as it stands in the file of runs."""
-        s = self.setting
-        return s.experiment, s.panel, f"{s.variables}x{s.rows_per_variable}", self.method, str(self.rep)
+    def key(self) -> tuple[str, str, str, str, int]:
+        """What tells it from all other jobs, as it stands among the runs."""
+        return self.setting.experiment, self.setting.panel, self.setting.size, self.method, self.rep
 
 
 def jobs_of(experiment: Experiment, methods: Sequence[str], reps: int) -> Iterator[Job]:
@@ -165,4 +137,4 @@ def jobs_of(experiment: Experiment, methods: Sequence[str], reps: int) -> Iterat
 
 def is_random(structure: str) -> bool:
     """Tell whether a structure is drawn anew for each repetition."""
-    return structure == "erdos-renyi" or structure.startswith("parents<=")
+    return structure == "erdos-renyi" or structure.startswith(("parents<=", "degree="))

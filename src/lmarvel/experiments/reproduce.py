@@ -1,26 +1,30 @@
-"""Run the paper's experiments and write its tables and figures, ours beside the paper's."""
+"""Run experiments and write their tables and figures; the paper's with its figures beside ours."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmarvel.atomic import write_text
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.experiments.figures import check_matplotlib, write_figure
-from lmarvel.experiments.plan import DEFAULT_METHODS, EXPERIMENTS, METHODS, Experiment, Job, jobs_of
+from lmarvel.experiments.catalogue import EXPERIMENTS, PAPER
+from lmarvel.experiments.figures import check_matplotlib, has_matplotlib, write_figure
+from lmarvel.experiments.methods import METHODS
+from lmarvel.experiments.peers import Peer
+from lmarvel.experiments.plan import Experiment, Job, jobs_of
 from lmarvel.experiments.run import Limits
 from lmarvel.experiments.store import Store
-from lmarvel.experiments.summary import summary_csv
-from lmarvel.experiments.tables import beyond, table
+from lmarvel.experiments.summary import summary_of
+from lmarvel.experiments.tables import tables
 from lmarvel.experiments.workers import available_cores, connect, run_all
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.version import __version__
 
 Progress = Callable[[str, int, int], None]
+_CHOICE = ", ".join((*PAPER, "all", *(name for name in EXPERIMENTS if name not in PAPER)))
 LIMITS = Limits(tests=20_000_000, seconds=120.0)
 
 
@@ -31,13 +35,13 @@ class Request:
     Parameters
     ----------
     experiments : sequence of str
-        "table1", "table2", "figure2", "figure3", or "all".
+        "table1", "table2", "figure2", "figure3", or "all" of these, which are the paper's; "accuracy".
     out : Path
         The results directory; runs that are finished there are not done again.
-    methods : sequence of str
-        Which methods to run.
+    methods : sequence of str, optional
+        Which methods to run; by default those of each experiment.
     reps : int, optional
-        Repetitions; the paper's number by default.
+        Repetitions; by default the number of each experiment, which is the paper's.
     workers : int, optional
         Processes; all cores by default.
     networks : Path, optional
@@ -48,7 +52,7 @@ class Request:
 
     experiments: Sequence[str]
     out: Path
-    methods: Sequence[str] = DEFAULT_METHODS
+    methods: Sequence[str] | None = None
     reps: int | None = None
     workers: int | None = None
     networks: Path | None = None
@@ -59,13 +63,8 @@ class Request:
 
     def check(self) -> list[Experiment]:
         """Return the experiments, or refuse what cannot be run."""
-        if len(set(self.methods)) < len(self.methods):
-            raise ParameterError(f"a method is named twice: {', '.join(self.methods)}")
-        if not self.methods:
-            raise ParameterError(f"no method to run: choose from {', '.join(METHODS)}")
-        for method in self.methods:
-            if method not in METHODS:
-                raise ParameterError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
+        if self.methods is not None:
+            _check_methods(self.methods)
         for name, value in (("reps", self.reps), ("jobs", self.workers), ("the limit of tests", self.limits.tests)):
             if value is not None and value < 1:
                 raise ParameterError(f"{name} must be at least 1, not {value}")
@@ -74,13 +73,21 @@ class Request:
         if self.seed < 0:
             raise ParameterError(f"the seed must not be negative, and is {self.seed}")
         if not self.experiments:
-            raise ParameterError(f"no experiment to run: choose from {', '.join(EXPERIMENTS)}, all")
+            raise ParameterError(f"no experiment to run: choose from {_CHOICE}")
         chosen = [_experiment(name) for name in _names(self.experiments)]
         known = {s.structure for experiment in chosen for s in experiment.settings}
         for name in self.without:
             if name not in known:
                 raise ParameterError(f"cannot leave out {name!r}: the structures are {', '.join(sorted(known))}")
-        return [_leave_out(experiment, self.without) for experiment in chosen]
+        return [experiment.without(self.without) for experiment in chosen]
+
+    def methods_of(self, experiment: Experiment) -> Sequence[str]:
+        """Return the methods to run."""
+        return experiment.methods if self.methods is None else self.methods
+
+    def reps_of(self, experiment: Experiment) -> int:
+        """Return the number of repetitions."""
+        return self.reps or experiment.reps
 
 
 def reproduce(request: Request, progress: Progress | None = None) -> list[Path]:
@@ -95,26 +102,24 @@ def reproduce(request: Request, progress: Progress | None = None) -> list[Path]:
     ['runs.csv', 'table2.csv', 'table2.md']
     """
     experiments = request.check()
-    if any(not experiment.is_table for experiment in experiments):
-        check_matplotlib()
+    if any(not experiment.has_table for experiment in experiments):
+        check_matplotlib()  # tables can do without figures
     structures = load_structures(experiments, request.networks)
     if request.dask is not None:
         connect(request.dask).close()
-    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in structures.items()}
-    limits = request.limits
-    settings = {
-        "lmarvel": __version__,
-        "seed": request.seed,
-        "max_tests": limits.tests,
-        "max_seconds": limits.seconds,
-        "structures": digests,
-    }
-    with Store(request.out, settings) as store:
+    with Store(request.out, _settings(request, structures)) as store:
         for experiment in experiments:
-            reps = request.reps or experiment.reps
-            jobs = [job for job in jobs_of(experiment, request.methods, reps) if job.key not in store.rows]
+            asked = jobs_of(experiment, request.methods_of(experiment), request.reps_of(experiment))
+            jobs = [job for job in asked if job.key not in store.done]
             _run(experiment, jobs, request, structures, store, progress or _silent)
         return [store.path, *(path for e in experiments for path in _write(e, request, store))]
+
+
+def _settings(request: Request, structures: Mapping[str, str]) -> dict[str, str | int | float]:
+    """Return what runs depend on: those of other settings must not be mixed."""
+    digests = {f"the structure {k}": hashlib.sha256(v.encode()).hexdigest()[:16] for k, v in structures.items()}
+    limits = {"max_tests": request.limits.tests, "max_seconds": request.limits.seconds}
+    return {"lmarvel": __version__, "seed": request.seed, **limits, **digests}
 
 
 def _run(
@@ -137,15 +142,16 @@ def _run(
 
 
 def _write(experiment: Experiment, request: Request, store: Store) -> list[Path]:
-    """Write the tables or figures of an experiment."""
-    reps, methods, folder = request.reps or experiment.reps, request.methods, request.out
-    paths = [folder / f"{experiment.name}.csv"]
-    write_text(paths[0], summary_csv(experiment, store.rows, methods, reps))
-    if not experiment.is_table:
-        return paths + write_figure(experiment, store.rows, methods, reps, folder)
-    paths.append(folder / f"{experiment.name}.md")
-    both = (table(experiment, store.rows, methods, reps), beyond(experiment, store.rows, methods, reps))
-    write_text(paths[1], "\n".join(both))
+    """Write the tables and figures of an experiment."""
+    summary = summary_of(experiment, store.frame(), request.methods_of(experiment), request.reps_of(experiment))
+    paths = [request.out / f"{experiment.name}.csv"]
+    write_text(paths[0], summary.csv())
+    if experiment.has_table:
+        paths.append(request.out / f"{experiment.name}.md")
+        write_text(paths[1], tables(summary))
+    plan = experiment.figure
+    if plan is not None and experiment.of_panels(list(plan.panels)) and has_matplotlib():
+        paths += write_figure(summary, plan, request.out)
     return paths
 
 
@@ -179,20 +185,26 @@ def _check_size(name: str, nodes: int, experiments: Sequence[Experiment]) -> Non
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    return list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
+    return list(dict.fromkeys(found for name in names for found in (PAPER if name == "all" else [name])))
 
 
 def _experiment(name: str) -> Experiment:
     if name not in EXPERIMENTS:
-        raise ParameterError(f"unknown experiment {name!r}: choose from {', '.join(EXPERIMENTS)}, all")
+        raise ParameterError(f"unknown experiment {name!r}: choose from {_CHOICE}")
     return EXPERIMENTS[name]
 
 
-def _leave_out(experiment: Experiment, structures: Sequence[str]) -> Experiment:
-    kept = tuple(s for s in experiment.settings if s.structure not in structures)
-    if not kept:
-        raise ParameterError(f"nothing is left of {experiment.name} without {', '.join(structures)}")
-    return Experiment(experiment.name, experiment.title, experiment.reps, kept, experiment.is_table)
+def _check_methods(methods: Sequence[str]) -> None:
+    if len(set(methods)) < len(methods):
+        raise ParameterError(f"a method is named twice: {', '.join(methods)}")
+    if not methods:
+        raise ParameterError(f"no method to run: choose from {', '.join(METHODS)}")
+    for name in methods:
+        if name not in METHODS:
+            raise ParameterError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
+        model = METHODS[name].make()
+        if isinstance(model, Peer):
+            model.check_installed()
 
 
 def _silent(phase: str, done: int, total: int) -> None:

@@ -1,109 +1,122 @@
-"""The tables in the paper's layout: a block of rows a method, a column a structure, ours beside the paper's."""
+"""The tables: those of the paper in its layout, ours beside the paper's, and plain ones of any measures."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from lmarvel.experiments.plan import METHODS, Experiment, Setting
-from lmarvel.experiments.summary import PUBLISHED_METRICS, Cell, Rows, cell, confusion, in_paper, rows_of
+from lmarvel.experiments.measures import MEASURES
+from lmarvel.experiments.methods import METHODS
+from lmarvel.experiments.plan import Setting, Table
+from lmarvel.experiments.summary import PUBLISHED_METRICS, Cell, Summary, in_paper
 from lmarvel.metrics import MARKS, Rate
 
+_BEYOND = {
+    "mark_f1": "F1 of marks",
+    "mark_precision": "precision",
+    "mark_recall": "recall",
+    "hamming": "Hamming distance",
+    "legal": "legal PAGs",
+    "mean_set": "mean conditioning set",
+}
+_NOT_AVAILABLE = (
+    "NA: more than half of the runs did not finish; \\[k/n]: only k of n runs finished, and the entry is theirs."
+)
 
-def table(experiment: Experiment, rows: Rows, methods: Sequence[str], reps: int) -> str:
-    """Return the table as Markdown: mean ± standard error, and the paper's figure after a bar."""
-    lines = [f"### {experiment.title}", "", _legend(reps), "", _header(experiment)]
-    for method in methods:
+
+def tables(summary: Summary) -> str:
+    """Return all tables of an experiment as Markdown."""
+    experiment = summary.experiment
+    if experiment.is_published:
+        return f"{_paper_table(summary)}\n{_beyond(summary)}"
+    return "\n".join(_plain_table(summary, t) for t in experiment.tables if experiment.of_panels(t.panels))
+
+
+def _paper_table(summary: Summary) -> str:
+    """Return the table as the paper has it: mean ± standard error, and the paper's figure after a bar."""
+    settings = summary.experiment.settings
+    legend = (
+        f"Ours is the mean over {summary.reps} repetitions ± its standard error; after the bar stands the paper's"
+        f" figure. Tests and runtime do not count the boundary stage. {_NOT_AVAILABLE}"
+    )
+    lines = [f"### {summary.experiment.title}", "", legend, "", _header(settings)]
+    for method in summary.methods:
         for metric, label in PUBLISHED_METRICS.items():
-            cells = [_entry(experiment, rows, i, method, metric, reps) for i in range(len(experiment.settings))]
+            cells = [_beside_paper(summary, s, method, metric) for s in settings]
             lines.append(_line([METHODS[method].label if metric == "ci_tests" else "", label, *cells]))
             if metric == "ci_tests":
-                medians = [_median(rows, s, method, reps) for s in experiment.settings]
+                medians = [_median(summary.cell(s, method, metric)) for s in settings]
                 lines.append(_line(["", "median", *medians]))
     return "\n".join(lines) + "\n"
 
 
-def beyond(experiment: Experiment, rows: Rows, methods: Sequence[str], reps: int) -> str:
+def _beyond(summary: Summary) -> str:
     """Return what the paper does not show: accuracy of the marks, and how often the PAG is legal."""
-    metrics = {
-        "mark_f1": "F1 of marks",
-        "mark_precision": "precision",
-        "mark_recall": "recall",
-        "hamming": "Hamming distance",
-        "legal": "legal PAGs",
-        "mean_set": "mean conditioning set",
-    }
-    lines = [f"### {experiment.title}: marks and sets", "", _header(experiment)]
-    for method in methods:
-        for metric, label in metrics.items():
-            cells = [_plain(cell(rows_of(rows, s, method, reps), metric), metric) for s in experiment.settings]
+    title, settings = summary.experiment.title, summary.experiment.settings
+    lines = [f"### {title}: marks and sets", "", _header(settings)]
+    for method in summary.methods:
+        for metric, label in _BEYOND.items():
+            cells = [_shown(summary.cell(s, method, metric), metric) for s in settings]
             lines.append(_line([METHODS[method].label if metric == "mark_f1" else "", label, *cells]))
-    return "\n".join(lines) + "\n\n" + "\n".join(_marks(experiment, rows, methods, reps)) + "\n"
+    return "\n".join(lines) + "\n\n" + "\n".join(_marks(summary)) + "\n"
 
 
-def _marks(experiment: Experiment, rows: Rows, methods: Sequence[str], reps: int) -> Iterator[str]:
+def _marks(summary: Summary) -> Iterator[str]:
     """Give the confusion table of marks of each method, over all its runs of the experiment."""
     names = list(MARKS.values())
-    yield f"### {experiment.title}: true marks against learned ones, all runs"
+    yield f"### {summary.experiment.title}: true marks against learned ones, all runs"
     yield ""
     yield _line(["method", "true mark", *(f"learned {name}" for name in names), "precision", "recall"])
     yield _line(["---", "---", *["---:"] * (len(names) + 2)])
-    for method in methods:
-        done = [row for s in experiment.settings for row in rows_of(rows, s, method, reps)]
-        counts = confusion(done)
-        known = any(row["status"] == "ok" for row in done)
+    for method in summary.methods:
+        counts = summary.confusion(method)
+        known = counts or dict.fromkeys(((a, b) for a in names for b in names), 0)
         for name in names:
-            found = sum(counts[true, name] for true in names)
-            true = sum(counts[name, learned] for learned in names)
-            rate = Rate(counts[name, name], found, true)
-            shown = [f"{rate.precision:.2f}", f"{rate.recall:.2f}"] if known else ["NA", "NA"]
-            rates = shown if name != "none" else ["", ""]
+            shown = ["", ""] if name == "none" else _rates(known, name) if counts else ["NA", "NA"]
             label = METHODS[method].label if name == names[0] else ""
-            yield _line([label, name, *(f"{counts[name, learned]:,}" for learned in names), *rates])
+            yield _line([label, name, *(f"{known[name, learned]:,}" for learned in names), *shown])
 
 
-def _header(experiment: Experiment) -> str:
-    labels = [s.label for s in experiment.settings]
-    return _line(["", "", *labels]) + "\n" + _line(["---", "---", *["---:"] * len(labels)])
+def _rates(counts: Mapping[tuple[str, str], int], name: str) -> list[str]:
+    found = sum(count for (_, learned), count in counts.items() if learned == name)
+    true = sum(count for (truth, _), count in counts.items() if truth == name)
+    rate = Rate(counts[name, name], found, true)
+    return [f"{rate.precision:.2f}", f"{rate.recall:.2f}"]
 
 
-def _legend(reps: int) -> str:
-    return (
-        f"Ours is the mean over {reps} repetitions ± its standard error; after the bar stands the paper's figure."
-        " Tests and runtime do not count the boundary stage. NA: more than half of the runs did not finish;"
-        " \\[k/n]: only k of n runs finished, and the entry is theirs."
-    )
+def _plain_table(summary: Summary, table: Table) -> str:
+    """Return a table of mean ± standard error: a block of rows a measure, so that methods stand under each other."""
+    settings = summary.experiment.of_panels(table.panels)
+    legend = f"The mean over {summary.reps} repetitions ± its standard error. {_NOT_AVAILABLE}"
+    lines = [f"### {summary.experiment.title}: {table.title}", "", legend, "", _header(settings)]
+    for metric, label in table.measures.items():
+        for method in summary.methods:
+            cells = [_shown(summary.cell(s, method, metric), metric) for s in settings]
+            lines.append(_line([label if method == summary.methods[0] else "", METHODS[method].label, *cells]))
+    return "\n".join(lines) + "\n"
+
+
+def _header(settings: Sequence[Setting]) -> str:
+    return _line(["", "", *(s.label for s in settings)]) + "\n" + _line(["---", "---", *["---:"] * len(settings)])
 
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _entry(experiment: Experiment, rows: Rows, column: int, method: str, metric: str, reps: int) -> str:
-    setting = experiment.settings[column]
-    ours = _plain(cell(rows_of(rows, setting, method, reps), metric), metric)
+def _beside_paper(summary: Summary, setting: Setting, method: str, metric: str) -> str:
     paper = in_paper(setting, method, metric)
-    return f"{ours} \\| {_number(paper, metric) if paper is not None else 'NA'}"
+    theirs = "NA" if paper is None else MEASURES[metric].show(paper)
+    return f"{_shown(summary.cell(setting, method, metric), metric)} \\| {theirs}"
 
 
-def _median(rows: Rows, setting: Setting, method: str, reps: int) -> str:
-    entry = cell(rows_of(rows, setting, method, reps), "ci_tests")
-    return "NA" if entry.is_na else f"{entry.median:,.0f}"
+def _median(entry: Cell) -> str:
+    return "NA" if entry.is_na or entry.median is None else f"{entry.median:,.0f}"
 
 
-def _plain(entry: Cell, metric: str) -> str:
-    if entry.is_na:
+def _shown(entry: Cell, metric: str) -> str:
+    if entry.is_na or entry.mean is None:
         return "NA"
-    error = "" if math.isnan(entry.error) else f" ± {_number(entry.error, metric)}"
+    show = MEASURES[metric].show
+    error = "" if entry.error is None else f" ± {show(entry.error)}"
     part = f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if entry.unfinished else ""
-    return f"{_number(entry.mean, metric)}{error}{part}"
-
-
-def _number(value: float, metric: str) -> str:
-    if metric == "ci_tests":
-        return f"{value:,.0f}"
-    if metric == "runtime_s":
-        return f"{value:.3f}" if value < 1 else f"{value:.1f}"
-    if metric in ("hamming", "mean_set"):
-        return f"{value:.1f}"
-    return f"{value:.2f}"
+    return f"{show(entry.mean)}{error}{part}"
