@@ -66,7 +66,7 @@ def test_an_edge_list_of_the_users(tmp_path):
     ("options", "message"),
     [
         (("--structure", "alrm"), "unknown structure 'alrm'"),
-        (("--structure", "no.csv"), "there is no file no.csv"),
+        (("--structure", "no.csv"), "no.csv: there is no such file"),
         (("--latent", "20"), "leave none of the 20 to observe"),
         (("--rows", "0"), "rows must be a whole number of at least 1"),
         (("--seed", "-1"), "the seed must not be negative"),

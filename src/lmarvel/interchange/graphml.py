@@ -28,7 +28,7 @@ def dumps(graph: MixedGraph) -> str:
     Examples
     --------
     >>> loads(dumps(MixedGraph.from_edges("A o-> B")))
-    <MixedGraph: 2 nodes, 1 edges>
+    <MixedGraph: 2 nodes, 1 edge>
     """
     root = ET.Element("graphml", xmlns=NAMESPACE)
     for key, owner in _KEYS.items():

@@ -19,7 +19,7 @@ from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import LinearSEM, Ranges, causal_order
-from lmarvel.simulate.study import Study
+from lmarvel.study import Study
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]

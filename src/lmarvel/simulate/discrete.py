@@ -18,7 +18,7 @@ from lmarvel.graph.kinds import DAG
 from lmarvel.graph.paths import members
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
-from lmarvel.simulate.study import Study
+from lmarvel.study import Study
 
 MAX_DRAWS = 1_000
 MAX_CELLS = 10_000_000
