@@ -79,6 +79,20 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is no direction"),
         ("graph.dot", b"digraph { a-b }", "cannot read '-b': DOT edges are '->', '--', and odd names stand in quotes"),
         ("graph.dot", b"digraph { a -> b; a -> b }", "line 1: the edge 'a --> b' is given twice"),
+        (
+            "graph.dot",
+            b"digraph {\n{"
+            + b" ".join(b"a%d" % i for i in range(4000))
+            + b"} -> {"
+            + b" ".join(b"b%d" % i for i in range(4000))
+            + b"} }",
+            "line 2: 16,000,000 edges are written up to here: at most 1,000,000 are read",
+        ),
+        (
+            "graph.txt",
+            b"nodes: " + b" ".join(b"X%d" % i for i in range(20_001)),
+            "20,001 nodes are too many: a graph holds",
+        ),
         ("graph.dot", b"digraph { a -> }", "a node is needed here, not '}'"),
         ("graph.dot", b"digraph { a } digraph { b }", "only one graph is read"),
         ("graph.dot", b"dag { a }", "'digraph {' or 'graph {' is needed here, not 'dag'"),

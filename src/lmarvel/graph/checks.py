@@ -7,7 +7,8 @@ before the matrix is made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,13 +111,28 @@ def checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
     if given.shape != (n, n):
         raise GraphError(f"{need}, not one of shape {given.shape}")
     shown = [readable(name) for name in names]
-    for i, j in np.argwhere(~np.isin(given, (NONE, CIRCLE, ARROW, TAIL)))[:1]:
+    for i, j in _impossible(given):
         pair = f"{shown[i]}-{shown[j]}"
         raise GraphError(f"impossible mark {given[i, j]} at {shown[j]} on the edge {pair}: marks are 0 to 3")
     matrix = np.array(given, dtype=np.int8)
     for i in np.flatnonzero(np.diag(matrix))[:1]:
         raise GraphError(f"self-loop at {shown[i]}")
-    for i, j in np.argwhere((matrix == NONE) != (matrix.T == NONE))[:1]:
+    for i, j in _one_sided(matrix):
         raise GraphError(f"the edge {shown[i]}-{shown[j]} has a mark at one end only: give both or none")
     matrix.setflags(write=False)
     return matrix
+
+
+def _impossible(given: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where the first value stands that is no mark."""
+    if given.dtype.kind in "iu" and (not given.size or (given.min() >= NONE and given.max() <= TAIL)):
+        return np.empty((0, 2), dtype=np.intp)  # the usual case, without a copy of what may be large
+    return np.argwhere(~np.isin(given, (NONE, CIRCLE, ARROW, TAIL)))[:1]
+
+
+def _one_sided(matrix: NDArray[np.int8], rows: int = 512) -> Iterator[tuple[int, int]]:
+    """Iterate over the pairs with a mark at one end only; a strip of the matrix at a time, to save memory."""
+    for top in range(0, len(matrix), rows):
+        strip = (matrix[top : top + rows] == NONE) != (matrix[:, top : top + rows].T == NONE)
+        if strip.any():
+            yield from ((top + int(i), int(j)) for i, j in np.argwhere(strip))

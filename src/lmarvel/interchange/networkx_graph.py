@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark
+from lmarvel.graph.marks import Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import GLYPHS, KINDS, assemble, mark_of
 from lmarvel.interchange.errors import FormatError
@@ -103,7 +103,7 @@ def from_networkx(graph: Any) -> MixedGraph:
 
 
 def _edge(a: str, b: str, given: Mapping[str, Any], directed: bool) -> Edge:
-    shown = f"{a}-{b}"
+    shown = f"{readable(a)}-{readable(b)}"
     if "marks" in given:
         marks = given["marks"]
         if not isinstance(marks, Mapping) or set(marks) != {a, b}:

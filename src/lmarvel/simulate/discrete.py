@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
+from lmarvel.graph.marks import counted, readable
 from lmarvel.graph.paths import members
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
@@ -60,7 +61,7 @@ class DiscreteNetwork:
             count = parents.bit_count()
             if states ** (count + 1) > MAX_CELLS:
                 raise ParameterError(
-                    f"{dag.names[v]} has {count} parents: its table would have {states}^{count + 1} cells;"
+                    f"{readable(dag.names[v])} has {counted(count, 'parent')}: its table would have {states}^{count + 1} cells;"
                     " choose fewer states or a sparser graph"
                 )
             tables[v] = rng.dirichlet(np.full(states, concentration), (states,) * count)
@@ -82,7 +83,8 @@ class DiscreteNetwork:
             kept.append(drawn[(drawn[:, chosen] == states).all(axis=1)][:, seen])
             found += len(kept[-1])
             if tried > MAX_DRAWS * rows and found * MAX_DRAWS < tried:
-                raise ParameterError(f"hardly any row passes {len(chosen)} selection variables: choose fewer")
+                passed = counted(len(chosen), "selection variable")
+                raise ParameterError(f"hardly any row passes {passed}: choose fewer")
         return np.ascontiguousarray(np.concatenate(kept)[:rows])
 
     def _draw(self, rng: np.random.Generator, rows: int) -> NDArray[np.int64]:
