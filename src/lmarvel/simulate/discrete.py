@@ -60,9 +60,9 @@ class DiscreteNetwork:
         for v, parents in enumerate(dag.masks.parents):
             count = parents.bit_count()
             if states ** (count + 1) > MAX_CELLS:
+                family = f"{readable(dag.names[v])} has {counted(count, 'parent')}"
                 raise ParameterError(
-                    f"{readable(dag.names[v])} has {counted(count, 'parent')}: its table would have {states}^{count + 1} cells;"
-                    " choose fewer states or a sparser graph"
+                    f"{family}: its table would have {states}^{count + 1} cells; choose fewer states or a sparser graph"
                 )
             tables[v] = rng.dirichlet(np.full(states, concentration), (states,) * count)
         return cls(dag, tables)
