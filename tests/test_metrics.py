@@ -70,3 +70,8 @@ def test_other_variables_are_refused():
         compare_graphs(PAG.from_edges(nodes=["X"]), TRUTH)
     with pytest.raises(GraphError, match="unknown mark 'none'"):
         compare_graphs(TRUTH, TRUTH).mark("none")
+
+
+def test_a_name_that_would_break_the_message_stands_in_quotes():
+    with pytest.raises(GraphError, match=r'learned only: "a\\nb"; true only: C\)'):
+        compare_graphs(PAG.from_edges(nodes=["a\nb"]), PAG.from_edges(nodes=["C"]))

@@ -6,7 +6,6 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
+from lmarvel.graph.marks import readable as readable
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.trace import Adjacent, BudgetEnded, Event, Moved, Separated
 
@@ -292,11 +292,6 @@ class Explainer:
 
     def _given(self, members: Iterable[int]) -> str:
         return "given " + (", ".join(sorted(self.names[v] for v in members)) or "nothing")
-
-
-def readable(name: str) -> str:
-    """Return a name as it is, or quoted where it holds characters that would not show, or change what stands beside."""
-    return name if name.isprintable() else json.dumps(name, ensure_ascii=True)
 
 
 def _p(value: float) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import Mark
+from lmarvel.graph.marks import Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 
 Pair = tuple[str, str]
@@ -186,9 +186,6 @@ def structural_hamming_distance(learned: MixedGraph, true: MixedGraph) -> int:
 def _check_names(learned: MixedGraph, true: MixedGraph) -> None:
     here, there = set(learned.names), set(true.names)
     if here != there:
-        only = [f"{side} only: {', '.join(sorted(names)[:5])}" for side, names in _sides(here, there) if names]
+        sides = (("learned", here - there), ("true", there - here))
+        only = [f"{side} only: {', '.join(map(readable, sorted(names)[:5]))}" for side, names in sides if names]
         raise GraphError(f"the graphs are over different variables ({'; '.join(only)}): give both the same names")
-
-
-def _sides(here: set[str], there: set[str]) -> list[tuple[str, set[str]]]:
-    return [("learned", here - there), ("true", there - here)]

@@ -273,7 +273,7 @@ class Discovery:
 
         return draw(self.pag, path, layout=layout, title=title)
 
-    def _repr_svg_(self) -> str:
+    def _repr_svg_(self) -> str | None:
         return self.pag._repr_svg_()
 
     # --- files ------------------------------------------------------------------------------------------

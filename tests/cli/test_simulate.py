@@ -67,8 +67,23 @@ def test_an_edge_list_of_the_users(tmp_path):
     ("options", "message"),
     [
         (("--structure", "alrm"), "unknown structure 'alrm'"),
-        (("--structure", "no.csv"), "there is no file no.csv"),
+        (("--structure", "no.csv"), "no.csv: there is no such file"),
         (("--latent", "20"), "leave none of the 20 to observe"),
+        (
+            ("--latent", "10", "--selection", "9"),
+            "--latent 10 and --selection 9 leave 1 of the 20 variables",
+        ),
+        (("--structure", "alarm", "--latent", "40"), "leave none of the 37 to observe"),
+        (("--variables", "1"), "--variables must be a whole number of at least 2, not 1"),
+        (("--variables", "0"), "--variables must be a whole number of at least 2, not 0"),
+        (("--variables", "-4"), "--variables must be a whole number of at least 2, not -4"),
+        (("--variables", "40000"), "40,000 nodes are too many: a graph holds at most 20,000"),
+        (("--latent", "-1"), "--latent must be a whole number of at least 0, not -1"),
+        (("--selection", "-1"), "--selection must be a whole number of at least 0, not -1"),
+        (("--rows", "-5"), "--rows must be a whole number of at least 1, not -5"),
+        (("--states", "1"), "--states must be a whole number of at least 2, not 1"),
+        (("--structure", "scale-free", "--density", "0"), "--density must be a whole number of at least 1, not 0"),
+        (("--structure", "parents", "--density", "-1"), "--density must be a whole number of at least 0, not -1"),
         (("--rows", "0"), "rows must be a whole number of at least 1"),
         (("--seed", "-1"), "the seed must not be negative"),
         (("--noise", "pink"), "unknown noise 'pink'"),
@@ -90,6 +105,22 @@ def test_mistakes_get_a_message_and_write_nothing(tmp_path, options, message):
     assert message in done.err
     assert done.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("reproduce", "table2", "--out")])
+@pytest.mark.parametrize("folder", ["", "  "])
+def test_an_empty_directory_is_not_taken_for_the_current_one(tmp_path, monkeypatch, command, folder):
+    monkeypatch.chdir(tmp_path)
+    done = run(*command, folder)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "lmarvel: the directory to write into has an empty name: give one, or a dot for the current one\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_one_are_singular(tmp_path):
+    assert "1 row of 2 variables (0 latent," in run("simulate", tmp_path / "o", "--variables", "2", "--rows", "1").out
 
 
 def test_earlier_files_are_kept_unless_forced(tmp_path):

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, PAG, mag_to_pag
-from lmarvel.drawing import draw, to_svg
+from lmarvel.drawing import MOST_EDGES, draw, to_svg
 from lmarvel.drawing.labels import ems, one_line, shortened
 from lmarvel.errors import LMarvelError, ParameterError
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.report import build
 from tests.generators import random_mag
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -203,3 +204,23 @@ def test_without_matplotlib_the_way_out_is_named(tmp_path: Path, monkeypatch: py
     with pytest.raises(LMarvelError, match=re.escape("pip install 'lmarvel[plot]'")):
         draw(DAG.from_edges("A --> B"), tmp_path / "a.png")
     assert draw(DAG.from_edges("A --> B"), tmp_path / "a.svg")
+
+
+# --- too much to be drawn ---------------------------------------------------------------------------------
+
+
+def test_a_graph_of_too_many_edges_is_not_drawn(tmp_path: Path) -> None:
+    n = 143  # 143 * 142 / 2 = 10,153
+    marks = np.where(np.eye(n, dtype=bool), 0, 1)
+    graph = PAG([f"X{i}" for i in range(n)], marks)
+    with pytest.raises(LMarvelError, match="a drawing of 10,153 edges shows nothing: at most 10,000 are drawn"):
+        draw(graph, tmp_path / "x.svg")
+    with pytest.raises(LMarvelError, match="at most 10,000"):
+        to_svg(graph)
+    assert list(tmp_path.iterdir()) == []
+    assert graph._repr_svg_() is None  # a notebook then shows its numbers
+    assert (graph.subgraph(range(3))._repr_svg_() or "").count('class="edge ') == 3
+
+
+def test_drawings_and_reports_have_one_limit() -> None:
+    assert build.MOST_EDGES is MOST_EDGES

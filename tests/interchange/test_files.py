@@ -79,6 +79,20 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is no direction"),
         ("graph.dot", b"digraph { a-b }", "cannot read '-b': DOT edges are '->', '--', and odd names stand in quotes"),
         ("graph.dot", b"digraph { a -> b; a -> b }", "line 1: the edge 'a --> b' is given twice"),
+        (
+            "graph.dot",
+            b"digraph {\n{"
+            + b" ".join(b"a%d" % i for i in range(4000))
+            + b"} -> {"
+            + b" ".join(b"b%d" % i for i in range(4000))
+            + b"} }",
+            "line 2: 16,000,000 edges are written up to here: at most 1,000,000 are read",
+        ),
+        (
+            "graph.txt",
+            b"nodes: " + b" ".join(b"X%d" % i for i in range(20_001)),
+            "20,001 nodes are too many: a graph holds",
+        ),
         ("graph.dot", b"digraph { a -> }", "a node is needed here, not '}'"),
         ("graph.dot", b"digraph { a } digraph { b }", "only one graph is read"),
         ("graph.dot", b"dag { a }", "'digraph {' or 'graph {' is needed here, not 'dag'"),
@@ -111,15 +125,16 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
             "line 2: this edge names 'B', which is not among the nodes",
         ),
         ("graph.graphml", b'<graphml><graph><node id="A"/><node id="A"/></graph></graphml>', "'A' is given twice"),
-        ("graph.csv", b"from;to\nA;B\n", "graph.csv, line 1: this table is separated by semicolons"),
+        ("graph.csv", b";A;B\nA;0;2\nB;3;0\n", "graph.csv, line 1: this table is separated by semicolons"),
+        ("graph.csv", b"A,B\nB,C\n", "graph.csv: the first row must be a header, one of 'from,to', 'source,target'"),
         ("graph.csv", b"from,to\n,B\n", "graph.csv, line 2: this row has no name in its first cell"),
         ("graph.csv", b"from,to,edge\nA,B,=>\n", "graph.csv, line 2: '=>' is no edge: write '-->'"),
-        ("graph.csv", b"from,to,edge\nA,,o->\n", "line 2: the edge 'o->' from 'A' leads nowhere"),
+        ("graph.csv", b"from,to,edge\nA,,o->\n", "line 2: the edge 'o->' leads nowhere: name both of its ends"),
         ("graph.csv", b"from,to\nA\nA\n", "line 3: the node 'A' is given twice"),
-        ("graph.csv", b"from,to\nA,B,-->,1\n", "line 2: this row has 4 cells"),
-        ("graph.csv", b'from,to\n"A,B\n', "this is not CSV: unexpected end of data"),
+        ("graph.csv", b"from,to\nA,B,-->,1\n", "line 2: an edge is 'from,to,edge', and this row has 4 cells"),
+        ("graph.csv", b'from,to\n"A,B\n', "line 2: this is no list of edges: unexpected end of data"),
         ("graph.csv", b",A,A\nA,0,0\nA,0,0\n", "line 1: the node 'A' is given twice"),
-        ("graph.csv", b",A,B\nA,0,2\n", "2 columns have a name and 1 rows follow: the matrix must be square"),
+        ("graph.csv", b",A,B\nA,0,2\n", "2 columns have a name and 1 row follows: the matrix must be square"),
         ("graph.csv", b",A,B\nA,0,2\nB,3\n", "graph.csv, line 3: this row has 2 cells, and 3 are needed"),
         ("graph.csv", b",A,B\nB,0,2\nA,3,0\n", "row 1 is called 'B' and column 1 'A'"),
         ("graph.csv", b",A,B\nA,0,x\nB,3,0\n", "line 2: 'x' in column 'B' is no mark: use 0, 1, 2 or 3"),

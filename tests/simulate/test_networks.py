@@ -1,12 +1,14 @@
 """The structures that come with the package, and those from files."""
 
+import contextlib
 import gzip
+import time
 from pathlib import Path
 
 import pytest
 
 from lmarvel import DAG, DataError
-from lmarvel.simulate import NETWORKS, load_network
+from lmarvel.simulate import NETWORKS, load_network, networks
 
 COUNTS = {
     "insurance": (27, 52),
@@ -99,16 +101,25 @@ def test_bif_files(tmp_path):
         ("x.csv", "A,B\nA,B\n", "the pair A, B is given twice"),
         ("x.csv", "A,A\n", "self-loop at A"),
         ("x.csv", "A,B,C\n", "line 1: an edge is 'cause,effect'"),
-        ("x.csv", "from,to\n,B\n", "line 2: an edge is"),
+        ("x.csv", "from,to\n,B\n", "line 2: this row has no name in its first cell: an edge is"),
         ("x.csv", "", "holds no edge"),
         ("x.csv", "A\nB\n", "holds no edge"),
         ("x.txt", "A -> B\nB -> C\n", "an edge is 'cause,effect'"),
         ("x.txt", "digraph { A -> B; }", "cannot read"),
-        ("x.csv", '"A,B\nB,C\n', "line 1: unexpected end of data"),
-        ("x.csv", "A," + '"' + "x" * 200_000 + '"\n', "line 1: field larger than field limit"),
+        ("x.csv", '"A,B\nB,C\n', "line 1: this is no list of edges: unexpected end of data"),
+        (
+            "x.csv",
+            "A," + '"' + "x" * 200_000 + '"\n',
+            "line 1: .* field larger than field limit",
+        ),
         ("x.xlsx", "A,B\n", "a structure is read from a file that ends in .csv"),
-        ("x.csv.gz", gzip.compress(b"A,B\n" * 50)[:12] + b"garbage" * 9, "cannot read"),
-        ("x.csv", b"\xff\xfe\x00", "not text in UTF-8"),
+        ("x.csv.gz", gzip.compress(b"A,B\n" * 50)[:12] + b"garbage" * 9, "cannot unpack"),
+        ("x.csv", b"\xff\xfe\x00", "x.csv: this is not UTF-8 text"),
+        ("x.csv", b"A,B\n\x00,C\n", "x.csv: this is no text .byte 4 is null."),
+        ("x.bif", "variable A { }\nprobability ( A", "cut off, or no BIF file"),
+        ("x.bif", "variable A { }\nprobability A { }", "cut off, or no BIF file"),
+        ("x.bif", "variable A { }\nvariable B { }\nprobability ( A | B { }", "cut off, or no BIF file"),
+        ("x.csv", "from,to,edge\nA,B,<->\n", "x.csv is not a DAG: a DAG has directed edges only"),
         ("x.csv.gz", "A,B\n", "cannot read"),
         ("x.bif", "nothing here", "names no variable"),
         ("x.bif", "variable A { }\nprobability ( B | A ) { }", "unknown node 'B'"),
@@ -131,9 +142,55 @@ def test_an_edge_to_a_node_that_the_list_of_nodes_lacks_is_refused(tmp_path):
 def test_unknown_names_and_missing_files_are_refused(tmp_path):
     with pytest.raises(DataError, match="unknown structure 'alrm': choose from insurance, alarm"):
         load_network("alrm")
-    with pytest.raises(DataError, match="there is no file"):
+    with pytest.raises(DataError, match=r"none\.csv: there is no such file"):
         load_network(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is read from a file that ends in"):
         load_network(tmp_path)
     with pytest.raises(DataError, match="unknown structure 'xxx"):
         load_network("x" * 300)
+
+
+# --- large and odd BIF files ------------------------------------------------------------------------------
+
+
+def bif_of(n: int) -> str:
+    """A chain of n variables, with tables such as files of this format have."""
+    rows = "".join(f"  (s{k}) 0.1, 0.9;\n" for k in range(4))
+    return "".join(
+        f"variable X{i} {{\n  type discrete [ 2 ] {{ yes, no }};\n}}\n"
+        f"probability ( X{i} {f'| X{i - 1} ' if i else ''}) {{\n{rows}}}\n"
+        for i in range(n)
+    )
+
+
+def test_bif_files_are_read_in_time_that_grows_with_their_size(monkeypatch):
+    monkeypatch.setattr(networks, "_dag", lambda edges, names, source: (len(names), len(edges)))
+
+    def seconds(n):
+        text = bif_of(n)
+        began = time.perf_counter()
+        assert networks._from_bif(text, "x.bif") == (n, n - 1)
+        return time.perf_counter() - began
+
+    small = min(seconds(500) for _ in range(3))
+    assert seconds(4_000) < 30 * small  # eight times the size; a square would make it sixty-four times
+
+
+@pytest.mark.parametrize("flood", ["/*", "probability (", "probability ) ", '"', "{", "variable "])
+def test_a_flood_in_a_bif_file_ends_soon(tmp_path, flood):
+    path = tmp_path / "net.bif"
+    path.write_text("variable A { }\n" + flood * 200_000)
+    began = time.perf_counter()
+    with contextlib.suppress(DataError):
+        load_network(path)
+    assert time.perf_counter() - began < 10
+
+
+def test_slashes_in_quotes_and_words_are_no_comments(tmp_path):
+    path = tmp_path / "net.bif"
+    path.write_text(
+        'network probability { property "see http://example.org"; }\n'
+        'variable "a//b" { }\nvariable c/d { }  // variable e { }\n/* variable f { } */ variable g { }\n'
+        'probability ( c/d | "a//b" ) { }\n'
+    )
+    assert str(load_network(path)) == "nodes: a//b c/d g\na//b --> c/d"

@@ -16,6 +16,7 @@ from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.cli.app import app, interruptible
 from lmarvel.cli.options import Quiet
 from lmarvel.errors import ParameterError
+from lmarvel.graph.marks import counted, quote, readable
 
 if TYPE_CHECKING:
     from lmarvel.graph.kinds import DAG
@@ -26,7 +27,7 @@ RANDOM = ("erdos-renyi", "parents", "scale-free")
 
 @app.command()
 def simulate(
-    out: Annotated[Path, typer.Argument(help="Directory for data.csv, dag.txt, mag.txt and pag.txt.")],
+    folder: Annotated[str, typer.Argument(metavar="OUT", help="Directory for data.csv, dag.txt, mag.txt and pag.txt.")],
     structure: Annotated[
         str, typer.Option(help=f"{', '.join(RANDOM)}; a network such as alarm; or a file: edge list or BIF.")
     ] = "erdos-renyi",
@@ -58,10 +59,16 @@ def simulate(
 
     if seed < 0:
         raise ParameterError(f"the seed must not be negative, and is {seed}")
+    _check_least(
+        variables=(variables, 2), latent=(latent, 0), selection=(selection, 0), rows=(rows, 1), states=(states, 2)
+    )
+    out = _directory(folder)
     paths = [out / name for name in ("data.csv", "dag.txt", "mag.txt", "pag.txt")]
     _check_folder(out, paths, force)
     graph, roles, model, sample = np.random.SeedSequence(seed).spawn(4)
-    study = hide(_structure(structure, variables, density, graph), latent, selection, seed=roles)
+    dag = _structure(structure, variables, density, graph)
+    _check_left(len(dag), latent, selection)
+    study = hide(dag, latent, selection, seed=roles)
     truth, columns = _draw(study, rows, ranges, noise, function, states, model, sample)
     texts = [_as_csv(columns), _as_dag(truth), f"{truth.mag}\n", f"{truth.pag}\n"]
     try:
@@ -72,8 +79,34 @@ def simulate(
         write_text(path, text)
     if not quiet:
         hidden = f"{len(study.latent)} latent, {len(study.selection)} selecting"
-        print(f"{rows:,} rows of {len(study.observed)} variables ({hidden}) from {structure}, seed {seed}")
+        made = f"{counted(rows, 'row')} of {counted(len(study.observed), 'variable')}"
+        print(f"{made} ({hidden}) from {readable(structure)}, seed {seed}")
         print("\n".join(f"  {path}" for path in paths))
+
+
+def _check_least(**options: tuple[int | None, int]) -> None:
+    """Refuse, before any work, an option that is below what it can be."""
+    for name, (value, least) in options.items():
+        if value is not None and value < least:
+            raise ParameterError(f"--{name} must be a whole number of at least {least}, not {value}")
+
+
+def _check_left(variables: int, latent: int, selection: int) -> None:
+    """Refuse to hide all variables but one: nothing can be learned from a single column."""
+    if variables == 1:
+        raise ParameterError("the structure has 1 variable, and at least 2 are needed: choose another")
+    if variables - latent - selection == 1:
+        hidden = f"--latent {latent} and --selection {selection}"
+        raise ParameterError(
+            f"{hidden} leave 1 of the {variables} variables to observe: choose fewer, 2 have to be left"
+        )
+
+
+def _directory(text: str) -> Path:
+    """Return a directory to write into; an empty name would be the current one, which nobody meant."""
+    if not text.strip():
+        raise ParameterError("the directory to write into has an empty name: give one, or a dot for the current one")
+    return Path(text)
 
 
 def _check_folder(out: Path, paths: list[Path], force: bool) -> None:
@@ -105,8 +138,11 @@ def _structure(name: str, variables: int | None, density: float | None, seed: An
     whole = int(density) if density is not None and density == int(density) else None
     if density is not None and whole is None:
         raise ParameterError(f"density counts parents for {name}: give a whole number, not {density:g}")
-    make = bounded_parents if name == "parents" else scale_free
-    return make(variables, (3 if name == "parents" else 2) if whole is None else whole, seed=seed)
+    if name == "parents":
+        _check_least(density=(whole, 0))
+        return bounded_parents(variables, 3 if whole is None else whole, seed=seed)
+    _check_least(density=(whole, 1))
+    return scale_free(variables, 2 if whole is None else whole, seed=seed)
 
 
 def _draw(
@@ -136,8 +172,6 @@ def _as_csv(columns: Mapping[str, Any]) -> str:
 
 
 def _as_dag(study: Study) -> str:
-    from lmarvel.graph.marks import quote
-
     roles = (("latent", study.latent), ("selection", study.selection))
     return "".join(f"# {role}: {' '.join(map(quote, names))}\n" for role, names in roles if names) + f"{study.dag}\n"
 
@@ -158,9 +192,9 @@ def reproduce(
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
-    out: Annotated[Path, typer.Option(help="Results directory; the same command goes on where it stopped.")] = Path(
-        "reproduction"
-    ),
+    folder: Annotated[
+        str, typer.Option("--out", help="Results directory; the same command goes on where it stopped.")
+    ] = "reproduction",
     networks: Annotated[Path | None, typer.Option(help="Directory with carpo.csv (not in the package).")] = None,
     without: Annotated[str, typer.Option(help="Structures to leave out, with commas.")] = "",
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
@@ -177,6 +211,7 @@ def reproduce(
     from lmarvel.experiments.reproduce import Request, reproduce
     from lmarvel.experiments.run import Limits
 
+    out = _directory(folder)
     request = Request(
         experiments=_split(experiment),
         out=out,

@@ -8,12 +8,12 @@ from pathlib import Path
 from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
 from lmarvel.drawing.layout import LAYOUTS
 from lmarvel.drawing.raster import require_matplotlib, write_raster
-from lmarvel.drawing.scene import compose, place_boxes
+from lmarvel.drawing.scene import MOST_EDGES, compose, place_boxes
 from lmarvel.drawing.svg import to_svg, write_svg
 from lmarvel.errors import ParameterError
 from lmarvel.graph.mixed import MixedGraph
 
-__all__ = ["check_target", "draw", "place_boxes", "to_svg"]
+__all__ = ["MOST_EDGES", "check_target", "draw", "place_boxes", "to_svg"]
 
 ENDINGS = (".svg", ".png", ".pdf")
 
@@ -33,7 +33,7 @@ def draw(
     Parameters
     ----------
     graph : MixedGraph
-        A DAG, MAG, PAG or any other graph of marks.
+        A DAG, MAG, PAG or any other graph of marks, of at most 10,000 edges.
     path : path, optional
         The file to write; its ending, ``.svg``, ``.png`` or ``.pdf``, says the format. An existing file is
         replaced whole or not at all.

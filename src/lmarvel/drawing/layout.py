@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.graph.paths import closure, members
 
 Points = NDArray[np.float64]
 
@@ -55,18 +56,13 @@ def positions(graph: MixedGraph, sizes: Points, layout: str = "auto") -> Points:
 
 def components(graph: MixedGraph) -> list[list[int]]:
     """Return the connected components as positions, the largest first."""
-    seen: set[int] = set()
+    seen = 0
     found: list[list[int]] = []
     for start in range(len(graph)):
-        if start in seen:
-            continue
-        seen.add(start)
-        group = [start]
-        for v in group:  # grows while it is walked
-            fresh = [w for w, _, _ in graph.links[v] if w not in seen]
-            seen.update(fresh)
-            group.extend(fresh)
-        found.append(sorted(group))
+        if not seen >> start & 1:
+            group = closure(graph.masks.adjacent, 1 << start)
+            seen |= group
+            found.append(list(members(group)))
     return sorted(found, key=lambda group: (-len(group), group[0]))
 
 

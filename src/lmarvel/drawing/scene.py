@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from lmarvel.drawing.curve import Curve, Point, route
 from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, shortened
 from lmarvel.drawing.layout import moved_aside, positions
+from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.graph.mixed import MixedGraph
 
+MOST_EDGES = 10_000  # more than this is a black disc, and takes minutes
 BOX_HEIGHT = 30.0
 RADIUS = 4.6  # of a circle mark
 HEAD = 12.0  # length of an arrowhead
@@ -126,8 +128,14 @@ def place_boxes(graph: MixedGraph, layout: str = "auto") -> tuple[Box, ...]:
 def compose(graph: MixedGraph, layout: str = "auto", title: str | None = None) -> Scene:
     """Lay out a graph and work out every shape of its drawing.
 
-    No label covers another, and edges run around boxes where there is a way.
+    No label covers another, and edges run around boxes where there is a way. A graph of more than ``MOST_EDGES``
+    edges is refused.
     """
+    if graph.n_edges > MOST_EDGES:
+        raise GraphError(
+            f"a drawing of {graph.n_edges:,} edges shows nothing: at most {MOST_EDGES:,} are drawn; draw a part of it:"
+            " graph.subgraph([...])"
+        )
     heading = shortened(one_line(title), 80.0) if title else None
     sizes = box_sizes(graph)
     centres = positions(graph, sizes, layout)

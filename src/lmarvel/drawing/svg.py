@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from lmarvel.drawing.curve import Curve
 from lmarvel.drawing.labels import FONT_SIZE, printable
 from lmarvel.drawing.scene import MARGIN, RADIUS, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
-from lmarvel.graph.marks import Edge, arrow
+from lmarvel.graph.marks import Edge, arrow, counted
 from lmarvel.graph.mixed import MixedGraph
 
 INK = "#1b1f24"
@@ -34,8 +34,8 @@ def to_svg(graph: MixedGraph, *, layout: str = "auto", title: str | None = None)
 
 def write_svg(scene: Scene) -> str:
     """Return a scene as SVG text; edges come first, so that they never cover a label."""
-    nodes, edges = len(scene.boxes), len(scene.lines)
-    label = f"{scene.title or 'Graph'}: {nodes} {_plural('node', nodes)}, {edges} {_plural('edge', edges)}"
+    size = f"{counted(len(scene.boxes), 'node')}, {counted(len(scene.lines), 'edge')}"
+    label = f"{scene.title or 'Graph'}: {size}"
     size = f'width="{scene.width:g}" height="{scene.height:g}" viewBox="0 0 {scene.width:g} {scene.height:g}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(label)}'
@@ -53,10 +53,6 @@ def write_svg(scene: Scene) -> str:
     for box in scene.boxes:
         parts.extend(_node(box))
     return "\n".join([*parts, "</svg>", ""])
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _attribute(name: str) -> str:

@@ -21,9 +21,9 @@ from lmarvel.experiments.plan import Job, Setting, is_random
 from lmarvel.graph.kinds import DAG
 from lmarvel.metrics import MARKS, Scores, compare_graphs
 from lmarvel.result import Discovery
-from lmarvel.simulate.graphs import Seed, bounded_parents, erdos_renyi
+from lmarvel.simulate.graphs import Seed, bounded_parents, erdos_renyi, hide
 from lmarvel.simulate.sem import LinearSEM
-from lmarvel.simulate.study import Study, hide
+from lmarvel.study import Study
 
 Row = dict[str, str | int | float | None]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
-from lmarvel.graph.mixed import MixedGraph, Node, _checked_names, _lookup, _parse
+from lmarvel.graph.checks import checked_names, look_up, parse_edges
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, counted, readable
+from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.paths import closure, collider_connected, members
 from lmarvel.graph.projection import project
 from lmarvel.graph.separation import has_inducing_path, inducing_path
@@ -92,7 +93,7 @@ class ADMG:
     """
 
     def __init__(self, names: Sequence[str], edges: Iterable[Edge]) -> None:
-        self.names = _checked_names(names)
+        self.names = checked_names(names)
         self.edges = tuple(edges)
         where = {name: i for i, name in enumerate(self.names)}
         seen = set()
@@ -100,18 +101,18 @@ class ADMG:
             kind = "bidirected" if edge.at_a == edge.at_b == ARROW else "directed"
             if kind == "directed" and {edge.at_a, edge.at_b} != {Mark.TAIL, Mark.ARROW}:
                 raise GraphError(f"an ADMG has directed and bidirected edges only, not '{edge}'")
-            pair = frozenset(_lookup(where, name, edge) for name in edge[:2])
+            pair = frozenset(look_up(where, name, edge) for name in edge[:2])
             if len(pair) == 1:
-                raise GraphError(f"self-loop at {edge.a}: '{edge}'")
+                raise GraphError(f"self-loop at {readable(edge.a)}: '{edge}'")
             if (pair, kind) in seen:
-                raise GraphError(f"the pair {edge.a}, {edge.b} has two {kind} edges")
+                raise GraphError(f"the pair {readable(edge.a)}, {readable(edge.b)} has two {kind} edges")
             seen.add((pair, kind))
         self.canonical_dag()  # refuses a directed cycle
 
     @classmethod
     def from_edges(cls, *edges: str | Edge, nodes: Iterable[str] | None = None) -> ADMG:
         """Build an ADMG from its text form, as :meth:`MixedGraph.from_edges` does."""
-        declared, parsed = _parse(edges)
+        declared, parsed = parse_edges(edges)
         if nodes is not None and declared is not None:
             raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
         if nodes is not None:
@@ -138,7 +139,7 @@ class ADMG:
         return DAG.from_edges(*directed, *forks, nodes=[*self.names, *latents]), tuple(latents)
 
     def __repr__(self) -> str:
-        return f"<ADMG: {len(self.names)} nodes, {len(self.edges)} edges>"
+        return f"<ADMG: {counted(len(self.names), 'node')}, {counted(len(self.edges), 'edge')}>"
 
 
 # --- why a graph is not of its kind -----------------------------------------------------------------------
@@ -165,18 +166,27 @@ def explain_cycle(graph: MixedGraph) -> str | None:
     if done == len(graph):
         return None
     stuck = sum(1 << v for v, d in enumerate(degree) if d > 0)
-    walk = [next(members(stuck))]  # every stuck node has a stuck parent: walking up must close a cycle
-    while True:
-        up = next(members(parents[walk[-1]] & stuck))
-        if up in walk:
-            cycle = [*walk[walk.index(up) :], up][::-1]
-            return "directed cycle: " + " --> ".join(graph.names[v] for v in cycle)
-        walk.append(up)
+    walk: dict[int, None] = {}
+    up = next(members(stuck))  # every stuck node has a stuck parent: walking up must close a cycle
+    while up not in walk:
+        walk[up] = None
+        up = next(members(parents[up] & stuck))
+    way = list(walk)
+    cycle = [*way[way.index(up) :], up][::-1]
+    return "directed cycle: " + _shortened([readable(graph.names[v]) for v in cycle])
+
+
+def _shortened(cycle: list[str], most: int = 20) -> str:
+    """Return a cycle as text, the middle of a long one left out."""
+    if len(cycle) > most:
+        left = len(cycle) - most
+        cycle = [*cycle[: most // 2], f"... ({counted(left, 'node')} more) ...", *cycle[-most // 2 :]]
+    return " --> ".join(cycle)
 
 
 def explain_not_ancestral(graph: MixedGraph) -> str | None:
     """Return a sentence on the first reason why a graph is not ancestral, or None."""
-    names, masks = graph.names, graph.masks
+    names, masks = [readable(name) for name in graph.names], graph.masks
     for edge in graph.edges():
         if CIRCLE in (edge.at_a, edge.at_b):
             return f"the edge '{edge}' has a circle, and a MAG has none"
@@ -210,8 +220,8 @@ def explain_not_maximal(graph: MixedGraph) -> str | None:
         for y in members(near >> (x + 1) << (x + 1)):
             if has_inducing_path(graph, x, y, 0, 0):
                 path = inducing_path(graph, x, y, 0, 0) or []
-                shown = ", ".join(graph.names[v] for v in path)
-                pair = f"{graph.names[x]} and {graph.names[y]}"
+                shown = ", ".join(readable(graph.names[v]) for v in path)
+                pair = f"{readable(graph.names[x])} and {readable(graph.names[y])}"
                 return f"not maximal: no set separates {pair}, because of the inducing path {shown}"
     return None
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph import paths, separation
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, parse_edge, quote, split_names
+from lmarvel.graph.checks import check_size, checked_marks, checked_names, listing, look_up, parse_edges, two_edges
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, quote, readable
 
 Node = str | int
 Nodes = Node | Iterable[Node]
@@ -53,8 +54,8 @@ class MixedGraph:
     marks: NDArray[np.int8]
 
     def __init__(self, names: Sequence[str], marks: ArrayLike) -> None:
-        self.names = _checked_names(names)
-        self.marks = _checked_marks(self.names, marks)
+        known = checked_names(names)
+        self._fill(known, checked_marks(known, marks))
         self._check()
 
     def _check(self) -> None:
@@ -64,10 +65,14 @@ class MixedGraph:
     def _trusted(cls: type[Self], names: tuple[str, ...], marks: NDArray[np.int8]) -> Self:
         """Make a graph whose validity the caller has proved, without checking it again."""
         graph = cls.__new__(cls)
-        graph.names = names
-        graph.marks = marks
-        marks.setflags(write=False)
+        graph._fill(names, marks)
         return graph
+
+    def _fill(self, names: tuple[str, ...], marks: NDArray[np.int8]) -> None:
+        """Set names and marks, once and for all."""
+        marks.setflags(write=False)
+        object.__setattr__(self, "names", names)  # past the guard in __setattr__
+        object.__setattr__(self, "marks", marks)
 
     @classmethod
     def from_edges(cls: type[Self], *edges: str | Edge, nodes: Iterable[str] | None = None) -> Self:
@@ -77,23 +82,24 @@ class MixedGraph:
         appearance; with it, an edge to any other node is an error. Blank lines and lines that start with
         ``#`` are skipped.
         """
-        declared, parsed = _parse(edges)
+        declared, parsed = parse_edges(edges)
         if nodes is not None:
             if declared is not None:
                 raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
             declared = [nodes] if isinstance(nodes, str) else list(nodes)
         found = dict.fromkeys(name for edge in parsed for name in edge[:2])
-        names = _checked_names(list(found) if declared is None else declared)
+        names = checked_names(list(found) if declared is None else declared)
+        check_size(len(names))
         where = {name: i for i, name in enumerate(names)}
         marks = np.zeros((len(names), len(names)), dtype=np.int8)
         for edge in parsed:
-            i, j = (_lookup(where, name, edge) for name in edge[:2])
+            i, j = (look_up(where, name, edge) for name in edge[:2])
             if i == j:
-                raise GraphError(f"self-loop at {edge.a}: '{edge}'")
+                raise GraphError(f"self-loop at {readable(edge.a)}: '{edge}'")
             if marks[i, j]:
                 i, j = min(i, j), max(i, j)
                 old = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
-                raise GraphError(_two_edges(old, edge))
+                raise GraphError(two_edges(old, edge))
             marks[i, j], marks[j, i] = edge.at_b, edge.at_a
         return cls(names, marks)
 
@@ -114,9 +120,7 @@ class MixedGraph:
         return hash((type(self).__name__, frozenset(self.names), int(np.count_nonzero(self.marks))))
 
     def __setattr__(self, key: str, value: Any) -> None:
-        if key not in ("names", "marks") or hasattr(self, key):
-            raise AttributeError(f"a {type(self).__name__} never changes: build a new one instead of setting {key}")
-        object.__setattr__(self, key, value)
+        raise AttributeError(f"a {type(self).__name__} never changes: build a new one instead of setting {key}")
 
     def __delattr__(self, key: str) -> None:
         raise AttributeError(f"a {type(self).__name__} never changes: {key} cannot be deleted")
@@ -132,13 +136,13 @@ class MixedGraph:
         return "\n".join([head.rstrip(), *map(str, self.edges())])
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self)} nodes, {self.n_edges} edges>"
+        return f"<{type(self).__name__}: {counted(len(self), 'node')}, {counted(self.n_edges, 'edge')}>"
 
-    def _repr_svg_(self) -> str:
-        """Show the graph in a notebook."""
-        from lmarvel.drawing import to_svg
+    def _repr_svg_(self) -> str | None:
+        """Show the graph in a notebook; one that is too large to be drawn shows its numbers only."""
+        from lmarvel.drawing import MOST_EDGES, to_svg
 
-        return to_svg(self)
+        return to_svg(self) if self.n_edges <= MOST_EDGES else None
 
     # --- edges ------------------------------------------------------------------------------------------
 
@@ -149,10 +153,10 @@ class MixedGraph:
     def index(self, node: Node) -> int:
         """Return the position of a node, given by name (or by position, which is checked)."""
         if isinstance(node, str):
-            return _lookup(self._index, node)
+            return look_up(self._index, node)
         if isinstance(node, int | np.integer) and 0 <= node < len(self.names):
             return int(node)
-        raise GraphError(f"unknown node {node!r}: the graph has {_listing(self.names)}")
+        raise GraphError(f"unknown node {node!r}: the graph has {listing(self.names)}")
 
     @cached_property
     def links(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
@@ -287,7 +291,7 @@ class MixedGraph:
         xs, ys, zs = self._mask(x), self._mask(y), self._mask(given)
         shared = (xs & ys) | (zs & (xs | ys))
         if shared:
-            culprits = ", ".join(sorted(self._named(paths.members(shared))))
+            culprits = ", ".join(sorted(map(readable, self._named(paths.members(shared)))))
             raise GraphError(f"m-separation needs disjoint sets; {culprits} stands in more than one")
         return separation.m_separated(self, xs, ys, zs)
 
@@ -314,98 +318,16 @@ class MixedGraph:
     def relabel(self: Self, names: Mapping[str, str]) -> Self:
         """Return the graph with nodes renamed; those not in ``names`` keep theirs."""
         for old in names:
-            _lookup(self._index, old)
-        return type(self)._trusted(_checked_names([names.get(v, v) for v in self.names]), self.marks.copy())
+            look_up(self._index, old)
+        return type(self)._trusted(checked_names([names.get(v, v) for v in self.names]), self.marks.copy())
 
     def reordered(self: Self, names: Sequence[str]) -> Self:
         """Return the same graph with its nodes in another order."""
         if len(names) != len(self) or set(names) != set(self.names):
-            raise GraphError(f"the new order must hold each node once; the graph has {_listing(self.names)}")
+            raise GraphError(f"the new order must hold each node once; the graph has {listing(self.names)}")
         order = [self._index[v] for v in names]
         return type(self)._trusted(tuple(names), self.marks[np.ix_(order, order)])
 
     def skeleton(self) -> MixedGraph:
         """Return the graph with a circle at every end: what is adjacent, and nothing else."""
         return MixedGraph._trusted(self.names, np.where(self.marks != NONE, CIRCLE, NONE).astype(np.int8))
-
-
-# --- checks -----------------------------------------------------------------------------------------------
-
-
-def _listing(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "no nodes"
-
-
-def _lookup(where: Mapping[str, int], name: str, edge: Edge | None = None) -> int:
-    try:
-        return where[name]
-    except KeyError:
-        context = f" in the edge '{edge}'" if edge else ""
-        raise GraphError(f"unknown node {name!r}{context}: the graph has {_listing(list(where))}") from None
-
-
-def _two_edges(old: Edge, new: Edge) -> str:
-    again = new if (new.a, new.b) == (old.a, old.b) else new.reversed()
-    kind = "is given twice" if again == old else f"has two edges, '{old}' and '{new}'"
-    return f"the pair {old.a}, {old.b} {kind}: a graph holds one edge a pair"
-
-
-def _parse(edges: Iterable[str | Edge]) -> tuple[list[str] | None, list[Edge]]:
-    declared: list[str] | None = None
-    parsed: list[Edge] = []
-    for item in edges:
-        if isinstance(item, Edge):
-            if Mark.NONE in (item.at_a, item.at_b):
-                raise GraphError(f"the edge {item.a}-{item.b} lacks a mark: give both ends one")
-            parsed.append(item)
-            continue
-        if not isinstance(item, str):
-            raise GraphError(
-                f"an edge is text like 'A --> B' or an Edge, not {item!r}; pass each as an argument of its own"
-            )
-        for line in item.splitlines():
-            text = line.strip()
-            if text.startswith("nodes:"):
-                if declared is not None:
-                    raise GraphError("there are two lines 'nodes: ...': keep one")
-                declared = split_names(text.removeprefix("nodes:"))
-            elif text and not text.startswith("#"):
-                parsed.append(parse_edge(text))
-    return declared, parsed
-
-
-def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
-    result = tuple(names)
-    for position, name in enumerate(result):
-        if not isinstance(name, str):
-            raise GraphError(f"node names are strings; number {position} is {name!r} of type {type(name).__name__}")
-        if not name:
-            raise GraphError(f"node number {position} has an empty name")
-    twice = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < len(result) else []
-    if twice:
-        raise GraphError(f"duplicate node name {', '.join(map(repr, twice))}: names must differ")
-    return result
-
-
-def _checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
-    n = len(names)
-    try:
-        given = np.asarray(marks)
-    except ValueError:
-        raise GraphError(f"{n} nodes need a {n} x {n} matrix of marks, with rows equally long") from None
-    if given.size == 0 and n == 0:
-        given = given.reshape(0, 0)
-    if given.shape != (n, n):
-        raise GraphError(f"{n} nodes need a {n} x {n} matrix of marks, not one of shape {given.shape}")
-    for i, j in np.argwhere(~np.isin(given, (NONE, CIRCLE, ARROW, TAIL)))[:1]:
-        raise GraphError(
-            f"impossible mark {given[i, j]} at {names[j]} on the edge {names[i]}-{names[j]}: marks are 0 to 3"
-        )
-    matrix = np.array(given, dtype=np.int8)
-    for i in np.flatnonzero(np.diag(matrix))[:1]:
-        raise GraphError(f"self-loop at {names[i]}")
-    for i, j in np.argwhere((matrix == NONE) != (matrix.T == NONE))[:1]:
-        raise GraphError(f"the edge {names[i]}-{names[j]} has a mark at one end only: give both or none")
-    matrix.setflags(write=False)
-    return matrix

@@ -6,7 +6,7 @@ it: unions and membership are single machine operations on small graphs, and fas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lmarvel.graph.marks import ARROW, TAIL
@@ -59,7 +59,7 @@ def build_masks(graph: MixedGraph) -> Masks:
     return masks
 
 
-def closure(step: list[int], start: int) -> int:
+def closure(step: Sequence[int] | Mapping[int, int], start: int) -> int:
     """Return every node that steps of the relation reach from ``start``, which is included."""
     reached = frontier = start
     while frontier:
@@ -127,14 +127,7 @@ def is_removable(graph: MixedGraph, x: int) -> bool:
     # Condition 2: a collider path X, V1 .. Vm, Y with X, V1 .. Vm all parents of Z makes Y and Z adjacent.
     for z in members(masks.children[x]):
         inner = {v: masks.spouses[v] & masks.parents[z] for v in members(masks.parents[z])}
-        start = (masks.children[x] | masks.spouses[x]) & masks.parents[z]
-        reached = frontier = start
-        while frontier:
-            found = 0
-            for v in members(frontier):
-                found |= inner[v]
-            frontier = found & ~reached
-            reached |= frontier
+        reached = closure(inner, (masks.children[x] | masks.spouses[x]) & masks.parents[z])
         ends = union(masks.parents, reached) | union(masks.spouses, reached)
         if ends & ~masks.adjacent[z] & ~(1 << z) & ~(1 << x):
             return False

@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.marks import ARROW, TAIL, readable
 from lmarvel.graph.paths import bits, closure, members
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, require_marks
 
@@ -36,12 +37,12 @@ def split_roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[N
     for role, given in (("latent", latent), ("selection", selection)):
         nodes = [given] if isinstance(given, str) else list(given)
         where = [graph.index(v) for v in nodes]
-        for v in where:
-            if where.count(v) > 1:
-                raise GraphError(f"{graph.names[v]} is listed twice among the {role} nodes")
+        for v, count in Counter(where).items():
+            if count > 1:
+                raise GraphError(f"{readable(graph.names[v])} is listed twice among the {role} nodes")
         roles.append(bits(where))
     if roles[0] & roles[1]:
-        both = ", ".join(graph.names[v] for v in members(roles[0] & roles[1]))
+        both = ", ".join(readable(graph.names[v]) for v in members(roles[0] & roles[1]))
         raise GraphError(f"{both} cannot be both latent and selection: choose one role for each node")
     hidden = roles[0] | roles[1]
     return [v for v in range(len(graph)) if not hidden >> v & 1], roles[0], roles[1]

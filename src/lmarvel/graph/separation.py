@@ -13,7 +13,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
 from lmarvel.graph.paths import bits, closure, members
 
 if TYPE_CHECKING:
@@ -27,15 +27,16 @@ def require_marks(graph: MixedGraph) -> None:
     for v, links in enumerate(graph.links):
         arrows = [w for w, near, _ in links if near == ARROW]
         for w, near, far in links:
-            a, b = graph.names[v], graph.names[w]
+            a, b = readable(graph.names[v]), readable(graph.names[w])
             if CIRCLE in (near, far):
                 raise GraphError(
                     f"the edge {a}-{b} has a circle: m-separation is defined on DAGs, MAGs and ADMGs;"
                     " turn a PAG into one of its MAGs with pag_to_mag first"
                 )
             if arrows and near == TAIL and far == TAIL:
+                c = readable(graph.names[arrows[0]])
                 raise GraphError(
-                    f"the undirected edge {a} --- {b} meets the arrowhead at {a} from {graph.names[arrows[0]]}:"
+                    f"the undirected edge {a} --- {b} meets the arrowhead at {a} from {c}:"
                     " m-separation is defined on ancestral graphs and ADMGs"
                 )
     graph.__dict__["_separable"] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lmarvel.errors import GraphError
+from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG, MAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.errors import FormatError
 
@@ -36,6 +38,10 @@ def assemble(names: Sequence[str] | None, edges: Iterable[Located], kind: str | 
     if names is None:
         names = list(dict.fromkeys(name for edge, _ in found for name in edge[:2]))
     where = {name: i for i, name in enumerate(check_names(names))}
+    try:
+        check_size(len(names), len(found))
+    except GraphError as error:
+        raise FormatError(str(error)) from None
     marks = np.zeros((len(names), len(names)), dtype=np.int8)
     for edge, line in found:
         for name in edge[:2]:
@@ -56,7 +62,7 @@ def check_names(names: Sequence[str], line: int | None = None) -> Sequence[str]:
     if "" in names:
         raise FormatError("a node has an empty name: give it one", line)
     if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise FormatError(f"the node {twice!r} is given twice: names must differ", line)
     return names
 
@@ -65,7 +71,8 @@ def two_edges(old: Edge, new: Edge) -> str:
     """Return what is wrong with a second edge between a pair."""
     if old == new:
         return f"the edge '{new}' is given twice: delete one"
-    return f"{new.a} and {new.b} have two edges, '{old}' and '{new}': a graph holds one edge a pair, delete one"
+    pair = f"{readable(new.a)} and {readable(new.b)}"
+    return f"{pair} have two edges, '{old}' and '{new}': a graph holds one edge a pair, delete one"
 
 
 def of_kind(names: Sequence[str], marks: ArrayLike, kind: str | None = None) -> MixedGraph:
@@ -87,7 +94,7 @@ def most_special(graph: MixedGraph) -> MixedGraph:
     Examples
     --------
     >>> most_special(MixedGraph.from_edges("A --> B"))
-    <DAG: 2 nodes, 1 edges>
+    <DAG: 2 nodes, 1 edge>
     """
     if (graph.marks == CIRCLE).any():
         return PAG(graph.names, graph.marks)

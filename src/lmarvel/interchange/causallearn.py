@@ -6,19 +6,36 @@ Its matrix holds at row i, column j the mark AT i on the edge between i and j (t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import check_names, of_kind
 from lmarvel.interchange.errors import FormatError
 
 _MARKS = {0: NONE, -1: TAIL, 1: ARROW, 2: CIRCLE}
-_NAMES = {Mark.TAIL: "TAIL", Mark.ARROW: "ARROW", Mark.CIRCLE: "CIRCLE"}
 _DOUBLE = (4, 5)  # a bidirected edge and another one between the same pair
+
+
+@runtime_checkable
+class _GeneralGraph(Protocol):
+    """What is asked of a graph of causal-learn, which is not imported for that."""
+
+    graph: Any
+
+    def get_nodes(self) -> Any: ...
+
+    def is_pag(self) -> bool: ...
+
+
+@runtime_checkable
+class _Result(Protocol):
+    """What its PC returns."""
+
+    G: Any
 
 
 def to_causallearn(graph: MixedGraph) -> Any:
@@ -44,7 +61,7 @@ def to_causallearn(graph: MixedGraph) -> Any:
     nodes = {name: GraphNode(name) for name in graph.names}
     result = GeneralGraph(list(nodes.values()))
     for edge in map(_accepted, graph.edges()):
-        ends = [getattr(Endpoint, _NAMES[mark]) for mark in (edge.at_a, edge.at_b)]
+        ends = [Endpoint[mark.name] for mark in (edge.at_a, edge.at_b)]  # its names are ours
         result.add_edge(TheirEdge(nodes[edge.a], nodes[edge.b], *ends))
     result.set_pag(isinstance(graph, PAG))
     return result
@@ -68,8 +85,9 @@ def from_causallearn(graph: Any) -> MixedGraph:
     MixedGraph
         A PAG if it is flagged as one, else of the most special kind that fits.
     """
-    graph = getattr(graph, "G", graph)
-    if not hasattr(graph, "get_nodes") or not hasattr(graph, "graph"):
+    if isinstance(graph, _Result):
+        graph = graph.G
+    if not isinstance(graph, _GeneralGraph):
         raise FormatError(
             f"this is a {type(graph).__name__}, not a GeneralGraph of causal-learn; FCI returns a pair, of which it is"
             " the first"
@@ -78,7 +96,7 @@ def from_causallearn(graph: Any) -> MixedGraph:
     check_names(names)
     codes = np.asarray(graph.graph).astype(int).reshape(len(names), len(names))
     for i, j in np.argwhere(~np.isin(codes, list(_MARKS)))[:1]:
-        pair = f"{names[i]} and {names[j]}"
+        pair = f"{readable(names[i])} and {readable(names[j])}"
         if codes[i, j] in _DOUBLE:
             raise FormatError(f"{pair} have two edges: a graph holds one edge a pair, remove one")
         raise FormatError(f"the edge between {pair} has the endpoint {codes[i, j]}, which is no tail, arrow or circle")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, Located, assemble
 from lmarvel.interchange.dot_syntax import Attributes, Dialect, Document, EdgeStatement, parse
@@ -90,7 +90,7 @@ def _edge(statement: EdgeStatement, names: dict[str, str]) -> Edge:
     given, line = statement.attributes, statement.line
     direction = given.get("dir")
     if direction not in (None, "forward", "back", "both", "none"):
-        raise FormatError(f"dir={direction} is no direction: use forward, back, both or none", line)
+        raise FormatError(f"dir={readable(direction)} is no direction: use forward, back, both or none", line)
     if direction is None:
         head = _mark(given, "arrowhead", line, Mark.ARROW if statement.operator == "->" else Mark.TAIL)
         tail = _mark(given, "arrowtail", line, Mark.TAIL)
@@ -105,7 +105,7 @@ def _mark(given: Attributes, key: str, line: int, otherwise: Mark) -> Mark:
     if shape is None:
         return otherwise
     if shape not in _READ:
-        raise FormatError(f"{key}={shape} stands for no mark: use normal, odot or none", line)
+        raise FormatError(f"{key}={readable(shape)} stands for no mark: use normal, odot or none", line)
     return _READ[shape]
 
 

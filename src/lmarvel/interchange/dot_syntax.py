@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from lmarvel.graph.checks import MOST_EDGES
 from lmarvel.interchange.errors import FormatError
 
 Attributes = dict[str, str]
@@ -235,9 +236,12 @@ class _Parser:
         if not operators and alone:
             for name in ends[0]:
                 self.found.nodes[name].update(given)
+        every = {**defaults, **given}
         for (left, right), operator in zip(pairwise(ends), operators, strict=True):
-            for a, b in product(left, right):
-                self.found.edges.append(EdgeStatement(a, operator, b, {**defaults, **given}, line))
+            total = len(self.found.edges) + len(left) * len(right)
+            if total > MOST_EDGES:
+                raise FormatError(f"{total:,} edges are written up to here: at most {MOST_EDGES:,} are read", line)
+            self.found.edges += [EdgeStatement(a, operator, b, every, line) for a, b in product(left, right)]
         return [name for group in ends for name in group]
 
     def refuse_letter(self, side: int) -> None:

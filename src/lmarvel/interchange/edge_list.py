@@ -1,20 +1,21 @@
 """A list of edges as CSV: the columns ``from`` and ``to``, and ``edge`` for the marks.
 
 Without a third column, or where it is empty, an edge is directed. The third column holds signs such as ``o->`` or
-``<->``. A row with one name only is a node without edges.
+``<->``. A row with one name only is a node without edges. Other headers that are read, and what else may stand in
+such a list, is said in :mod:`lmarvel.graph.edge_list`. A header has to be there.
 """
 
 from __future__ import annotations
 
-from lmarvel.errors import GraphError
-from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark, arrow, parse_edge
-from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.assemble import Located, assemble
-from lmarvel.interchange.errors import FormatError
-from lmarvel.interchange.table import cell, refuse_other_separator, rows
+from itertools import islice
 
-HEADERS = (("from", "to"), ("source", "target"))
+from lmarvel.graph.edge_list import HEADERS, EdgeListError, header_order, read_edge_list, rows
+from lmarvel.graph.kinds import DAG
+from lmarvel.graph.marks import arrow
+from lmarvel.graph.mixed import MixedGraph
+from lmarvel.interchange.assemble import assemble
+from lmarvel.interchange.errors import FormatError
+from lmarvel.interchange.table import cell
 
 
 def dumps(graph: MixedGraph) -> str:
@@ -39,46 +40,32 @@ def loads(text: str) -> MixedGraph:
 
     Examples
     --------
-    >>> print(loads("from,to\\nsmoking,cancer\\nage\\n"))
+    >>> print(loads("cause,effect\\nsmoking,cancer\\nage\\n"))
     nodes: smoking cancer age
     smoking --> cancer
     """
-    (line, header), *body = rows(text)
-    refuse_other_separator(line, header)
-    if not is_header(header):
-        raise FormatError("the first row must be the header 'from,to' or 'from,to,edge'", line)
-    edges: list[Located] = []
-    names: dict[str, None] = {}
-    alone: set[str] = set()
-    for number, cells in body:
-        if len(cells) > 3:
-            raise FormatError(f"this row has {len(cells)} cells: at most from, to and edge are read", number)
-        a, b, sign = [*cells, "", ""][:3]
-        if not a:
-            raise FormatError("this row has no name in its first cell: write 'from,to'", number)
-        if b:
-            edges.append((_edge(a, b, sign, number), number))
-        elif sign:
-            raise FormatError(f"the edge {sign!r} from {a!r} leads nowhere: name its other end", number)
-        elif a in alone:
-            raise FormatError(f"the node {a!r} is given twice: delete one of the rows", number)
-        else:
-            alone.add(a)
-        names.update(dict.fromkeys(name for name in (a, b) if name))
-    return assemble(list(names), edges)
-
-
-def is_header(cells: list[str]) -> bool:
-    """Tell whether this is the first row of a list of edges."""
-    head = tuple(name.strip().lower() for name in cells)
-    return head[:2] in HEADERS and len(head) <= 3
-
-
-def _edge(a: str, b: str, sign: str, line: int) -> Edge:
-    if not sign.strip():
-        return Edge(a, b, Mark.TAIL, Mark.ARROW)
     try:
-        edge = parse_edge(f"a {sign.strip()} b")
-    except GraphError:
-        raise FormatError(f"{sign!r} is no edge: write '-->', '<->', '---', 'o->', 'o-o' ...", line) from None
-    return Edge(a, b, edge.at_a, edge.at_b)
+        found = read_edge_list(text)
+    except EdgeListError as error:
+        raise FormatError(error.reason, error.line) from None
+    if not found.header:  # the first row of a CSV file may be anything: an edge is not guessed from it
+        known = ", ".join(f"'{','.join(pair)}'" for pair in HEADERS)
+        raise FormatError(f"the first row must be a header, one of {known}, with ',edge' behind it where marks follow")
+    return assemble(list(found.names), found.edges)
+
+
+def is_list(text: str) -> bool:
+    """Tell whether a CSV text is a list of edges, or of pairs that lack a header, rather than a matrix.
+
+    Examples
+    --------
+    >>> is_list("parent,child\\nA,B"), is_list(",A,B\\nA,0,2\\nB,3,0")
+    (True, False)
+    """
+    try:
+        first = [cells for _, cells in islice(rows(text), 2)]
+    except EdgeListError:
+        return True
+    if not first:
+        return False
+    return header_order(first[0]) is not None or all(len(cells) == 2 and all(cells) for cells in first)

@@ -12,7 +12,7 @@ import re
 import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
-from lmarvel.graph.marks import Edge, Mark
+from lmarvel.graph.marks import Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, WORDS, Located, assemble, check_names, mark_of
 from lmarvel.interchange.errors import FormatError, refuse_name
@@ -28,7 +28,7 @@ def dumps(graph: MixedGraph) -> str:
     Examples
     --------
     >>> loads(dumps(MixedGraph.from_edges("A o-> B")))
-    <MixedGraph: 2 nodes, 1 edges>
+    <MixedGraph: 2 nodes, 1 edge>
     """
     root = ET.Element("graphml", xmlns=NAMESPACE)
     for key, owner in _KEYS.items():
@@ -142,7 +142,7 @@ def _edge(tree: _Tree, element: ET.Element, names: dict[str, str], graph: ET.Ele
             raise FormatError(f"this edge names {end!r}, which is not among the nodes: add it there", line)
     directed = element.get("directed", str(graph.get("edgedefault") != "undirected")).lower() == "true"
     given = tree.data(element)
-    shown = "-".join(ends)
+    shown = "-".join(map(readable, ends))
     at_a = mark_of(given["at_source"], shown, line) if "at_source" in given else Mark.TAIL
     plain = Mark.ARROW if directed else Mark.TAIL
     at_b = mark_of(given["at_target"], shown, line) if "at_target" in given else plain

@@ -27,7 +27,7 @@ def dumps(graph: MixedGraph) -> str:
     Examples
     --------
     >>> loads(dumps(MixedGraph.from_edges("A --> B")))
-    <MixedGraph: 2 nodes, 1 edges>
+    <MixedGraph: 2 nodes, 1 edge>
     """
     content = {
         "format": GRAPH,
@@ -45,7 +45,7 @@ def loads(text: str) -> MixedGraph:
     Examples
     --------
     >>> loads('{"format": "lmarvel-graph", "version": 1, "kind": "PAG", "nodes": ["A", "B"], "edges": ["A --> B"]}')
-    <PAG: 2 nodes, 1 edges>
+    <PAG: 2 nodes, 1 edge>
     """
     content = _content(text)
     if content["format"] == RESULT:

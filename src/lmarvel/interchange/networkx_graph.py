@@ -8,13 +8,24 @@ is the attribute ``kind`` of the graph.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark
+from lmarvel.graph.marks import Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import GLYPHS, KINDS, assemble, mark_of
 from lmarvel.interchange.errors import FormatError
+
+
+@runtime_checkable
+class _Graph(Protocol):
+    """What is asked of a graph of networkx, which is not imported for that."""
+
+    nodes: Any
+    edges: Any
+    graph: Any
+
+    def is_directed(self) -> bool: ...
 
 
 def to_networkx(graph: MixedGraph) -> Any:
@@ -81,7 +92,7 @@ def from_networkx(graph: Any) -> MixedGraph:
     MixedGraph
         Of the kind that ``graph.graph["kind"]`` names, or else of the most special kind that fits.
     """
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "graph")):
+    if not isinstance(graph, _Graph):
         raise FormatError(f"this is a {type(graph).__name__}, not a graph of networkx")
     for node in graph.nodes:
         if not isinstance(node, str):
@@ -92,7 +103,7 @@ def from_networkx(graph: Any) -> MixedGraph:
 
 
 def _edge(a: str, b: str, given: Mapping[str, Any], directed: bool) -> Edge:
-    shown = f"{a}-{b}"
+    shown = f"{readable(a)}-{readable(b)}"
     if "marks" in given:
         marks = given["marks"]
         if not isinstance(marks, Mapping) or set(marks) != {a, b}:

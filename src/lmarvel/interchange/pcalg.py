@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmarvel.graph.marks import CIRCLE, NONE
+from lmarvel.graph.marks import CIRCLE, NONE, counted
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import check_names, of_kind
 from lmarvel.interchange.errors import FormatError
@@ -52,7 +52,9 @@ def loads(text: str) -> MixedGraph:
     names = header if shifted else header[1:]
     check_names(names, line)
     if len(body) != len(names):
-        raise FormatError(f"{len(names)} columns have a name and {len(body)} rows follow: the matrix must be square")
+        have = f"{counted(len(names), 'column')} {'has' if len(names) == 1 else 'have'} a name"
+        follow = f"{counted(len(body), 'row')} {'follows' if len(body) == 1 else 'follow'}"
+        raise FormatError(f"{have} and {follow}: the matrix must be square")
     marks = np.array([_row(names, i, *row) for i, row in enumerate(body)], dtype=np.int8).reshape(
         len(names), len(names)
     )
@@ -67,7 +69,7 @@ def loads(text: str) -> MixedGraph:
 def _row(names: list[str], position: int, line: int, cells: list[str]) -> list[int]:
     if len(cells) != len(names) + 1:
         raise FormatError(
-            f"this row has {len(cells)} cells, and {len(names) + 1} are needed: a name and the marks", line
+            f"this row has {counted(len(cells), 'cell')}, and {len(names) + 1} are needed: a name and the marks", line
         )
     if cells[0] != names[position]:
         raise FormatError(

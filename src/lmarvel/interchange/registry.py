@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 from lmarvel.atomic import write_text
 from lmarvel.errors import GraphError
+from lmarvel.graph.files import MOST_BYTES, read_text
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, table, tetrad, text
+from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, tetrad, text
 from lmarvel.interchange.errors import FormatError, refuse_name
+
+MOST_RESULT_BYTES = 2**30
 
 
 class Format(NamedTuple):
@@ -108,7 +111,7 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
     Parameters
     ----------
     path : str or Path
-        The file, in UTF-8.
+        The file, in UTF-8; of at most 64 MB, or 1 GB where it ends in ``.json`` and may be a whole result.
     format : str, optional
         A key of ``FORMATS``. Without it the ending tells; ``.csv`` may hold a list of edges or a matrix of pcalg,
         and ``.txt`` this package's text or that of Tetrad, DAGitty or DOT, and the content tells which.
@@ -130,14 +133,23 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
     smoking --> tar
     """
     path = Path(path)
+    content, name = read_content(path, format)
+    try:
+        return loads(content, name)
+    except FormatError as error:
+        raise error.within(path) from None
+
+
+def read_content(path: Path, format: str | None = None) -> tuple[str, str]:
+    """Return the text of a graph file, and the name of its format, found out where it is not given."""
     form = None if format is None else check_format(format)
     if form is None:
         by_ending(path)
     try:
-        content = _content(path)
-        return loads(content, form.name if form else sniff(content, path))
-    except FormatError as error:
-        raise error.within(path) from None
+        content = read_text(path, MOST_RESULT_BYTES if path.suffix.lower() == ".json" else MOST_BYTES)
+    except GraphError as error:
+        raise FormatError(str(error), path=path) from None
+    return content, form.name if form else sniff(content, path)
 
 
 def write_graph(graph: MixedGraph, path: str | Path, format: str | None = None) -> None:
@@ -198,7 +210,7 @@ def sniff(content: str, path: Path) -> str:
     """
     name = by_ending(path)[0].name
     if name == "edges" and content.strip():
-        return "edges" if edge_list.is_header(table.rows(content)[0][1]) else "pcalg"
+        return "edges" if edge_list.is_list(content) else "pcalg"
     if name != "text":
         return name
     if re.search(rf"^\s*{tetrad.NODES}\s*$", content, re.MULTILINE):
@@ -216,19 +228,3 @@ def check_format(name: str) -> Format:
     if name not in FORMATS:
         raise FormatError(f"there is no format {name!r}: use one of {', '.join(FORMATS)}")
     return FORMATS[name]
-
-
-def _content(path: Path) -> str:
-    try:
-        if path.is_dir():
-            raise IsADirectoryError
-        return path.read_bytes().decode("utf-8-sig")
-    except IsADirectoryError:
-        raise FormatError("this is a directory, not a file") from None
-    except FileNotFoundError:
-        raise FormatError("there is no such file") from None
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise FormatError(f"this is not UTF-8 text (byte {error.start} is {byte:#04x}): save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot read this: {getattr(error, 'strerror', None) or error}") from None

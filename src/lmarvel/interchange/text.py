@@ -30,7 +30,7 @@ def loads(text: str) -> MixedGraph:
     Examples
     --------
     >>> loads("A o-> B")
-    <PAG: 2 nodes, 1 edges>
+    <PAG: 2 nodes, 1 edge>
     """
     names: list[str] | None = None
     edges: list[Located] = []

@@ -15,8 +15,9 @@ from lmarvel.graph.marks import split_names
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.dagitty import loads_study
 from lmarvel.interchange.errors import FormatError
-from lmarvel.interchange.registry import read_graph, sniff
+from lmarvel.interchange.registry import loads, read_content
 from lmarvel.orient.equivalence import mag_to_pag
+from lmarvel.study import Study
 
 
 def read_truth(
@@ -43,15 +44,24 @@ def read_truth(
     A o-> B
     C o-> B
     """
-    graph = read_graph(path, format)
-    inside = _roles(Path(path), graph, format)
-    return pag_of(inside[0], (*inside[1], *latent), (*inside[2], *selection))
+    path = Path(path)
+    content, form = read_content(path, format)
+    try:
+        graph = loads(content, form)
+        study = _study(graph, content, form)
+    except FormatError as error:
+        raise error.within(path) from None
+    if study is None:
+        return pag_of(graph, latent, selection)
+    return pag_of(study.dag, (*study.latent, *latent), (*study.selection, *selection))
 
 
 def pag_of(graph: MixedGraph, latent: Sequence[str] = (), selection: Sequence[str] = ()) -> PAG:
     """Return the PAG of a DAG or MAG without its hidden nodes; a PAG stays what it is."""
     latent, selection = tuple(dict.fromkeys(latent)), tuple(dict.fromkeys(selection))
-    if isinstance(graph, DAG | MAG):
+    if isinstance(graph, DAG):
+        return Study(graph, latent, selection).pag
+    if isinstance(graph, MAG):
         return mag_to_pag(graph.project(latent, selection))
     if latent or selection:
         raise GraphError("only a DAG or a MAG can have latent and selection variables taken out of it")
@@ -60,20 +70,18 @@ def pag_of(graph: MixedGraph, latent: Sequence[str] = (), selection: Sequence[st
     raise GraphError("the true graph is no DAG, MAG or PAG: nothing can be scored against it")
 
 
-def _roles(path: Path, graph: MixedGraph, format: str | None) -> tuple[MixedGraph, Sequence[str], Sequence[str]]:
-    """Return the graph with the roles that its file gives to nodes."""
-    content = path.read_text("utf-8-sig")
-    kind = format or sniff(content, path)
-    if kind == "dagitty" and isinstance(graph, DAG):
-        return loads_study(content)
-    if kind != "text":
-        return graph, (), ()
+def _study(graph: MixedGraph, content: str, form: str) -> Study | None:
+    """Return a DAG with the roles that its file gives to nodes; None where the graph is no DAG."""
+    if not isinstance(graph, DAG):
+        return None
+    if form == "dagitty":
+        return Study(*loads_study(content))
     roles: dict[str, list[str]] = {"latent": [], "selection": []}
-    for line in content.splitlines():
+    for line in content.splitlines() if form == "text" else ():
         name, colon, names = line.removeprefix("#").partition(":")
         if line.startswith("#") and colon and name.strip() in roles:
             roles[name.strip()] += split_names(names)
     for node in (*roles["latent"], *roles["selection"]):
         if node not in graph.names:
-            raise FormatError(f"the head of the file names {node!r}, which is no node of its graph", path=path)
-    return graph, roles["latent"], roles["selection"]
+            raise FormatError(f"the head of the file names {node!r}, which is no node of its graph")
+    return Study(graph, tuple(roles["latent"]), tuple(roles["selection"]))

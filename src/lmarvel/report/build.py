@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.atomic import OutputError, check_writable, write_text
-from lmarvel.drawing import place_boxes
+from lmarvel.drawing import MOST_EDGES, place_boxes
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery, edge_kinds
 from lmarvel.trace import Adjacent
 
-MOST_EDGES = 10_000
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 _SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 

@@ -15,10 +15,10 @@ Examples
 
 from lmarvel.simulate.additive import AdditiveSEM
 from lmarvel.simulate.discrete import DiscreteNetwork
-from lmarvel.simulate.graphs import bounded_parents, erdos_renyi, scale_free
+from lmarvel.simulate.graphs import bounded_parents, erdos_renyi, hide, scale_free
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
-from lmarvel.simulate.study import Study, hide
+from lmarvel.study import Study
 
 __all__ = [
     "NETWORKS",

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark
+from lmarvel.graph.marks import Edge, Mark, counted
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import LinearSEM, Ranges, causal_order
-from lmarvel.simulate.study import Study
+from lmarvel.study import Study
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]
@@ -109,9 +109,8 @@ class AdditiveSEM:
             tried += rows
             kept.append(drawn[(drawn[:, chosen] > limits).all(axis=1)][:, seen])
             if tried > MAX_DRAWS * rows and sum(map(len, kept)) * MAX_DRAWS < tried:
-                raise ParameterError(
-                    f"fewer than one row in {MAX_DRAWS} passes {len(chosen)} selection variables: choose fewer"
-                )
+                passed = counted(len(chosen), "selection variable")
+                raise ParameterError(f"fewer than one row in {MAX_DRAWS:,} passes {passed}: choose fewer")
         return np.ascontiguousarray(np.concatenate(kept)[:rows])
 
     def _draw(self, rng: np.random.Generator, rows: int) -> Array:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
+from lmarvel.graph.marks import counted, readable
 from lmarvel.graph.paths import members
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
-from lmarvel.simulate.study import Study
+from lmarvel.study import Study
 
 MAX_DRAWS = 1_000
 MAX_CELLS = 10_000_000
@@ -59,9 +60,9 @@ class DiscreteNetwork:
         for v, parents in enumerate(dag.masks.parents):
             count = parents.bit_count()
             if states ** (count + 1) > MAX_CELLS:
+                family = f"{readable(dag.names[v])} has {counted(count, 'parent')}"
                 raise ParameterError(
-                    f"{dag.names[v]} has {count} parents: its table would have {states}^{count + 1} cells;"
-                    " choose fewer states or a sparser graph"
+                    f"{family}: its table would have {states}^{count + 1} cells; choose fewer states or a sparser graph"
                 )
             tables[v] = rng.dirichlet(np.full(states, concentration), (states,) * count)
         return cls(dag, tables)
@@ -82,7 +83,8 @@ class DiscreteNetwork:
             kept.append(drawn[(drawn[:, chosen] == states).all(axis=1)][:, seen])
             found += len(kept[-1])
             if tried > MAX_DRAWS * rows and found * MAX_DRAWS < tried:
-                raise ParameterError(f"hardly any row passes {len(chosen)} selection variables: choose fewer")
+                passed = counted(len(chosen), "selection variable")
+                raise ParameterError(f"hardly any row passes {passed}: choose fewer")
         return np.ascontiguousarray(np.concatenate(kept)[:rows])
 
     def _draw(self, rng: np.random.Generator, rows: int) -> NDArray[np.int64]:

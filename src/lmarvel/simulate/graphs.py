@@ -1,4 +1,4 @@
-"""Random DAGs, each from an explicit seed.
+"""Random DAGs, and random roles of their nodes, each from an explicit seed.
 
 Nodes are named ``X0``, ``X1``, ... and stand in a random causal order, so that the order of the columns tells nothing.
 """
@@ -10,8 +10,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from lmarvel.errors import ParameterError
+from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Mark
+from lmarvel.graph.marks import Mark, counted
+from lmarvel.study import Study
 
 MOST = 10**10
 Seed = int | np.random.Generator | np.random.SeedSequence
@@ -35,12 +37,14 @@ def erdos_renyi(n: int, p: float | None = None, *, seed: Seed) -> DAG:
     <DAG: 50 nodes, 34 edges>
     """
     check_count("n", n, 1)
+    check_size(n)
     p = n**-0.9 if p is None else p
     if not 0 <= p <= 1:
         raise ParameterError(f"the chance of an edge must lie between 0 and 1, not {p!r}")
     rng = np.random.default_rng(seed)
-    causes, effects = np.nonzero(np.triu(rng.random((n, n)) < p, 1))
-    return _along_random_order(rng, n, zip(causes, effects, strict=True))
+    # A row at a time: all at once would take eight bytes a pair.
+    drawn = ((cause, np.flatnonzero(rng.random(n) < p).tolist()) for cause in range(n))
+    return _along_random_order(rng, n, [(i, j) for i, effects in drawn for j in effects if i < j])
 
 
 def bounded_parents(n: int, max_parents: int, *, seed: Seed) -> DAG:
@@ -53,6 +57,7 @@ def bounded_parents(n: int, max_parents: int, *, seed: Seed) -> DAG:
     3
     """
     check_count("n", n, 1)
+    check_size(n)
     check_count("max_parents", max_parents, 0)
     rng = np.random.default_rng(seed)
     counts = [int(rng.integers(0, min(max_parents, child) + 1)) for child in range(n)]
@@ -72,6 +77,7 @@ def scale_free(n: int, m: int = 2, *, seed: Seed) -> DAG:
     (197, True)
     """
     check_count("n", n, 1)
+    check_size(n)
     check_count("m", m, 1)
     rng = np.random.default_rng(seed)
     degree = np.zeros(n)
@@ -83,6 +89,24 @@ def scale_free(n: int, m: int = 2, *, seed: Seed) -> DAG:
         degree[causes] += 1
         degree[child] += len(causes)
     return _along_random_order(rng, n, edges)
+
+
+def hide(dag: DAG, latent: int = 0, selection: int = 0, *, seed: Seed) -> Study:
+    """Choose latent and selection variables uniformly at random, as the paper does.
+
+    Examples
+    --------
+    >>> hide(DAG.from_edges("A --> B", "B --> C", "C --> D"), latent=1, selection=1, seed=0)
+    Study(dag=<DAG: 4 nodes, 3 edges>, latent=('C',), selection=('A',))
+    """
+    check_count("latent", latent, 0)
+    check_count("selection", selection, 0)
+    if latent + selection >= len(dag):
+        hidden = f"{latent:,} latent and {counted(selection, 'selection variable')}"
+        raise ParameterError(f"{hidden} leave none of the {len(dag)} to observe: choose fewer")
+    chosen = np.random.default_rng(seed).permutation(len(dag))[: latent + selection]
+    names = [dag.names[i] for i in chosen]
+    return Study(dag, tuple(sorted(names[:latent])), tuple(sorted(names[latent:])))
 
 
 def _along_random_order(rng: np.random.Generator, n: int, edges: Iterable[tuple[int, int]]) -> DAG:

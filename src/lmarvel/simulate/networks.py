@@ -7,23 +7,22 @@ from a file in the Bayesian interchange format (BIF).
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
 from lmarvel.errors import DataError, GraphError
+from lmarvel.graph.checks import check_size
+from lmarvel.graph.edge_list import EdgeListError, read_edge_list
+from lmarvel.graph.files import read_text
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
 
 NETWORKS = ("insurance", "alarm", "ecoli70", "barley", "hailfinder", "arth150", "mildew", "water")
 
 _ENDINGS = (".csv", ".txt", ".tsv", ".bif")
-_STRANGE = re.compile(r"[\t\n{}]|->|--|<-")  # of other formats: DOT and the like
-_HEADERS = ({"from", "to"}, {"source", "target"}, {"parent", "child"}, {"cause", "effect"})
 
 
 def load_network(name: str | Path) -> DAG:
@@ -33,8 +32,10 @@ def load_network(name: str | Path) -> DAG:
     ----------
     name : str or path
         One of insurance, alarm, ecoli70, barley, hailfinder, arth150, mildew, water; or a file: an edge list (``.csv``
-        or ``.txt``: cause, effect in each line; a line with one name is a node without edges) or a BIF file (``.bif``).
-        Either may be compressed (``.gz``). A file ``<name>.nodes.csv`` beside an edge list gives all nodes, in order.
+        or ``.txt``: cause, effect in each line, or what the header says; a line with one name is a node without edges;
+        :mod:`lmarvel.graph.edge_list` has the details) or a BIF file (``.bif``). Either may be compressed
+        (``.gz``), and has at most 64 MB, 20,000 nodes and a million edges. A file ``<name>.nodes.csv`` beside an edge
+        list gives all nodes, in order.
 
     Examples
     --------
@@ -66,22 +67,17 @@ def _there(path: Path) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not text in UTF-8: an edge list or a BIF file is needed") from None
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise DataError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        return read_text(path)
+    except GraphError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _nodes_beside(path: Path) -> list[str] | None:
     beside = path.with_name(path.name.split(".")[0] + ".nodes.csv")
     if beside == path or not beside.exists():
         return None
-    rows = [row[0].strip() for row in csv.reader(io.StringIO(_read(beside))) if row]
-    return rows[1:] if rows and rows[0].lower() in ("node", "name", "variable") else rows
+    found = [row[0].strip() for row in csv.reader(io.StringIO(_read(beside))) if row]
+    return found[1:] if found and found[0].lower() in ("node", "name", "variable") else found
 
 
 def _from_text(text: str, source: str) -> DAG:
@@ -92,61 +88,65 @@ def _from_text(text: str, source: str) -> DAG:
 
 
 def _from_edge_list(text: str, source: str, nodes: list[str] | None = None) -> DAG:
-    edges, named = [], dict.fromkeys(nodes or [])
-    for number, row in _rows(text, source):
-        if len(row) > 2 or not all(row):
-            raise DataError(f"{source}, line {number}: an edge is 'cause,effect', not {','.join(row)!r}")
-        for name in row:
-            if _STRANGE.search(name):
-                raise DataError(f"{source}, line {number}: cannot read {name!r} as a name; an edge is 'cause,effect'")
-            if nodes is not None and name not in named:
-                raise DataError(f"{source}, line {number}: {name!r} is not in the list of nodes beside the file")
-            named.setdefault(name)
-        if len(row) == 2:
-            edges.append(Edge(row[0], row[1], Mark.TAIL, Mark.ARROW))
-    if not edges:
+    try:
+        found = read_edge_list(text)
+    except EdgeListError as error:
+        place = source if error.line is None else f"{source}, line {error.line}"
+        raise DataError(f"{place}: {error.reason}") from None
+    if not found.edges:
         raise DataError(f"{source} holds no edge: an edge list has 'cause,effect' in each line")
-    return _dag(edges, list(named), source)
+    known = found.names.keys() if nodes is None else set(nodes)
+    for name, line in found.names.items():
+        if name not in known:
+            raise DataError(f"{source}, line {line}: {name!r} is not in the list of nodes beside the file")
+    return _dag([edge for edge, _ in found.edges], list(found.names) if nodes is None else nodes, source)
 
 
-def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Iterate over the rows of an edge list that name something, with their line numbers."""
-    kept = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip() and not line.startswith("#")]
-    separator = next((s for s in (",", "\t", ";") if any(s in line for _, line in kept)), " ")
-    for place, (number, line) in enumerate(kept):
-        try:
-            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
-        except csv.Error as error:
-            raise DataError(f"{source}, line {number}: {error}") from None
-        row = [cell.strip() for cell in cells]
-        while row and not row[-1]:
-            row.pop()
-        if row and not (place == 0 and {cell.lower() for cell in row} in _HEADERS):
-            yield number, row
+_BIF = re.compile(
+    r"""(?P<passed>/\*(?:.*?\*/|.*)|//[^\n]*)         # a comment; one that is not closed goes on to the end
+    |(?P<token>"[^"]*"|[{}(),|;]|(?:[^\s{}(),|;"/]|/(?![/*]))+)""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def _from_bif(text: str, source: str) -> DAG:
-    """Read variables and their parents; the blocks in braces, with states, tables and properties, are passed over."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
-    tokens = re.findall(r'"[^"]*"|[{}(),|;]|[^\s{}(),|;"]+', text)
+    """Read variables and their parents, in one pass; blocks in braces, with states and tables, are passed over."""
     names: list[str] = []
     edges: list[Edge] = []
     depth = 0
-    for k, token in enumerate(tokens):
+    tokens = (match["token"] for match in _BIF.finditer(text) if match["token"] is not None)
+    for token in tokens:
         depth += (token == "{") - (token == "}")
-        if depth == 0 and token == "variable" and k + 1 < len(tokens):
-            names.append(tokens[k + 1].strip('"'))
-        elif depth == 0 and token == "probability" and ")" in tokens[k:]:
-            inside = tokens[k + 2 : tokens.index(")", k)]
-            child, *parents = [name.strip('"') for name in inside if name not in (",", "|")] or [""]
-            edges += [Edge(parent, child, Mark.TAIL, Mark.ARROW) for parent in parents]
+        if depth == 0 and token == "network":
+            next(tokens, "")  # its name, which may be any word
+        elif depth == 0 and token == "variable":
+            names.append(next(tokens, "").strip('"'))
+        elif depth == 0 and token == "probability":
+            family = _family(tokens, source)
+            edges += [Edge(parent, family[0], Mark.TAIL, Mark.ARROW) for parent in family[1:]]
     if not names:
         raise DataError(f"{source} names no variable: a BIF file has 'variable NAME {{ ... }}' blocks")
     return _dag(edges, names, source)
 
 
+def _family(tokens: Iterator[str], source: str) -> list[str]:
+    """Return the variable and its parents that stand in parentheses after 'probability'."""
+    family: list[str] = []
+    token = next(tokens, "")
+    if token == "(":
+        for token in tokens:
+            if token in ("(", ")", "{", "}", ";"):
+                break
+            if token not in (",", "|"):
+                family.append(token.strip('"'))
+    if token != ")" or not family:
+        raise DataError(f"{source} is cut off, or no BIF file: after 'probability' stands '( CHILD | PARENT, ... )'")
+    return family
+
+
 def _dag(edges: list[Edge], names: list[str], source: str) -> DAG:
     try:
+        check_size(len(names), len(edges))
         return DAG.from_edges(*edges, nodes=names)
     except GraphError as error:
         raise DataError(f"{source} is not a DAG: {error}") from None

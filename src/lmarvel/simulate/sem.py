@@ -24,7 +24,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.paths import members
 from lmarvel.simulate.graphs import Seed, check_count
-from lmarvel.simulate.study import Study
+from lmarvel.study import Study
 
 Interval = tuple[float, float]
 

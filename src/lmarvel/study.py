@@ -1,21 +1,23 @@
-"""A DAG whose nodes have roles: observed, latent, or selecting the sample."""
+"""A DAG whose nodes have roles: observed, latent, or selecting the sample.
+
+Simulators draw data from a study, and files of true graphs hold one; what such data can show is its PAG. So a study
+stands above the orientation, which makes the PAG, and below both simulators and file formats.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG, MAG, PAG
+from lmarvel.graph.marks import readable
 from lmarvel.orient.equivalence import mag_to_pag
-from lmarvel.simulate.graphs import Seed, check_count
 
 
 @dataclass(frozen=True)
 class Study:
-    """The truth behind simulated data.
+    """The truth behind data.
 
     Attributes
     ----------
@@ -42,9 +44,9 @@ class Study:
     def __post_init__(self) -> None:
         for name in (*self.latent, *self.selection):
             self.dag.index(name)  # refuses unknown names
-        twice = set(self.latent) & set(self.selection)
+        twice = sorted(map(readable, set(self.latent) & set(self.selection)))
         if twice:
-            raise ParameterError(f"{', '.join(sorted(twice))}: a variable is latent or selects the sample, not both")
+            raise ParameterError(f"{', '.join(twice)}: a variable is latent or selects the sample, not both")
 
     def check_model(self, dag: DAG) -> None:
         """Refuse a model of another graph: positions of its variables would mean something else here."""
@@ -66,22 +68,3 @@ class Study:
     def pag(self) -> PAG:
         """The PAG: all that data can tell about the MAG."""
         return mag_to_pag(self.mag)
-
-
-def hide(dag: DAG, latent: int = 0, selection: int = 0, *, seed: Seed) -> Study:
-    """Choose latent and selection variables uniformly at random, as the paper does.
-
-    Examples
-    --------
-    >>> hide(DAG.from_edges("A --> B", "B --> C", "C --> D"), latent=1, selection=1, seed=0)
-    Study(dag=<DAG: 4 nodes, 3 edges>, latent=('C',), selection=('A',))
-    """
-    check_count("latent", latent, 0)
-    check_count("selection", selection, 0)
-    if latent + selection >= len(dag):
-        raise ParameterError(
-            f"{latent} latent and {selection} selection variables leave none of the {len(dag)} to observe: choose fewer"
-        )
-    chosen = np.random.default_rng(seed).permutation(len(dag))[: latent + selection]
-    names = [dag.names[i] for i in chosen]
-    return Study(dag, tuple(sorted(names[:latent])), tuple(sorted(names[latent:])))
