@@ -68,14 +68,14 @@ def test_a_peer_finds_an_easy_graph(table, name):
 
 
 def test_a_peer_that_is_late_is_ended(table):
-    found = Peer("fci", max_seconds=1e-4).fit(table[1]).result_
+    found = Peer(program="fci", max_seconds=1e-4).fit(table[1]).result_
     assert found.budget_ended == "max_seconds"
 
 
 def test_a_peer_that_fails_is_told_in_one_line(table):
     columns = {name: np.full(50, np.nan) for name in table[1]}
     with pytest.raises(PeerError, match=r"fci of causal-learn failed: \S+.*NaN"):
-        Peer("fci").fit(columns)
+        Peer(program="fci").fit(columns)
 
 
 def test_a_peer_that_is_not_installed_is_told_before_any_work(tmp_path, monkeypatch):

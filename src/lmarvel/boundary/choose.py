@@ -25,9 +25,9 @@ METHODS = ("auto", "tc", *_SEARCHES)
 def choose_boundary(ledger: Ledger) -> str:
     """Return "tc" where all pairs can be tested given everything else, else "iamb".
 
-    On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as there
-    are variables (and 30). A limit on the conditioning size below p - 2 rules it out. A test of one's own that says
-    nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
+    On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as
+    there are variables (and 30). A limit on the conditioning size below p - 2 rules it out. A test of one's own that
+    says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
     """
     p, test = len(ledger.names), ledger.test
     enough = test.tests_all_pairs if test.rows is None else test.rows - p - 1 >= max(p, 30)

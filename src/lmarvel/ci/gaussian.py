@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
-from lmarvel.data.moments import Moments, moments_of
+from lmarvel.data.dataset import Dataset
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -57,8 +57,8 @@ class FisherZ:
 
     Parameters
     ----------
-    data : array, frame, path or Moments
-        Rows are observations; see :func:`lmarvel.moments_of`.
+    data : array, frame, path, Dataset or Moments
+        Rows are observations; see :class:`lmarvel.Dataset`.
     names : sequence of str, optional
         Variable names for an array.
     compiled : bool
@@ -77,7 +77,8 @@ class FisherZ:
     """
 
     def __init__(self, data: object, names: Sequence[str] | None = None, compiled: bool = True) -> None:
-        self.moments = data if isinstance(data, Moments) else moments_of(data, names=names)
+        self.dataset = Dataset.of(data, names)
+        self.moments = self.dataset.moments
         self.names = self.moments.names
         self.n = self.moments.n
         self.correlation: NDArray[np.float64] = self.moments.correlation()
@@ -176,7 +177,7 @@ class FisherZ:
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""
-        return self.moments.summary()
+        return self.dataset.summary()
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""

@@ -103,13 +103,13 @@ def _overlaps(family: Tried, smallest: int, largest: int) -> bool:
 class Rounds:
     """What searches of Markov boundaries asked: a target with every variable outside a set, or with each member.
 
-    A round is kept as one entry, whatever the number of variables. Whether a test was made before, by the same target or
-    by the other end as the target, is told from the sets.
+    A round is kept as one entry, whatever the number of variables. Whether a test was made before, by the same target
+    or by the other end as the target, is told from the sets.
 
     Examples
     --------
     >>> rounds = Rounds()
-    >>> rounds.outside(0, frozenset(), n=4), rounds.outside(1, frozenset(), n=4)  # 0 and 1 given nothing is known by then
+    >>> rounds.outside(0, frozenset(), n=4), rounds.outside(1, frozenset(), n=4)  # 0 and 1 were tested by then
     (3, 2)
     >>> rounds.inside(1, frozenset({0}))
     0

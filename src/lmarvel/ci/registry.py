@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.base import CITest, FunctionTest
 from lmarvel.ci.gaussian import FisherZ
-from lmarvel.data.table import open_table
+from lmarvel.data.dataset import Dataset
 from lmarvel.errors import CITestError, DataError, ParameterError
 
 
@@ -17,16 +16,14 @@ from lmarvel.errors import CITestError, DataError, ParameterError
 class NamedTest:
     """A test that a user chooses by name: how it is made of a table, and when to use it."""
 
-    make: Callable[[Any, Sequence[str] | None], CITest]
+    make: Callable[[Dataset], CITest]
     use: str
 
 
-def _fisher_z(data: Any, names: Sequence[str] | None) -> FisherZ:
+def _fisher_z(data: Dataset) -> FisherZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
-    test = FisherZ(data, names)
-    test.moments.check_duplicates(test.correlation)
-    if test.n > len(test.names):
-        test.moments.check_collinear(test.correlation)
+    test = FisherZ(data)
+    test.moments.check_usable(test.correlation)
     return test
 
 
@@ -44,33 +41,31 @@ def resolve(name: str) -> str:
     return name
 
 
-def as_ci_test(test: object, data: Any = None, names: Sequence[str] | None = None) -> IndependenceTest:
+def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] | None = None) -> IndependenceTest:
     """Make a test out of what a user passes: a name, a test, or a function with the names of the variables.
 
     Examples
     --------
-    >>> as_ci_test("auto", {"A": [1.0, 2.0, 4.0, 3.0, 7.0], "B": [1.0, 0.0, 5.0, 2.0, 1.0]}).name
+    >>> data = Dataset.of({"A": [1.0, 2.0, 4.0, 3.0, 7.0], "B": [1.0, 0.0, 5.0, 2.0, 1.0]})
+    >>> as_ci_test("auto", data).name
     'fisher-z'
     >>> as_ci_test(lambda x, y, given: 0.5, names=["A", "B"]).largest_set
     2
     """
+    known = names if data is None else data.names
     if isinstance(test, str):
         chosen = resolve(test)
         if data is None:
             raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
-        return IndependenceTest(TESTS[chosen].make(data, names), chosen)
+        return IndependenceTest(TESTS[chosen].make(data), chosen)
     if isinstance(test, CITest):
         check_names(test)
-        _check_same_names(test, names, "names")
-        if data is not None:
-            _check_same_names(test, open_table(data).names, "the table")
+        _check_same_names(test, known, "names" if data is None else "the table")
         return IndependenceTest(test)
     if callable(test):
-        if names is None and data is not None:
-            names = open_table(data).names
-        if names is None:
+        if known is None:
             raise CITestError("a test that is a plain function needs the variables: fit(names=[...])")
-        plain = FunctionTest(test, names)
+        plain = FunctionTest(test, known)
         check_names(plain)
         return IndependenceTest(plain, type(test).__name__)
     raise CITestError(

@@ -62,9 +62,9 @@ class Moments:
 
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
-        chosen = np.asarray(order)
+        chosen = np.asarray(order, dtype=np.intp)
         covariance = np.ascontiguousarray(self.covariance[np.ix_(chosen, chosen)])
-        return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance)
+        return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance, self.n_effective)
 
     def summary(self) -> dict[str, Any]:
         """Return rows, mean and standard deviation of each column, and a fingerprint of the table, as plain data.

@@ -18,6 +18,7 @@ from lmarvel.ci.base import CITest, checked_alpha
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import check_budgets
 from lmarvel.ci.registry import resolve
+from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
@@ -25,22 +26,12 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.skeleton.state import Learned, Progress
 
 Self = TypeVar("Self", bound="PagEstimator")
+SelfEstimator = TypeVar("SelfEstimator", bound="Estimator")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class PagEstimator:
-    """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
-
-    alpha: float = 0.01
-    test: str | CITest | Callable[..., float] = "auto"
-    boundary: Boundary = "auto"
-    boundary_alpha: float | None = None
-    selection: bool = True
-    max_conditioning: int | None = None
-    max_tests: int | None = None
-    max_seconds: float | None = None
-
-    # --- parameters -------------------------------------------------------------------------------------
+class Estimator:
+    """Parameters by name, as scikit-learn has them; those of a subclass are its dataclass fields."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -50,7 +41,7 @@ class PagEstimator:
         """Return the parameters of the constructor with their values."""
         return {name: vars(self)[name] for name in self._defaults()}
 
-    def set_params(self: Self, **params: Any) -> Self:
+    def set_params(self: SelfEstimator, **params: Any) -> SelfEstimator:
         """Change parameters by name."""
         known = self._defaults()
         for name in params:
@@ -64,6 +55,20 @@ class PagEstimator:
         defaults = self._defaults()
         changed = [f"{k}={v!r}" for k, v in self.get_params().items() if not _same(v, defaults[k])]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class PagEstimator(Estimator):
+    """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
+
+    alpha: float = 0.01
+    test: str | CITest | Callable[..., float] = "auto"
+    boundary: Boundary = "auto"
+    boundary_alpha: float | None = None
+    selection: bool = True
+    max_conditioning: int | None = None
+    max_tests: int | None = None
+    max_seconds: float | None = None
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense; ``fit`` does so before any work."""
@@ -90,7 +95,7 @@ class PagEstimator:
 
     # --- learning ---------------------------------------------------------------------------------------
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned | Chosen:
         """Run the method on Markov boundaries; ``fit`` does so."""
         raise TypeError(f"{type(self).__name__} is the frame of estimators: use one of its subclasses")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.data.dataset import Dataset
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
@@ -92,7 +93,15 @@ def discover(
     """
     report, clock = progress or silent, Clock()
     report("data", 0, 1)
-    given = as_ci_test(settings.test, data, names)
+    table = None if data is None else Dataset.of(data, names)
+    if table is not None:
+        try:
+            table.read(clock.within(settings.max_seconds))
+        except BudgetSpent as spent:
+            clock.lap("data")
+            unread = _recorded(settings, None, settings.boundary_alpha or settings.alpha, "none")
+            return _nothing_learned(table.names, str(spent), clock, unread)
+    given = as_ci_test(settings.test, table, names)
     order = given.canonical_order()
     test = given.reordered(order)
     clock.lap("data")
@@ -103,10 +112,11 @@ def discover(
         boundaries = boundaries_for(settings.boundary, ledger, level)
     except BudgetSpent as spent:  # without boundaries no method can start
         clock.lap("boundary")
-        return _nothing_learned(given, ledger, str(spent), clock, _recorded(settings, given, level, "none"))
+        recorded = _recorded(settings, given, level, "none")
+        return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     clock.lap("boundary")
     recorded = _recorded(settings, given, level, boundaries.method)
-    outcome = settings.learn(ledger, boundaries, data, report)
+    outcome = settings.learn(ledger, boundaries, table, report)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     return _discovery(found.moved(order), boundaries.moved(order), given, ledger, clock, recorded)
 
@@ -118,6 +128,15 @@ class Clock:
         self.started = time.monotonic()
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
+
+    def within(self, max_seconds: float | None) -> Callable[[], None]:
+        """Return a function that raises :class:`BudgetSpent` once so many seconds have passed."""
+
+        def check() -> None:
+            if max_seconds is not None and time.monotonic() > self.started + max_seconds:
+                raise BudgetSpent("max_seconds is used up")
+
+        return check
 
     def lap(self, phase: str) -> None:
         """Enter the time since the last lap under this phase."""
@@ -200,22 +219,26 @@ def _discovery(
 
 
 def _nothing_learned(
-    test: IndependenceTest, ledger: Ledger, reason: str, clock: Clock, settings: Mapping[str, Any]
+    names: tuple[str, ...],
+    reason: str,
+    clock: Clock,
+    settings: Mapping[str, Any],
+    test: IndependenceTest | None = None,
+    ledger: Ledger | None = None,
 ) -> Discovery:
     """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
-    names = test.names
     marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
     np.fill_diagonal(marks, Mark.NONE)
     return Discovery(
         pag=PAG._trusted(names, marks),
         sepsets={},
         boundaries={},
-        stats=_statistics(ledger, clock),
+        stats=Statistics({}, dict(clock.seconds)) if ledger is None else _statistics(ledger, clock),
         trace=(BudgetEnded(reason),),
         settings=settings,
         undecided=AllPairs(names),
-        data=test.summary(),
-        versions=_versions(test.search_name),
+        data=None if test is None else test.summary(),
+        versions=_versions("none" if test is None else test.search_name),
     )
 
 
@@ -226,12 +249,14 @@ def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[
     return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries.sets, strict=True)}
 
 
-def _recorded(settings: Settings, test: IndependenceTest, level: float, boundary: str) -> dict[str, Any]:
+def _recorded(settings: Settings, test: IndependenceTest | None, level: float, boundary: str) -> dict[str, Any]:
     """Return the settings as a result keeps them: plain values, with what "auto" became."""
     plain = {"method": type(settings).__name__, **settings.get_params()}
-    plain |= {"test": test.name, "boundary": boundary, "boundary_alpha": level}
-    if test.rows is not None:
-        plain["rows"] = test.rows
+    plain |= {"boundary": boundary, "boundary_alpha": level}
+    if test is not None:
+        plain["test"] = test.name
+        if test.rows is not None:
+            plain["rows"] = test.rows
     return {name: _plain(value) for name, value in plain.items()}
 
 

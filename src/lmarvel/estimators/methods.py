@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.base import checked_alpha
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
+from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.inputs import Boundary
@@ -86,7 +86,7 @@ class LMarvel(PagEstimator):
     def _check(self) -> None:
         checked_alpha(self.removal_threshold, "removal_threshold")
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run L-MARVEL."""
         levels = Levels(self.alpha, boundaries.level, self.removal_threshold, self.assume_chordal, self.faithful)
         return lmarvel(ledger, boundaries, levels, report)
@@ -143,7 +143,7 @@ class FCI(PagEstimator):
         if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
             raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""
         state = fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, progress=report)
         return _learned(state, self.colliders)
@@ -167,7 +167,7 @@ class RFCI(FCI):
     C --> D
     """
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run RFCI, up to the tests that go with orientation."""
         state = rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report)
         return _learned(state, self.colliders, lambda is_collider: PathCheck(state, is_collider))
@@ -199,7 +199,7 @@ class MBCS(PagEstimator):
     def _starts_complete(cls) -> bool:
         return True
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run MBCS*."""
         return _learned(mbcs(ledger, boundaries, self.alpha, report))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
-from lmarvel.data.moments import Moments, moments_of
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
@@ -73,7 +73,7 @@ class M3HC(PagEstimator):
             if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < least):
                 raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
-    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Chosen:
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run M3HC."""
         found = m3hc(
             ledger,
@@ -91,13 +91,13 @@ class M3HC(PagEstimator):
         return Chosen(found.mag.marks, found.pag.marks, found.bic, _trace(found, self.selection), undecided)
 
 
-def _moments(test: IndependenceTest, data: Any) -> Moments:
+def _moments(test: IndependenceTest, data: Dataset | None) -> Moments:
     """Return the moments behind the score, in the order of the test's variables."""
     if test.moments is not None:
         return test.moments
     if data is None:
         raise DataError("M3HC scores graphs on data: pass a table to fit, also with a test of your own")
-    moments = data if isinstance(data, Moments) else moments_of(data)
+    moments = data.moments
     if set(moments.names) != set(test.names):
         raise DataError("the columns of the table and the variables of the test differ")
     where = {name: i for i, name in enumerate(moments.names)}

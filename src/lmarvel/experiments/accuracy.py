@@ -61,7 +61,7 @@ ACCURACY = Experiment(
     "Accuracy of edges and marks",
     20,
     _settings(),
-    tuple(METHODS),
+    tuple("lmarvel-default" if name == "lmarvel" else name for name in METHODS),
     tables=(
         Table("benchmark structures, 50 rows a variable", _STRUCTURES, _MEASURES),
         Table("random graphs, 50 rows a variable", tuple(_RANDOM), _MEASURES),

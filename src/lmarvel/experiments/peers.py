@@ -18,6 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,6 +41,7 @@ class PeerError(LMarvelError):
     """A program of others failed."""
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class Peer(Estimator):
     """A program of causal-learn with the manners of an estimator.
 
@@ -58,12 +60,9 @@ class Peer(Estimator):
         Its PAG and its seconds; what led to it is not known.
     """
 
-    def __init__(self, program: str, alpha: float = 0.01, max_seconds: float | None = None) -> None:
-        self.program = program
-        self.alpha = alpha
-        self.max_seconds = max_seconds
-
-    result_: Discovery
+    program: str = "fci"
+    alpha: float = 0.01
+    max_seconds: float | None = None
 
     def check_installed(self) -> None:
         """Say before the work, not after, that causal-learn is missing."""

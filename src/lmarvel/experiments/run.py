@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmarvel.data.moments import moments_of
 from lmarvel.errors import LMarvelError, LMarvelWarning
 from lmarvel.experiments.measures import MEASURES
 from lmarvel.experiments.methods import METHODS
@@ -79,7 +78,7 @@ def _learn(method: str, columns: Mapping[str, np.ndarray], limits: Limits) -> Di
     model.set_params(**{name: value for name, value in budgets.items() if name in known})
     if isinstance(model, Peer):
         return model.fit(columns).result_
-    return model.fit(moments_of(columns)).result_
+    return model.fit(columns).result_
 
 
 def _numbers(found: Discovery, scores: Scores) -> dict[str, float]:
