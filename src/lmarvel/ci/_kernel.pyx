@@ -207,7 +207,7 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
     k = query.min_size
     if k < 0 or m > POOL or top > m or base + max(top, 0) > DEPTH or len(query.tried) > FAMILIES:
         raise ValueError("the search is too large for the compiled buffers")
-    if critical.shape[0] <= base + max(top, 0):
+    if top >= 0 and critical.shape[0] <= base + top:
         raise ValueError("critical values are missing for the largest sets")
     for i in range(m):
         node[i] = pool[i]
