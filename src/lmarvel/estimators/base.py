@@ -24,8 +24,8 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.inputs import Boundary, as_ci_test, boundaries_for, check_boundary_name, name_of
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Mark
+from lmarvel.orient.draft import IsCollider
 from lmarvel.orient.engine import CheckPath, orient
-from lmarvel.orient.rules import IsCollider
 from lmarvel.result import AllPairs, Discovery, Statistics
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.lmarvel import default_boundary_alpha
@@ -75,7 +75,7 @@ class Learned(NamedTuple):
     edges: list[tuple[int, int]]
     sepsets: Sepsets
     trace: list[Event]
-    undecided: Callable[[], list[tuple[int, int]]]  # asked after orientation, which may run tests
+    undecided: Callable[[], list[tuple[int, int]]]  # asked again after orientation, which may run tests
     is_collider: IsCollider
     ambiguous: frozenset[tuple[int, int, int]] = frozenset()
     check_path: CheckPath | None = None
@@ -187,7 +187,7 @@ class PagEstimator(Estimator):
         report("orientation", 0, 1)
         # A spent budget leaves half a second for what the tests have shown.
         deadline = max(ledger.deadline, time.monotonic() + 0.5)
-        draft = orient(
+        oriented = orient(
             len(names),
             learned.edges,
             learned.is_collider,
@@ -195,16 +195,22 @@ class PagEstimator(Estimator):
             learned.ambiguous,
             learned.check_path,
             deadline,
+            undecided=learned.undecided(),
         )
-        pag = PAG._trusted(names, draft.matrix())
+        pag = PAG._trusted(names, oriented.marks)
         clock.lap("orientation")
         undecided = learned.undecided()
+        late = () if oriented.ended is None else (BudgetEnded(oriented.ended),)
         return Discovery(
             pag=pag,
             sepsets=NamedSepsets(learned.sepsets, names),
             boundaries=named_boundaries(names, boundaries, settings),
             stats=statistics_of(ledger, clock),
-            trace=(*with_closest(pag, ledger, learned.trace, boundaries, settings, set(undecided)), *draft.log),
+            trace=(
+                *with_closest(pag, ledger, learned.trace, boundaries, settings, set(undecided)),
+                *late,
+                *oriented.log,
+            ),
             settings=settings,
             undecided=tuple((names[x], names[y]) for x, y in undecided),
             data=summary_of(ledger.ci),

@@ -9,7 +9,7 @@ from lmarvel.ci.ledger import BudgetSpent, Ledger
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import Learned, PagEstimator, Progress
 from lmarvel.estimators.inputs import Boundary
-from lmarvel.orient.rules import IsCollider
+from lmarvel.orient.draft import IsCollider
 from lmarvel.skeleton.fci import fci
 from lmarvel.skeleton.lmarvel import lmarvel
 from lmarvel.skeleton.mbcs import mbcs
