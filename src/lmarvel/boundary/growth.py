@@ -142,7 +142,7 @@ def every_boundary(
         try:
             complete = learn(growth)
             left = set() if complete else _dependent(growth, alpha)
-            if not complete:
+            if left:  # a set that grew up to its limit is whole all the same if nothing else depends on the target
                 members = frozenset(growth.members)
                 ledger.truncated[target] = (members, members | left)
         except BudgetSpent as spent:
