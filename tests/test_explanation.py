@@ -23,9 +23,10 @@ from lmarvel import (
     Statistics,
 )
 from lmarvel.datasets import CARS
-from lmarvel.explanation import paths_of_r10, premises
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.rules import RULES
+from lmarvel.orient.tails import paths_of_r10
 from lmarvel.report import page_of
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from lmarvel.trace import Adjacent, Moved, Separated
@@ -53,7 +54,7 @@ def replay(found):
         if use.rule in ("R0", "R4"):
             inside = names[use.nodes[-2]] in found.sepsets[names[use.nodes[0]], names[use.nodes[-1]]]
             assert inside == any(mark == TAIL for _, _, mark in use.written)
-        ends, gaps = premises(use, lambda end: m[end[0]][end[1]])
+        ends, gaps = RULES[use.rule].premises(use, lambda end: m[end[0]][end[1]])
         assert all(m[x][y] in (ARROW, TAIL) for x, y in ends), use
         assert all(not m[x][y] for x, y in gaps), use
         for x, y, mark in use.written:

@@ -16,6 +16,7 @@ from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.rules import RULES
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.trace import (
     Adjacent,
@@ -50,7 +51,6 @@ _VARIABLES = {"x", "y", "z"}
 _SETS = {"sepset", "strongest", "boundary", "adjacent", "given", "remaining"}
 _MARKS = {ARROW: "arrowhead", TAIL: "tail"}
 _CODES = {word: mark for mark, word in _MARKS.items()}
-_LEAST = {f"R{k}": 3 for k in (0, 1, 2, 6, 7, 8)} | {f"R{k}": 4 for k in (3, 4, 5, 9, 10)}  # nodes of a rule
 T = TypeVar("T")
 
 
@@ -139,11 +139,9 @@ def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
 
 def _checked_rule(use: RuleApplication) -> RuleApplication:
     """Refuse a use of a rule that cannot be one."""
-    least = _LEAST.get(use.rule)
-    if least is None or len(use.nodes) < least or not (use.written or use.refused):
+    rule = RULES.get(use.rule)
+    if rule is None or not rule.admits(use):
         raise ValueError(f"no use of the rule {use.rule!r} looks like this")
-    if use.rule == "R10" and (*use.written, *use.refused)[0][0] not in use.nodes:
-        raise ValueError("a use of R10 names its last node")
     return use
 
 

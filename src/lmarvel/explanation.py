@@ -7,20 +7,18 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
+from lmarvel.graph.marks import ARROW, CIRCLE, arrow
 from lmarvel.graph.marks import readable as readable
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.rule import End
+from lmarvel.orient.rules import RULES
 from lmarvel.trace import Adjacent, BudgetEnded, Event, Moved, Separated
 
-End = tuple[int, int]  # (x, y): the end at y of the edge x-y
-Gap = tuple[int, int]  # two variables that are not adjacent
-MarkAt = Callable[[End], int]
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
 
 _STEPS = {
@@ -264,11 +262,11 @@ class Explainer:
         use = self.rules[k]
         if use in told:
             return f"{use.rule}, as above", ()
-        said = f"{use.rule}, {statement(use, self.names, self.scored)}"
+        said = f"{use.rule}, {RULES[use.rule].statement(use, self.names, self.scored)}"
         if depth == 0:
             return f"{said} (explained with its own edge)", ()
         told.add(use)
-        ends, gaps = premises(use, lambda end: self._mark_at(end, k))
+        ends, gaps = RULES[use.rule].premises(use, lambda end: self._mark_at(end, k))
         reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
         return said, tuple(reasons)
@@ -296,105 +294,3 @@ class Explainer:
 
 def _p(value: float) -> str:
     return f"{value:.2g}"
-
-
-# --- what the rules rest on -------------------------------------------------------------------------------
-
-
-def premises(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    """Return the marks that a use of a rule needed, as ends, and the pairs that it needed to be not adjacent.
-
-    ``mark(end)`` is the mark that stood at an end before the rule was used.
-    """
-    if use.rule in _PATH_RULES:
-        return _PATH_RULES[use.rule](use, mark)
-    a, b, c = use.nodes[:3]
-    needs: dict[str, tuple[list[End], list[Gap]]] = {
-        "R0": ([], [(a, c)]),
-        "R1": ([(a, b)], [(a, c)]),
-        "R2": ([(a, b), (b, c), (b, a) if mark((b, a)) == TAIL else (c, b)], []),
-        "R3": ([(a, b), (c, b)], [(a, c)]),
-        "R6": ([(a, b), (b, a)], []),
-        "R7": ([(b, a)], [(a, c)]),
-        "R8": ([(a, c), (b, a), (b, c), (c, b)], []),
-    }
-    return needs[use.rule]
-
-
-def _r4(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    path = use.nodes
-    *inner, _, c = path[1:]
-    ends = [end for q in inner for end in ((q, c), (c, q))]  # each is a parent of c ...
-    ends += [(p, q) for p, q in pairwise(path[:-2])]  # ... and a collider on the path
-    ends += [(q, p) for p, q in pairwise(path[1:-1])]
-    return ends, [(path[0], c)]
-
-
-def _r5(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    cycle, n = use.nodes, len(use.nodes)
-    return [], [(cycle[i], cycle[(i + 2) % n]) for i in range(n if n > 4 else 2)]
-
-
-def _r9(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    path = use.nodes
-    ends, gaps = _onward(path, mark)
-    return [(path[0], path[-1]), *ends], [*gaps, (path[1], path[-1])]
-
-
-def _r10(use: RuleApplication, mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    one, c, other = paths_of_r10(use)
-    ends, gaps = [(one[0], c)], [(one[1], other[1])]
-    for path in (one, other):
-        more, apart = _onward(path, mark)
-        ends += [*more, (path[-1], c), (c, path[-1])]
-        gaps += apart
-    return ends, gaps
-
-
-def _onward(path: Sequence[int], mark: MarkAt) -> tuple[list[End], list[Gap]]:
-    """An uncovered, possibly directed path: the marks on it that were known, and its gaps."""
-    ends = [end for p, q in pairwise(path) for end in ((q, p), (p, q)) if mark(end) != CIRCLE]
-    return ends, list(zip(path, path[2:], strict=False))
-
-
-def paths_of_r10(use: RuleApplication) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """Return the two paths of R10 from a to the causes of c, and c, which stands between their ends in the record."""
-    c = (*use.written, *use.refused)[0][0]
-    i = use.nodes.index(c)
-    return use.nodes[:i], c, (use.nodes[0], *use.nodes[:i:-1])
-
-
-_PATH_RULES = {"R4": _r4, "R5": _r5, "R9": _r9, "R10": _r10}
-
-
-def statement(use: RuleApplication, names: Sequence[str], scored: bool = False) -> str:
-    """Return in words what a use of a rule says."""
-    n = [names[v] for v in use.nodes]
-    path = ", ".join(n)
-    if use.rule == "R0":
-        why = "the graph that the score chose has it" if scored else "what separates these two leaves it out"
-        return f"{n[1]} is a collider between {n[0]} and {n[2]}: {why}"
-    if use.rule == "R1":
-        return (
-            f"an arrowhead from {n[0]} points at {n[1]}, {n[0]} and {n[2]} are not adjacent,"
-            f" and {n[1]} is no collider between them"
-        )
-    if use.rule == "R4":
-        inside = any(mark == TAIL for _, _, mark in (*use.written, *use.refused))
-        on = f"on the discriminating path {path}"
-        if scored:
-            return f"{on} {n[-2]} is {'no' if inside else 'a'} collider in the graph that the score chose"
-        return f"{on} what separates {n[0]} and {n[-1]} {'holds' if inside else 'leaves out'} {n[-2]}"
-    return _STATEMENTS[use.rule].format(*n, path=path)
-
-
-_STATEMENTS = {
-    "R2": "{0} to {1} to {2}: without this arrowhead a directed or almost directed cycle would close",
-    "R3": "{0} and {2} point at {1}, are not adjacent, and {3} is no collider between them",
-    "R5": "{path} form a cycle of circles without a chord: only selection explains it",
-    "R6": "{0} --- {1}: {1} influences being in the sample, so no arrowhead points at it",
-    "R7": "{0} and {2} are not adjacent, {1} is no collider between them, and {0} has a tail towards it",
-    "R8": "{0} leads to {2} through {1}",
-    "R9": "{0} leads to the last of {path} along a possibly directed path without shortcut",
-    "R10": "possibly directed paths from {0} reach two causes ({path}): it leads to their effect whichever is real",
-}

@@ -63,3 +63,12 @@ def test_tests_are_counted_as_boundary_tests(method: str, study: Study) -> None:
     assert ledger.meter.phases == ("boundary",)
     assert ledger.meter.n_tests == sum(ledger.meter.tests_by_size("boundary").values())
     assert ledger.meter.n_tests >= len(study.mag) * (len(study.mag) - 1) // 2
+
+
+@every_method
+def test_a_set_that_grew_to_all_variables_is_not_cut_short(method: str) -> None:
+    """The boundary of each variable is all the others; no limit had a part in that."""
+    ledger = Ledger(MSeparation(MAG.from_edges("A --> C", "B --> C")))
+    found = markov_boundaries(ledger, method, 0.01)
+    assert list(found.sets) == [{1, 2}, {0, 2}, {0, 1}]
+    assert found.truncated == {}

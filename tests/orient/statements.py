@@ -26,7 +26,6 @@ CIRCLE, ARROW, TAIL = 1, 2, 3
 Table = list[list[int]]
 Nodes = tuple[int, ...]
 Mark = tuple[int, int, int]
-RULES = [f"R{k}" for k in range(11)]
 
 
 def uncovered(m: Table, path: Nodes) -> bool:

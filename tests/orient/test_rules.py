@@ -8,45 +8,43 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from lmarvel.orient import rules
+from lmarvel.orient.arrowheads import all_colliders
 from lmarvel.orient.draft import Draft
-from lmarvel.orient.rules import discriminating_path, uncovered_path
+from lmarvel.orient.paths import discriminating_path, uncovered_path, uncovered_walk
+from lmarvel.orient.rules import RULES
+from lmarvel.orient.tails import all_rings
 from tests.graph.literal import THOROUGH
 from tests.orient import statements
+from tests.orient.naive import circles
 from tests.orient.statements import ARROW, CIRCLE, TAIL, draft_of, drafts, holds, random_draft, table
 
-Fire = Callable[[Draft, int, int], rules.Wanted | None]
-ASKED: dict[str, tuple[Fire, str]] = {  # each with kinds of edge among which it often finds its premises
-    "R1": (rules.r1, "o-> o-o -->"),
-    "R2": (rules.r2, "--> <-> o-> o-o"),
-    "R3": (rules.r3, "o-> o-o --o"),
-    "R4": (lambda d, x, y: rules.r4(d, x, y, lambda *_: True), "--> <-> o->"),
-    "R6": (rules.r6, "--- o-o --o"),
-    "R7": (rules.r7, "--o o-o -->"),
-    "R8": (rules.r8, "--> --o o->"),
-    "R9": (rules.r9, "o-o o-> --> --o"),
-    "R10": (rules.r10, "o-o o-> -->"),
+KINDS = {  # for each rule kinds of edge among which it often finds its premises
+    "R1": "o-> o-o -->",
+    "R2": "--> <-> o-> o-o",
+    "R3": "o-> o-o --o",
+    "R4": "--> <-> o->",
+    "R6": "--- o-o --o",
+    "R7": "--o o-o -->",
+    "R8": "--> --o o->",
+    "R9": "o-o o-> --> --o",
+    "R10": "o-o o-> -->",
 }
-
-
-def circles(draft: Draft) -> list[tuple[int, int]]:
-    return [(x, y) for x, around in enumerate(draft.mark) for y, at_y in around.items() if at_y == CIRCLE]
 
 
 # --- rules ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ASKED)
+@pytest.mark.parametrize("rule", KINDS)
 def test_a_rule_resolves_a_circle_exactly_if_its_statement_holds(rule: str) -> None:
-    fire, kinds = ASKED[rule]
     rng = np.random.default_rng(0)
     fired = 0
     for n, density in [(5, 0.5), (6, 0.6), (6, 0.7)] * 250:
-        draft = random_draft(rng, n, kinds, density)
+        draft = random_draft(rng, n, KINDS[rule], density)
+        draft.is_collider = lambda *_: True
         marks = table(draft)
         possible = resolvable(rule, marks)
         for x, y in circles(draft):
-            wanted = fire(draft, x, y)
+            wanted = RULES[rule].resolve(draft, x, y)
             assert (wanted is not None) == ((x, y) in possible)
             if wanted is not None:
                 fired += 1
@@ -75,7 +73,7 @@ def test_r5_finds_every_edge_on_a_circle_cycle(kinds: str) -> None:
         draft = random_draft(rng, 6, kinds, density)
         marks = table(draft)
         closing = {frozenset((nodes[0], nodes[-1])) for nodes in statements.instances("R5", marks)}
-        found = list(rules.r5(draft))
+        found = list(all_rings(draft))
         fired += len(found)
         assert {frozenset((nodes[0], nodes[-1])) for nodes, _ in found} == closing
         for nodes, written in found:
@@ -94,7 +92,8 @@ def test_r0_asks_about_each_unshielded_triple_once(draft: Draft) -> None:
         assert v == a
         return (a + b + c) % 2 == 0
 
-    found = list(rules.r0(draft, is_collider))
+    draft.is_collider = is_collider
+    found = list(all_colliders(draft))
     triples = {nodes for nodes in statements.instances("R0", marks) if nodes[0] < nodes[2]}
     assert set(asked) == triples
     assert len(asked) == len(triples)
@@ -111,7 +110,8 @@ def test_r4_asks_with_the_far_end_of_the_path() -> None:
         asked.append(nodes)
         return False
 
-    assert rules.r4(draft, c, b, is_collider) == ((v, a, b, c), ((c, b, TAIL), (b, c, ARROW)))
+    draft.is_collider = is_collider
+    assert RULES["R4"].resolve(draft, c, b) == ((v, a, b, c), ((c, b, TAIL), (b, c, ARROW)))
     assert asked == [(v, a, b, c)]
 
 
@@ -177,7 +177,7 @@ def test_a_walk_that_turns_in_a_ring_is_no_uncovered_path() -> None:
     nodes = "AFXYWZG"
     draft, step = steps(LOOP, nodes)
     a, f, g = (nodes.index(v) for v in "AFG")
-    walk = rules._uncovered_walk(draft, a, f, g, step, a, lambda d: True)
+    walk = uncovered_walk(draft, a, f, g, step, a, lambda d: True)
     assert walk is not None
     assert "".join(nodes[v] for v in walk) in ("AFXYWZXG", "AFXZWYXG")
     assert uncovered_path(draft, a, f, g, step, avoid=a) is None
@@ -187,7 +187,7 @@ def test_a_longer_path_is_found_behind_a_shorter_walk() -> None:
     nodes = "AFXYWZGPQRS"
     draft, step = steps(LOOP + DETOUR, nodes)
     a, f, g = (nodes.index(v) for v in "AFG")
-    walk = rules._uncovered_walk(draft, a, f, g, step, a, lambda d: True)
+    walk = uncovered_walk(draft, a, f, g, step, a, lambda d: True)
     assert walk is not None
     assert len(set(walk)) < len(walk)
     found = uncovered_path(draft, a, f, g, step, avoid=a)

@@ -184,13 +184,20 @@ def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report
     report("orientation", 0, 1)
     # A spent budget leaves a moment for what the tests have shown.
     deadline = max(ledger.meter.deadline, time.monotonic() + _GRACE)
-    edges = [*outcome.decided, *map(tuple, outcome.undecided.tolist())]
-    draft = orient(
-        len(ledger.names), edges, outcome.is_collider, selection, outcome.ambiguous, outcome.check_path, deadline
+    oriented = orient(
+        len(ledger.names),
+        outcome.decided,
+        outcome.is_collider,
+        selection,
+        outcome.ambiguous,
+        outcome.check_path,
+        deadline,
+        undecided=outcome.undecided,
     )
     clock.lap("orientation")
     after = outcome if outcome.after is None else outcome.after()
-    return _Found(draft.matrix(), (*after.trace, *draft.log), after.undecided, after.sepsets)
+    late = () if oriented.ended is None else (BudgetEnded(oriented.ended),)
+    return _Found(oriented.marks, (*after.trace, *late, *oriented.log), after.undecided, after.sepsets)
 
 
 def _discovery(

@@ -13,8 +13,8 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.inputs import Boundary
+from lmarvel.orient.draft import IsCollider
 from lmarvel.orient.engine import CheckPath
-from lmarvel.orient.rules import IsCollider
 from lmarvel.skeleton.fci import fci
 from lmarvel.skeleton.gaps import settle_gaps
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -145,7 +145,8 @@ class FCI(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""
-        state = fci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, progress=report)
+        options = (self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, self.selection)
+        state = fci(ledger, boundaries, *options, progress=report)
         return _learned(state, self.colliders)
 
 

@@ -136,7 +136,7 @@ def pag_of_cpdag(cpdag: MixedGraph) -> PAG:
     B o-> D
     C o-> D
     """
-    return PAG(cpdag.names, orient_mag(cpdag).matrix())
+    return PAG(cpdag.names, orient_mag(cpdag).marks)
 
 
 def _main(program: str, alpha: str, seconds: str) -> None:

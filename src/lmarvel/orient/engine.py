@@ -1,46 +1,161 @@
 """Orient a skeleton: the worklist that drives the rules.
 
 A rule resolves a circle, and whether it can depends on marks nearby. So the engine keeps the circles worth
-a look in a queue a group of rules, and when a mark is written it puts back only those that the new mark
-can help: the circles on edges at either end and, for R4, on edges at the children of the node that the new
-arrowhead points to (every inner node of a discriminating path is a parent of its last node).
+a look in a queue a stage, and when a mark is written it puts back only those that the new mark can help, as
+the rules of the stage say (:class:`~lmarvel.orient.rule.Wakes`).
 
-The groups are Zhang's order: R1-R4 give all arrowheads, then R5, R6-R7 and R8-R10 the tails.
+The stages are Zhang's order: R1-R4 give all arrowheads, then R5, R6-R7 and R8-R10 the tails.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.orient import rules
-from lmarvel.orient.draft import Draft, RuleApplication
-from lmarvel.orient.rules import IsCollider, Wanted
+from lmarvel.orient.arrowheads import R0, collider
+from lmarvel.orient.draft import Draft, IsCollider, OutOfTime, Pairs, RuleApplication
+from lmarvel.orient.rule import Rule, Stage, Wanted
+from lmarvel.orient.rules import RULES
 
-Rule = tuple[str, Callable[[Draft, int, int], Wanted | None]]
+Pair = tuple[int, int]
+Triple = tuple[int, int, int]
 
-CheckPath = Callable[[Draft, tuple[int, ...]], list[Wanted] | None]
-"""(draft, discriminating path) -> None if the path stands. Otherwise edges of it were deleted from the draft, and the
-colliders that this made are returned. RFCI tests the edges of a path so before R4 uses it."""
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test of the edges of a discriminating path found.
+
+    Attributes
+    ----------
+    stands : bool
+        True if the path can be used. Otherwise it cannot: edges of it are cut, or could not be tested.
+    cuts : tuple of (int, int)
+        The edges that are none.
+    colliders : tuple of (int, int, int)
+        Unshielded triples over the cuts that are colliders.
+    unchecked : tuple of (int, int, int)
+        Unshielded triples (a, b, c), a < c, over the cuts that could not be tested; no rule uses them.
+    """
+
+    stands: bool
+    cuts: tuple[Pair, ...] = ()
+    colliders: tuple[Triple, ...] = ()
+    unchecked: tuple[Triple, ...] = ()
+
+
+CheckPath = Callable[[tuple[int, ...]], Verdict]
+"""From a discriminating path to whether R4 may use it; RFCI tests the edges of a path so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Oriented:
+    """A graph with all marks that its skeleton and colliders imply.
+
+    Attributes
+    ----------
+    marks : array of int8
+        The matrix of a :class:`~lmarvel.PAG`, read-only.
+    log : tuple of RuleApplication
+        Every use of a rule, in order.
+    cuts : tuple of (int, int)
+        The edges that tests of discriminating paths deleted, in order.
+    ended : str or None
+        Why the work ended early, so that circles can be left that a rule would resolve; None if it did not.
+
+    Examples
+    --------
+    >>> found = orient(3, [(0, 1), (1, 2)], is_collider=lambda v, a, b, c: True)
+    >>> found.marks.tolist()
+    [[0, 2, 0], [1, 0, 1], [0, 2, 0]]
+    >>> [use.rule for use in found.log], found.complete
+    (['R0'], True)
+    """
+
+    marks: NDArray[np.int8]
+    log: tuple[RuleApplication, ...]
+    cuts: tuple[Pair, ...] = ()
+    ended: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """False if time ran out before all rules had been used."""
+        return self.ended is None
+
+    @cached_property
+    def around(self) -> list[dict[int, int]]:
+        """The marks by node: ``around[x][y]`` is the mark at y on the edge x-y."""
+        return [{y: mark for y, mark in enumerate(row) if mark} for row in self.marks.tolist()]
+
+
+def orient(
+    n: int,
+    edges: Iterable[Pair] | Pairs,
+    is_collider: IsCollider,
+    selection: bool = True,
+    ambiguous: Collection[Triple] = frozenset(),
+    check_path: CheckPath | None = None,
+    deadline: float = math.inf,
+    *,
+    undecided: Pairs = (),
+    rules: Collection[Rule] = tuple(RULES.values()),
+) -> Oriented:
+    """Orient a skeleton maximally.
+
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    edges : pairs
+        The skeleton; undecided pairs may be among them or not.
+    is_collider : callable
+        See :data:`lmarvel.orient.draft.IsCollider`.
+    selection : bool
+        False asserts that the sample was not selected, and switches R5-R7 off.
+    ambiguous : collection of (int, int, int)
+        Unshielded triples (a, b, c), a < c, that are neither a collider nor a non-collider for sure.
+    check_path : callable, optional
+        Asked about each discriminating path before R4 uses it, see :data:`CheckPath`.
+    deadline : float
+        Stop when :func:`time.monotonic` passes this; the circles that are left stay, and the result says so.
+    undecided : pairs
+        Pairs that are perhaps adjacent, as tuples or as an array of two columns. They are o-o in the result, and no
+        mark rests on them (see :mod:`lmarvel.orient.rules`).
+    rules : collection of Rule
+        The rules to use, all by default.
+    """
+    draft = Draft(n, edges, is_collider, ambiguous, undecided, deadline)
+    work = Worklist(draft, [rule for rule in rules if selection or not rule.needs_selection], check_path)
+    ended = None
+    try:
+        work.run()
+    except OutOfTime:
+        ended = "time ran out before all edges were oriented"
+    marks = draft.matrix()
+    marks.setflags(write=False)
+    return Oriented(marks, tuple(draft.log), tuple(work.cuts), ended)
 
 
 class Agenda:
-    """Circles (x, y), that is at y on the edge x-y, waiting for a group of rules; each at most once."""
+    """Circles (x, y), that is at y on the edge x-y, waiting for the rules of a stage; each at most once."""
 
     def __init__(self) -> None:
-        self._queue: deque[tuple[int, int]] = deque()
-        self._waiting: set[tuple[int, int]] = set()
+        self._queue: deque[Pair] = deque()
+        self._waiting: set[Pair] = set()
 
-    def push(self, circle: tuple[int, int]) -> None:
+    def push(self, circle: Pair) -> None:
         """Add a circle unless it is waiting already."""
         if circle not in self._waiting:
             self._waiting.add(circle)
             self._queue.append(circle)
 
-    def pop(self) -> tuple[int, int]:
+    def pop(self) -> Pair:
         """Take the circle that has waited longest."""
         circle = self._queue.popleft()
         self._waiting.remove(circle)
@@ -50,115 +165,125 @@ class Agenda:
         return bool(self._queue)
 
 
-def orient(
-    n: int,
-    edges: Iterable[tuple[int, int]],
-    is_collider: IsCollider,
-    selection: bool = True,
-    ambiguous: frozenset[tuple[int, int, int]] = frozenset(),
-    check_path: CheckPath | None = None,
-    deadline: float = math.inf,
-) -> Draft:
-    """Orient the skeleton maximally; the draft's log holds every rule application in order.
+class Worklist:
+    """The circles that wait for each stage, and the work on them."""
 
-    Parameters
-    ----------
-    n : int
-        The number of nodes.
-    edges : iterable of (int, int)
-        The skeleton.
-    is_collider : callable
-        See :data:`lmarvel.orient.rules.IsCollider`.
-    selection : bool
-        False asserts that the sample was not selected, and switches R5-R7 off.
-    ambiguous : frozenset of (int, int, int)
-        Unshielded triples (a, b, c), a < c, that are neither a collider nor a non-collider for sure.
-    check_path : callable, optional
-        Asked about each discriminating path before R4 uses it, see :data:`CheckPath`.
-    deadline : float
-        Stop when :func:`time.monotonic` passes this; the circles that are left stay.
-    """
-    draft = Draft(n, edges)
-    draft.ambiguous = ambiguous
-    groups: list[list[Rule]] = [
-        [("R1", rules.r1), ("R2", rules.r2), ("R3", rules.r3), ("R4", lambda d, x, y: r4(d, x, y))],
-        [("R6", rules.r6), ("R7", rules.r7)] if selection else [],
-        [("R8", rules.r8), ("R9", rules.r9), ("R10", rules.r10)],
-    ]
-    agendas = [Agenda() for _ in groups]
+    def __init__(self, draft: Draft, rules: Iterable[Rule], check_path: CheckPath | None = None) -> None:
+        self.draft = draft
+        self.check_path = check_path
+        self.cuts: list[Pair] = []
+        self.once: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
+        self.asked: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
+        for rule in rules:
+            (self.once if rule.everywhere else self.asked)[rule.stage].append(rule)
+        self.agendas = {stage: Agenda() for stage in Stage if self.asked[stage]}
+        # By the new mark: the agendas it concerns, each with what must face the circle (None: anything).
+        self._woken = {mark: list(self._concerned(mark)) for mark in (ARROW, TAIL)}
+        self._beyond = [self.agendas[s] for s in self.agendas if any(rule.wakes.beyond for rule in self.asked[s])]
 
-    def r4(draft: Draft, c: int, b: int) -> Wanted | None:
-        wanted = rules.r4(draft, c, b, is_collider)
-        while wanted is not None and check_path is not None:
-            colliders = check_path(draft, wanted[0])
-            if colliders is None:
-                break
-            for nodes, marks in colliders:
-                draft.apply("R0", nodes, marks)
-            _start(draft, agendas)
+    def _concerned(self, mark: int) -> Iterable[tuple[Agenda, int | None]]:
+        for stage, agenda in self.agendas.items():
+            facing = {rule.wakes.facing for rule in self.asked[stage] if mark in rule.wakes.new}
+            yield from ((agenda, other) for other in ({None} if None in facing else facing))
+
+    def run(self) -> None:
+        """Use every rule, stage after stage, until none is left to use."""
+        for stage in Stage:
+            for rule in self.once[stage]:
+                assert rule.everywhere is not None
+                for wanted in rule.everywhere(self.draft):
+                    application = self.draft.apply(rule.name, *wanted)
+                    if stage is not Stage.COLLIDERS:  # these come before there is a queue
+                        self._wake(application)
+            if stage is Stage.COLLIDERS:
+                self._start()
+            self._drain(stage)
+
+    def _start(self) -> None:
+        """Put every circle that some rule may resolve on the agendas: all but R5 need an arrowhead or a tail nearby."""
+        mark = self.draft.mark
+        settled = {v for x, around in enumerate(mark) for y, at_y in around.items() if at_y != CIRCLE for v in (x, y)}
+        woken = {(agenda, facing) for concerned in self._woken.values() for agenda, facing in concerned}
+        for x, around in enumerate(mark):
+            self.draft.tick()
+            for y, at_y in around.items():
+                if at_y == CIRCLE and (x in settled or y in settled):
+                    for agenda, facing in woken:
+                        if facing is None or facing == mark[y][x]:
+                            agenda.push((x, y))
+
+    def _drain(self, last: Stage) -> None:
+        """Work until no circle waits for a stage up to this one, always for the first stage that has one."""
+        stages = [stage for stage in self.agendas if stage <= last]
+        at = 0
+        while at < len(stages):
+            agenda = self.agendas[stages[at]]
+            if not agenda:
+                at += 1
+                continue
+            self.draft.tick()
+            x, y = agenda.pop()
+            if self._use_one(self.asked[stages[at]], x, y):
+                at = 0
+
+    def _use_one(self, rules: list[Rule], x: int, y: int) -> bool:
+        """Use the first of these rules that resolves the circle at y on x-y; tell whether one does."""
+        for rule in rules:
+            if self.draft.mark[x].get(y) != CIRCLE:
+                return False
+            wanted = self._checked(rule, x, y)
+            if wanted is not None:
+                self._wake(self.draft.apply(rule.name, *wanted))
+                return True
+        return False
+
+    def _checked(self, rule: Rule, x: int, y: int) -> Wanted | None:
+        """Ask a rule about a circle, and have the path that it needs tested where there is a test for it."""
+        wanted = rule.resolve(self.draft, x, y)
+        while wanted is not None and rule.tests_path and self.check_path is not None:
+            verdict = self.check_path(wanted[0])
+            if verdict.stands:
+                return wanted
+            if not verdict.cuts:
+                return None
+            self._cut(verdict)
             # The path is gone; there may be another one, if the edge still is.
-            still = c in draft.mark[b] and draft.mark[c][b] == CIRCLE
-            wanted = rules.r4(draft, c, b, is_collider) if still else None
+            still = self.draft.mark[x].get(y) == CIRCLE
+            wanted = rule.resolve(self.draft, x, y) if still else None
         return wanted
 
-    for nodes, marks in rules.r0(draft, is_collider, deadline):
-        draft.apply("R0", nodes, marks)
-    _start(draft, agendas)
-    _drain(draft, groups[:1], agendas, deadline)
-    if selection and time.monotonic() <= deadline:
-        for nodes, marks in rules.r5(draft):
-            _wake(draft, draft.apply("R5", nodes, marks), agendas)
-    _drain(draft, groups, agendas, deadline)
-    return draft
+    def _cut(self, verdict: Verdict) -> None:
+        """Delete edges, make the colliders over the gaps, and start over: a gap can help any rule."""
+        for x, y in verdict.cuts:
+            self.draft.delete(x, y)
+        self.cuts += verdict.cuts
+        self.draft.ambiguous.update(verdict.unchecked)
+        for triple in verdict.colliders:
+            if self.draft.unshielded(*triple) and triple not in verdict.unchecked:
+                self.draft.apply(R0.name, *collider(*triple))
+        self._start()
 
+    def _wake(self, application: RuleApplication | None) -> None:
+        """Put back the circles that the new marks can help."""
+        mark = self.draft.mark
+        for u, w, new in application.written if application else ():
+            woken = self._woken[new]
+            for v in (u, w):
+                for y, at_y in mark[v].items():
+                    at_v = mark[y][v]
+                    for end, other, at_end in (((v, y), at_v, at_y), ((y, v), at_y, at_v)):
+                        if at_end == CIRCLE:
+                            for agenda, facing in woken:
+                                if facing is None or facing == other:
+                                    agenda.push(end)
+            if new == ARROW:
+                for agenda in self._beyond:
+                    self._wake_beyond(agenda, w)
 
-def _start(draft: Draft, agendas: list[Agenda]) -> None:
-    """Put every circle that some rule may resolve on the agendas: all but R5 need an arrowhead or a tail nearby."""
-    settled = {v for x, around in enumerate(draft.mark) for y, at_y in around.items() if at_y != CIRCLE for v in (x, y)}
-    for x, around in enumerate(draft.mark):
-        for y, at_y in around.items():
-            if at_y == CIRCLE and (x in settled or y in settled):
-                agendas[0].push((x, y))
-                agendas[1].push((x, y))
-                if draft.mark[y][x] == ARROW:
-                    agendas[2].push((x, y))
-
-
-def _drain(draft: Draft, groups: list[list[Rule]], agendas: list[Agenda], deadline: float) -> None:
-    """Work until no circle waits for these groups, always for the first group that has one."""
-    group = 0
-    while group < len(groups) and (deadline == math.inf or time.monotonic() <= deadline):
-        if not agendas[group]:
-            group += 1
-            continue
-        x, y = agendas[group].pop()
-        for name, rule in groups[group]:
-            if draft.mark[x].get(y) != CIRCLE:
-                break
-            wanted = rule(draft, x, y)
-            if wanted is not None:
-                _wake(draft, draft.apply(name, *wanted), agendas)
-                group = 0
-                break
-
-
-def _wake(draft: Draft, application: RuleApplication | None, agendas: list[Agenda]) -> None:
-    """Put back the circles that the new marks can help."""
-    arrows, undirected, tails = agendas
-    for u, w, mark in application.written if application else ():
-        for v in (u, w):
-            for y, at_y in draft.mark[v].items():
-                at_v = draft.mark[y][v]
-                for end, other, circle in (((v, y), at_v, at_y), ((y, v), at_y, at_v)):
-                    if circle == CIRCLE:
-                        arrows.push(end)
-                        if mark == TAIL:
-                            undirected.push(end)
-                        if other == ARROW:  # R8-R10 turn o-> into -->
-                            tails.push(end)
-        if mark == ARROW:
-            for c in draft.mark[w]:
-                if draft.directed(w, c):
-                    for b, at_b in draft.mark[c].items():
-                        if at_b == CIRCLE:
-                            arrows.push((c, b))
+    def _wake_beyond(self, agenda: Agenda, w: int) -> None:
+        """Put back the circles that face a child of w."""
+        for c in self.draft.mark[w]:
+            if self.draft.directed(w, c):
+                for b, at_b in self.draft.mark[c].items():
+                    if at_b == CIRCLE:
+                        agenda.push((c, b))

@@ -10,15 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.kinds import DAG, MAG, PAG, explain_not_ancestral, explain_not_maximal, find_unsimplicial
+from lmarvel.graph.kinds import (
+    DAG,
+    MAG,
+    PAG,
+    explain_not_ancestral,
+    explain_not_maximal,
+    find_unsimplicial,
+    maximum_cardinality_order,
+)
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.paths import bits, members
-from lmarvel.orient.draft import Draft
-from lmarvel.orient.engine import orient
+from lmarvel.orient.engine import Oriented, orient
 
 
-def orient_mag(mag: MixedGraph, selection: bool = True) -> Draft:
+def orient_mag(mag: MixedGraph, selection: bool = True) -> Oriented:
     """Orient a skeleton by rules alone, asking the MAG (or the PAG) only which triples are colliders."""
     marks = mag.marks
 
@@ -50,7 +57,7 @@ def mag_to_pag(mag: MAG | DAG, selection: bool = True) -> PAG:
     """
     if not isinstance(mag, MAG | DAG):
         raise GraphError(f"mag_to_pag needs a MAG or DAG, not a {type(mag).__name__}")
-    return PAG._trusted(mag.names, orient_mag(mag, selection).matrix())
+    return PAG._trusted(mag.names, orient_mag(mag, selection).marks)
 
 
 def markov_equivalent(a: MAG | DAG, b: MAG | DAG) -> bool:
@@ -117,7 +124,7 @@ def _member(pag: PAG) -> tuple[str | None, MAG | None]:
         return f"the o-o edges among {cycle} hold a cycle of four or more without a chord", None
     marks[~circle & (marks == CIRCLE) & (marks.T == ARROW)] = TAIL
     marks[~circle & (marks == CIRCLE) & (marks.T == TAIL)] = ARROW
-    order = _maximum_cardinality_order(component)
+    order = maximum_cardinality_order(component)
     for x, y in np.argwhere(circle):
         marks[x, y] = ARROW if order[x] < order[y] else TAIL
     candidate = MixedGraph._trusted(pag.names, marks)
@@ -126,7 +133,7 @@ def _member(pag: PAG) -> tuple[str | None, MAG | None]:
         return reason, None
     mag = MAG._trusted(pag.names, marks)
     # First against the marks that follow from the PAG's own colliders: the candidate may have made a new one.
-    own = PAG._trusted(pag.names, orient_mag(pag).matrix())
+    own = PAG._trusted(pag.names, orient_mag(pag).marks)
     reason = _first_difference(pag, own) or _first_difference(pag, mag_to_pag(mag))
     return reason, None if reason else mag
 
@@ -140,28 +147,3 @@ def _first_difference(pag: PAG, right: PAG) -> str | None:
             ours, theirs = ours.reversed(), theirs.reversed()
         return f"{ours} should be {theirs} in every MAG with these adjacencies and colliders"
     return None
-
-
-def _maximum_cardinality_order(adjacent: list[int]) -> list[int]:
-    """Number the nodes so that in a chordal graph the earlier neighbours of each form a clique.
-
-    Maximum cardinality search (Tarjan & Yannakakis 1984): next comes a node with most numbered neighbours.
-    """
-    buckets: list[set[int]] = [set(range(len(adjacent)))]
-    weight = [0] * len(adjacent)
-    order = [0] * len(adjacent)
-    done = 0
-    for number in range(len(adjacent)):
-        while not buckets[-1]:
-            buckets.pop()
-        v = min(buckets[-1])
-        buckets[-1].remove(v)
-        done |= 1 << v
-        order[v] = number
-        for w in members(adjacent[v] & ~done):
-            buckets[weight[w]].remove(w)
-            weight[w] += 1
-            if weight[w] == len(buckets):
-                buckets.append(set())
-            buckets[weight[w]].add(w)
-    return order

@@ -16,15 +16,14 @@ With an oracle the result is the exact PAG.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.orient.draft import Draft
-from lmarvel.orient.engine import orient
-from lmarvel.orient.rules import r0
+from lmarvel.orient.engine import Oriented, orient
+from lmarvel.orient.rules import RULES
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.rfci import PathCheck, check_triples, unshielded
@@ -38,6 +37,7 @@ def fci(
     n_jobs: int = 1,
     max_p: bool = False,
     possible_d_sep: str = "pruned",
+    selection: bool = True,
     progress: Progress = silent,
 ) -> Pruning:
     """Learn the skeleton and separating sets of FCI.
@@ -56,6 +56,8 @@ def fci(
         Take the separating set with the largest p-value of its size, not the first found.
     possible_d_sep : {"pruned", "classic", "none"}
         Which sets the second search uses; "none" leaves it out, and edges can be too many.
+    selection : bool
+        False asserts that the sample was not selected; the marks that prune the sets are read accordingly.
     progress : callable
         Called with (what, done, of how many).
     """
@@ -64,11 +66,11 @@ def fci(
         pc_stable(pruning, progress=progress)
         if possible_d_sep == "pruned":
             check_triples(pruning, unshielded(pruning, range(len(boundaries))))
-            draft = sound_marks(pruning)
-            prune_by_possible_d_sep(pruning, lambda x, y: pruned_set(draft, x, y), progress)
+            found = sound_marks(pruning, selection)
+            prune_by_possible_d_sep(pruning, lambda x, y: pruned_set(found, x, y), progress)
         elif possible_d_sep == "classic":
-            draft = colliders(pruning)
-            reach = [possible_d_sep_of(draft, x) for x in range(len(boundaries))]
+            found = colliders(pruning)
+            reach = [possible_d_sep_of(found, x) for x in range(len(boundaries))]
             prune_by_possible_d_sep(pruning, lambda x, y: reach[x], progress)
     except BudgetSpent as spent:
         pruning.spent(spent)
@@ -97,63 +99,69 @@ def prune_by_possible_d_sep(
         k += 1
 
 
-def sound_marks(pruning: Pruning) -> Draft:
-    """Return the graph oriented as RFCI does; edges that turn out too many are cut."""
+def sound_marks(pruning: Pruning, selection: bool = True) -> Oriented:
+    """Return the graph oriented as RFCI does, within the time of the run; edges that turn out too many are cut."""
     is_collider = pruning.sepsets.is_collider
-    check = PathCheck(pruning, is_collider)
-    return orient(len(pruning.adjacent), pruning.edges(), is_collider, check_path=check)
+    return orient(
+        len(pruning.adjacent),
+        pruning.edges(),
+        is_collider,
+        selection,
+        check_path=PathCheck(pruning, is_collider),
+        deadline=pruning.ledger.meter.deadline,
+        undecided=pruning.undecided(),
+    )
 
 
-def pruned_set(draft: Draft, x: int, y: int) -> set[int]:
+def pruned_set(found: Oriented, x: int, y: int) -> set[int]:
     """Return the part of Possible-D-Sep(x) that can matter for separating x from y, given marks that are right."""
-    possible = _possible_ancestors(draft, (x, y))
-    queue = deque((x, u) for u in draft.mark[x] if u in possible and u != y)
+    mark = found.around
+    possible = _possible_ancestors(mark, (x, y))
+    queue = deque((x, u) for u in mark[x] if u in possible and u != y)
     seen = set(queue)
     while queue:
         a, b = queue.popleft()
-        if draft.mark[a][b] == TAIL:
+        if mark[a][b] == TAIL:
             continue  # b is no collider on any path that comes from a
-        for c in draft.mark[b]:
-            if c in (a, x) or c not in possible or (b, c) in seen or draft.mark[c][b] == TAIL:
+        for c in mark[b]:
+            if c in (a, x) or c not in possible or (b, c) in seen or mark[c][b] == TAIL:
                 continue
-            collider = draft.mark[a][b] == ARROW and draft.mark[c][b] == ARROW
-            if collider or draft.adjacent(a, c):
+            collider = mark[a][b] == ARROW and mark[c][b] == ARROW
+            if collider or c in mark[a]:
                 seen.add((b, c))
                 queue.append((b, c))
     return {b for _, b in seen}
 
 
-def _possible_ancestors(draft: Draft, ends: tuple[int, int]) -> set[int]:
+def _possible_ancestors(mark: Sequence[Mapping[int, int]], ends: tuple[int, int]) -> set[int]:
     """Return the nodes with a path to one of the ends on which no arrowhead points back."""
     seen, stack = set(ends), list(ends)
     while stack:
         w = stack.pop()
-        for u in draft.mark[w]:
-            if u not in seen and draft.mark[w][u] != ARROW:
+        for u in mark[w]:
+            if u not in seen and mark[w][u] != ARROW:
                 seen.add(u)
                 stack.append(u)
     return seen
 
 
-def colliders(pruning: Pruning) -> Draft:
+def colliders(pruning: Pruning) -> Oriented:
     """Return the graph with its unshielded colliders oriented (R0)."""
-    draft = Draft(len(pruning.adjacent), pruning.edges())
-    for nodes, marks in r0(draft, pruning.sepsets.is_collider):
-        draft.apply("R0", nodes, marks)
-    return draft
+    return orient(len(pruning.adjacent), pruning.edges(), pruning.sepsets.is_collider, rules=[RULES["R0"]])
 
 
-def possible_d_sep_of(draft: Draft, x: int) -> set[int]:
+def possible_d_sep_of(found: Oriented, x: int) -> set[int]:
     """Return Possible-D-Sep(x): breadth first over the edges, each in the direction away from x."""
-    queue = deque((x, u) for u in draft.mark[x])
+    mark = found.around
+    queue = deque((x, u) for u in mark[x])
     seen = set(queue)
     while queue:
         a, b = queue.popleft()
-        for c in draft.mark[b]:
+        for c in mark[b]:
             if c in (a, x) or (b, c) in seen:
                 continue
-            collider = draft.mark[a][b] == ARROW and draft.mark[c][b] == ARROW
-            if collider or draft.adjacent(a, c):
+            collider = mark[a][b] == ARROW and mark[c][b] == ARROW
+            if collider or c in mark[a]:
                 seen.add((b, c))
                 queue.append((b, c))
     return {b for _, b in seen}

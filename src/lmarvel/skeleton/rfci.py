@@ -14,12 +14,11 @@ from itertools import combinations, pairwise
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
-from lmarvel.graph.marks import ARROW
-from lmarvel.orient.draft import Draft
-from lmarvel.orient.rules import Wanted
+from lmarvel.orient.engine import Verdict
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.state import Progress, Triple, pair_of, silent
+from lmarvel.trace import Separated
 
 PHASE = "triples"
 _EXHAUSTIVE = 12  # a set up to this size is searched for its smallest separating subset; a larger one is thinned out
@@ -127,47 +126,51 @@ def _cut_if_separated(pruning: Pruning, x: int, y: int, given: frozenset[int]) -
 class PathCheck:
     """Test the edges of a discriminating path before R4 uses it; the engine's ``check_path``.
 
-    An edge u-w of the path (v, .., a, b, c) goes if some non-empty subset of Sep(v, c) separates it.
+    An edge u-w of the path (v, .., a, b, c) goes if some non-empty subset of Sep(v, c) separates it. What a budget
+    keeps from being tested is not to be used: its edges may be too many.
     """
 
     def __init__(self, pruning: Pruning, is_collider: Callable[[int, int, int, int], bool]) -> None:
         self.pruning = pruning
         self.is_collider = is_collider
-        self._checked: set[tuple[int, ...]] = set()
+        self._stands: dict[tuple[int, ...], bool] = {}
+        self._spent = False
 
-    def __call__(self, draft: Draft, path: tuple[int, ...]) -> list[Wanted] | None:
-        """Return None if all edges stand, else delete from the draft what was cut and return the new colliders."""
-        if path in self._checked:
-            return None
+    def __call__(self, path: tuple[int, ...]) -> Verdict:
+        """Tell whether all edges stand, else what was cut and which colliders follow."""
+        if self._spent or path in self._stands:
+            return Verdict(self._stands.get(path, False))
+        done = len(self.pruning.trace)
+        standing: list[Triple] = []
         try:
             cut = self._cut_first(path)
+            if cut is None:
+                return Verdict(self._stands[path])
+            standing = check_triples(self.pruning, self._over(*cut))
         except BudgetSpent as spent:
-            self.pruning.spent(spent)
-            cut = None
-        if cut is None:
-            self._checked.add(path)
-            return None
-        return self._follow_up(draft, *cut)
+            self._spent = True
+            self.pruning.ended = self.pruning.ended or str(spent)  # the edges stand as RFCI's edges do
+        cuts = [(e.x, e.y) for e in self.pruning.trace[done:] if isinstance(e, Separated)]
+        unchecked = [triple for x, y in cuts for triple in self._over(x, y) if self._is_unchecked(*triple)]
+        colliders = [(x, y, z) for x, y, z in standing if self.is_collider(x, x, y, z)]
+        return Verdict(False, tuple(cuts), tuple(colliders), tuple(unchecked))
+
+    def _over(self, u: int, w: int) -> list[Triple]:
+        """Return the unshielded triples over the gap u, w."""
+        return [(min(u, w), m, max(u, w)) for m in sorted(self.pruning.adjacent[u] & self.pruning.adjacent[w])]
+
+    def _is_unchecked(self, x: int, y: int, z: int) -> bool:
+        """Tell whether a budget kept the edges of a triple from being tested."""
+        return self._spent or any(pair_of(end, y) in self.pruning.unfinished for end in (x, z))
 
     def _cut_first(self, path: tuple[int, ...]) -> tuple[int, int] | None:
-        pruning = self.pruning
-        between = _separating(pruning, path[0], path[-1])
+        """Cut the first edge of the path that is none and return it; else keep whether the path stands."""
+        between = _separating(self.pruning, path[0], path[-1])
+        tested = True
         for u, w in pairwise(path):
-            if pruning.try_separate(PHASE, u, w, between - {u, w}, min_size=1).sepset is not None:
+            answer = self.pruning.try_separate(PHASE, u, w, between - {u, w}, min_size=1)
+            if answer.sepset is not None:
                 return u, w
+            tested &= answer.complete
+        self._stands[path] = tested
         return None
-
-    def _follow_up(self, draft: Draft, u: int, w: int) -> list[Wanted]:
-        """Check the triples over the gap u, w, and bring the draft in line with the graph."""
-        pruning = self.pruning
-        fresh = [(min(u, w), m, max(u, w)) for m in sorted(pruning.adjacent[u] & pruning.adjacent[w])]
-        try:
-            standing = check_triples(pruning, fresh)
-        except BudgetSpent as spent:
-            pruning.spent(spent)
-            standing = []
-        gone = [(x, y) for x, row in enumerate(draft.mark) for y in row if x < y and y not in pruning.adjacent[x]]
-        for x, y in gone:
-            draft.delete(x, y)
-        colliders = [(x, y, z) for x, y, z in standing if self.is_collider(x, x, y, z)]
-        return [((x, y, z), ((x, y, ARROW), (z, y, ARROW))) for x, y, z in colliders]

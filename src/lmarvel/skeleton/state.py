@@ -18,8 +18,8 @@ from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.base import SepsetAnswer
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
+from lmarvel.orient.draft import IsCollider
 from lmarvel.orient.engine import CheckPath
-from lmarvel.orient.rules import IsCollider
 from lmarvel.sepsets import Sepsets
 from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Separated
 
@@ -198,7 +198,7 @@ class SkeletonState:
         check_path: CheckPath | None = None,
     ) -> Learned:
         """Freeze what is known, with a record for each edge of how close it came to being separated."""
-        undecided = self._undecided()
+        undecided = self.undecided()
         open_pairs = set(map(tuple, undecided.tolist())) if not self.all_open else set()
         decided = () if self.all_open else tuple(pair for pair in self.edges() if pair not in open_pairs)
         recorded = {pair_of(e.x, e.y) for e in self.trace if isinstance(e, Adjacent)}
@@ -222,7 +222,7 @@ class SkeletonState:
             after=(lambda: self.learned(is_collider, ambiguous)) if asking else None,
         )
 
-    def _undecided(self) -> NDArray[np.intp]:
+    def undecided(self) -> NDArray[np.intp]:
         """Return the edges that a budget or a limit left open, and those of boundaries that were cut short."""
         if self.all_open:  # there can be millions
             rows = [np.sort(np.fromiter((y for y in near if y > x), np.intp)) for x, near in enumerate(self.adjacent)]
