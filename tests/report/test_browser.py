@@ -227,7 +227,7 @@ def test_the_table_sorts_and_selects(visit: Any) -> None:
     assert values[-1] == "–"  # what is missing comes last
     assert values[:-1] == sorted(values[:-1], key=float)
     assert head.get_attribute("aria-sort") is None
-    rows.filter(has_text="share an unmeasured cause").last.click()
+    rows.filter(has_text="an unmeasured cause").last.click()
     assert page.locator("#edge-table tr.selected").count() == 1
     assert "unmeasured" in opened.details()
     names = page.locator("#data tbody tr")
@@ -390,7 +390,7 @@ def test_a_large_graph_is_usable(visit: Any) -> None:
 
 
 def large_edges(pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    rest = {"at_a": "o", "at_b": ">", "kind": "o->", "meaning": "m", "undecided": False, "strength": None, "why": []}
+    rest = {"at_a": "o", "at_b": ">", "kind": "o->", "meaning": "m", "doubt": None, "strength": None, "why": []}
     return [{"a": f"V{i}", "b": f"V{j}", "text": f"V{i} o-> V{j}", **rest} for i, j in pairs]
 
 

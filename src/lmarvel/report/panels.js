@@ -30,7 +30,7 @@ const Panels = (() => {
       html("h2", { class: "chosen-edge" }, named(edge.a), Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
         named(edge.b)),
       html("p", { class: "code", text: edge.text }),
-      edge.undecided ? html("p", null, badge("Undecided"), " The search ended before this edge was shown to be there.") : null,
+      edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
       strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: level(edge.strength) }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
@@ -93,9 +93,8 @@ const Panels = (() => {
         html("span", { class: "count", text: shown(entry.count) }));
       list.append(html("li", { class: entry.count ? "" : "absent" }, head, html("p", { text: sentence(entry.meaning) })));
     }
-    if (page.edges.some((edge) => edge.undecided)) {
-      list.append(html("li", null, html("strong", { text: "?" }), " on an edge",
-        html("p", { text: "Undecided: the search ended before the edge was shown to be there." })));
+    for (const doubt of page.doubts) {
+      list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
     }
   }
 
@@ -142,7 +141,7 @@ const Panels = (() => {
     const open = (edge) => html("button", { type: "button", class: "link", "aria-label": `Explain ${edge.text}` }, named(edge.a));
     const kind = (edge) => html("span", { class: "kind" }, Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
       html("span", { class: "hidden-label", text: edge.kind }));
-    const meaning = (edge) => html("span", null, ...(edge.undecided ? [badge("Undecided"), " "] : []),
+    const meaning = (edge) => html("span", null, ...(edge.doubt ? [badge(edge.doubt.badge), " "] : []),
       sentence(edge.meaning, edge));
     const columns = [
       { name: "Variable", key: (e) => e.a, cell: open, className: "name" },
