@@ -275,6 +275,16 @@ def test_quiet_does_not_hide_that_a_budget_ran_out(table: Path) -> None:
     assert "undecided" in err
 
 
+def test_one_pair_is_told_in_the_singular(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    rain, sprinkler = rng.normal(size=(2, 3000))
+    wet = rain + sprinkler + rng.normal(size=3000)
+    path = write_csv(tmp_path / "wet.csv", {"r": rain, "s": sprinkler, "w": wet, "x": wet + rng.normal(size=3000)})
+    seen = {run("learn", path, "--max-tests", str(most), "-q").err for most in (7, 8)}
+    assert "lmarvel: max_tests=8 is used up; 1 pair is undecided\n" in seen
+    assert any("pairs are undecided" in text for text in seen)
+
+
 # --- the demonstration ------------------------------------------------------------------------------------
 
 

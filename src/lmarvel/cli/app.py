@@ -38,6 +38,8 @@ def main() -> None:
             code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         finally:
             sys.stdout.flush()  # here, where a failure can still be told
+        if code == 130:  # so the library below tells of an interruption
+            fail("interrupted", 130)
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # which the library below turned into an exit with code 1

@@ -49,15 +49,16 @@ def learn(
     **chosen: Any,
 ) -> None:
     """Learn a PAG from a table, and say what it means."""
-    check_apart(inputs=[data], outputs=[output, report])
-    if output is not None:
-        check_output(output)
-    if report is not None:
-        check_report(report)
-    model = estimator_of(method, **chosen)
-    with interruptible(), progress_bar(quiet) as show:
-        show("data", 0, 1)
-        found = model.fit(_read(data, columns, drop, separator), progress=show).result_
+    with interruptible():
+        check_apart(inputs=[data], outputs=[output, report])
+        if output is not None:
+            check_output(output)
+        if report is not None:
+            check_report(report)
+        model = estimator_of(method, **chosen)
+        with progress_bar(quiet) as show:
+            show("data", 0, 1)
+            found = model.fit(_read(data, columns, drop, separator), progress=show).result_
     written = _write(found, output, report, data)
     if not quiet:
         print(_PRINTERS[form](found))
