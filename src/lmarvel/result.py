@@ -86,8 +86,8 @@ class Discovery:
     >>> from lmarvel import DAG, LMarvel, MSeparation
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
-    >>> print(found.describe("A", "C"))
-    A o-> C: C is not a cause of A. A may be a cause of C, or they may share an unmeasured cause.
+    >>> print(found.describe("C", "D"))
+    C --> D: C is a cause of D; D is not a cause of C.
     """
 
     pag: PAG
