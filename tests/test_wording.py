@@ -210,12 +210,16 @@ def test_edges_on_which_the_tests_disagree_are_listed(contested: Discovery) -> N
     assert Discovery.from_dict(json.loads(json.dumps(contested.to_dict()))).contested == contested.contested
 
 
-def test_edges_on_which_the_tests_disagree_are_shown_everywhere(contested: Discovery) -> None:
+def test_edges_on_which_the_tests_disagree_are_shown_everywhere(contested: Discovery, tmp_path) -> None:
     from lmarvel.cli.text import as_text
 
     many = len(contested.contested)
     assert as_text(contested).count("(the tests disagree: independent given ") == many
     assert f"the tests disagree on {count(many, 'edge')}" in as_text(contested)
+    contested.save(tmp_path / "r.json")
+    a, b, _, _ = contested.contested[0]
+    assert "(the tests disagree: independent given " in run("explain", tmp_path / "r.json", a).out
+    assert "the tests disagree" in run("explain", tmp_path / "r.json", a, b).out
     page = page_of(contested)
     assert [e["doubt"]["badge"] for e in page["edges"] if e["doubt"]] == ["Contested"] * many
     assert page["doubts"][0]["sign"] == "!"

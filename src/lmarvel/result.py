@@ -145,6 +145,12 @@ class Discovery:
                     found[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
         return tuple(found.values())
 
+    @cached_property
+    def doubts(self) -> dict[frozenset[str], str]:
+        """What stands beside edges that are less sure than others, by pair: undecided, or contested."""
+        contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
+        return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before believing the result."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -33,20 +33,22 @@ def explain(
 
     found = Discovery.load(result)
     others = [b] if b is not None else sorted(found.pag.adjacent(a))
-    told = [found.explain(a, other) for other in others]
+    told = {other: found.explain(a, other) for other in others}
     if form == "json":
-        plain = [one.to_dict() for one in told]
+        plain = [one.to_dict() for one in told.values()]
         print(as_json(plain if b is None else plain[0]))
     elif b is not None:
-        print(told[0])
+        print(told[b])
     else:
         print("\n".join(_variable(found, a, told)))
 
 
-def _variable(found: Discovery, name: str, told: list[Explanation]) -> Iterator[str]:
+def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> Iterator[str]:
     """Say of each edge of a variable what it means."""
     yield f"{readable(name)}: {count(len(told), 'edge') if told else 'no edges'}"
-    yield from (f"  {one.title}   {one.meaning}" for one in told)
+    for other, one in told.items():
+        doubt = found.doubts.get(frozenset((name, other)), "")
+        yield f"  {one.title}   {one.meaning}" + (f" ({doubt})" if doubt and doubt not in one.meaning else "")
     if found.boundaries:
         yield f"Markov boundary: {listing(found.boundaries[name], none='empty')}"
 

@@ -60,14 +60,10 @@ def _lines(found: Discovery) -> Iterator[str]:
 
 
 def _edges(found: Discovery) -> Iterator[str]:
-    doubts = {frozenset(pair): wording.UNDECIDED for pair in found.undecided}
-    level = found.settings.get("alpha", wording.LEVEL)
-    for a, b, given, p in found.contested:
-        doubts[frozenset((a, b))] = wording.disagreement(given, p, level)
     edges = list(found.pag.edges())
     width = max((len(readable(e.a)) for e in edges), default=0)
     for edge in edges:
-        doubt = doubts.get(frozenset((edge.a, edge.b)))
+        doubt = found.doubts.get(frozenset((edge.a, edge.b)))
         beside = f"   ({doubt})" if doubt else ""
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {readable(edge.b)}{beside}"
     if not edges:

@@ -15,7 +15,7 @@ from lmarvel.graph.marks import Mark, arrow
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
-from lmarvel.wording import CONTESTED, LEVEL, UNDECIDED, count, disagreement, edge_kinds, kind_of, listing, selected
+from lmarvel.wording import CONTESTED, UNDECIDED, count, edge_kinds, kind_of, listing, selected
 
 MOST_EDGES = 10_000
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
@@ -110,21 +110,18 @@ def _signs(found: Discovery) -> Iterator[tuple[str, str]]:
         yield "!", f"{CONTESTED}."
 
 
-def _doubts(found: Discovery) -> dict[frozenset[str], dict[str, str]]:
-    """Return the edges that are less sure than others, each with a sign, a word and why."""
-    level = found.settings.get("alpha", LEVEL)
-    undecided = {"sign": "?", "badge": "Undecided", "text": UNDECIDED}
-    contested = {frozenset((a, b)): disagreement(given, p, level) for a, b, given, p in found.contested}
-    return {
-        **{frozenset(pair): undecided for pair in found.undecided},
-        **{pair: {"sign": "!", "badge": "Contested", "text": text} for pair, text in contested.items()},
-    }
+def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
+    """Return the sign and the word on an edge that is less sure than others, and why."""
+    text = found.doubts.get(pair)
+    if text is None:
+        return None
+    sign, badge = ("?", "Undecided") if text == UNDECIDED else ("!", "Contested")
+    return {"sign": sign, "badge": badge, "text": text}
 
 
 def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
     names = found.pag.names
     kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
-    doubts = _doubts(found)
     for edge in found.pag.edges():
         pair = frozenset((edge.a, edge.b))
         told = found.explain(edge.a, edge.b, depth=_DEPTH)
@@ -137,7 +134,7 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "kind": kind_of(edge),
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
             "meaning": told.meaning,
-            "doubt": doubts.get(pair),
+            "doubt": _doubt(found, pair),
             "strength": None if closest is None or closest.strongest is None else closest.pvalue,
             "why": told.to_dict()["why"],
         }
