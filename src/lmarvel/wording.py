@@ -96,7 +96,13 @@ def p_is(value: float, *levels: float) -> str:
     >>> p_is(0.0099999, 0.01), p_is(0.0)
     ('p = 0.0099999', 'p < 1e-300')
     """
-    return "p < 1e-300" if value < _UNDERFLOW else f"p = {rounded(value, *levels)}"
+    shown = p_value(value, *levels)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def p_value(value: float, *levels: float) -> str:
+    """Return the same without the letter, for tables."""
+    return "< 1e-300" if value < _UNDERFLOW else rounded(value, *levels)
 
 
 # --- what an edge says ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from lmarvel import MixedGraph
 from lmarvel.drawing import place_boxes
 from lmarvel.graph.marks import Edge, arrow
-from lmarvel.wording import UNDECIDED, edge_kinds, kind_of, meaning
+from lmarvel.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
 
 SIGNS = {1: "o", 2: ">", 3: "-"}
 
@@ -70,5 +70,6 @@ def _edge(edge: Edge, k: int) -> dict[str, Any]:
         "meaning": meaning(edge),
         "doubt": {"sign": "?", "badge": "Undecided", "text": UNDECIDED} if k == 2 else None,
         "strength": None if k % 5 == 4 else 0.009 / (k + 1),
+        "p": None if k % 5 == 4 else p_value(0.009 / (k + 1), 0.01),
         "why": [{"text": "No set of the search separates them", "because": []}, rule],
     }

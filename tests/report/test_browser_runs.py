@@ -36,7 +36,16 @@ def test_a_large_graph_is_usable(visit: Any) -> None:
 
 
 def large_edges(pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    rest = {"at_a": "o", "at_b": ">", "kind": "o->", "meaning": "m", "doubt": None, "strength": None, "why": []}
+    rest = {
+        "at_a": "o",
+        "at_b": ">",
+        "kind": "o->",
+        "meaning": "m",
+        "doubt": None,
+        "strength": None,
+        "p": None,
+        "why": [],
+    }
     return [{"a": f"V{i}", "b": f"V{j}", "text": f"V{i} o-> V{j}", **rest} for i, j in pairs]
 
 

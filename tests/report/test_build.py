@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from lmarvel.atomic import OutputError
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of, write_report
 from lmarvel.simulate import LinearSEM, hide, load_network
+from lmarvel.trace import Adjacent
 
 NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
 
@@ -53,6 +55,16 @@ def test_warnings_are_shown():
     tried = (LMarvel().fit(model.sample(study, 1100, seed=seed)).result_ for seed in range(20))
     noted = next(found for found in tried if found.why_illegal)
     assert "No MAG has exactly this PAG" in page_of(noted)["warnings"][0]
+
+
+def test_p_values_are_shown_on_the_right_side_of_the_level():
+    found = LMarvel().fit(CARS).result_
+    near = Adjacent(0, 3, frozenset({1}), 0.009996, "adjacency")
+    trace = [near if isinstance(e, Adjacent) and {e.x, e.y} == {0, 3} else e for e in found.trace]
+    page = page_of(replace(found, trace=tuple(trace)))
+    shown = {(edge["a"], edge["b"]): edge for edge in page["edges"]}["MilesPerGallon", "Horsepower"]
+    assert (shown["strength"], shown["p"]) == (0.009996, "0.009996")
+    assert "p = 0.009996, and more than 0.01 would be needed" in json.dumps(shown["why"])
 
 
 def test_more_edges_than_a_page_can_show_are_left_out(monkeypatch):

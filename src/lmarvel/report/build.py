@@ -15,7 +15,7 @@ from lmarvel.graph.marks import Mark, arrow
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
-from lmarvel.wording import CONTESTED, UNDECIDED, count, edge_kinds, kind_of, listing, selected
+from lmarvel.wording import CONTESTED, LEVEL, UNDECIDED, count, edge_kinds, kind_of, listing, p_value, selected
 
 MOST_EDGES = 10_000
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
@@ -122,10 +122,12 @@ def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
 def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
     names = found.pag.names
     kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
+    level = found.settings.get("alpha", LEVEL)
     for edge in found.pag.edges():
         pair = frozenset((edge.a, edge.b))
         told = found.explain(edge.a, edge.b, depth=_DEPTH)
         closest = kept.get(pair)
+        strength = None if closest is None or closest.strongest is None else closest.pvalue
         yield {
             "a": edge.a,
             "b": edge.b,
@@ -135,7 +137,8 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
             "meaning": told.meaning,
             "doubt": _doubt(found, pair),
-            "strength": None if closest is None or closest.strongest is None else closest.pvalue,
+            "strength": strength,
+            "p": None if strength is None else p_value(strength, level),
             "why": told.to_dict()["why"],
         }
 

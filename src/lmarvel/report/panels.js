@@ -32,7 +32,7 @@ const Panels = (() => {
       html("p", { class: "code", text: edge.text }),
       edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
-      strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: level(edge.strength) }),
+      strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: edge.p }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
       reasons(edge.why),
       html("h3", { text: "Variables" }),
@@ -70,8 +70,6 @@ const Panels = (() => {
     const named = edge && [edge.a, edge.b].some((name) => (text || "").startsWith(name));
     return text && !named ? text[0].toUpperCase() + text.slice(1) : text || "";
   }
-
-  const level = (value) => (typeof value === "number" ? shown(Number(value.toPrecision(2))) : shown(value));
 
   // --- legend ----------------------------------------------------------------------------------------------
 
@@ -150,7 +148,7 @@ const Panels = (() => {
       { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
     ];
     if (edges.some((edge) => typeof edge.strength === "number")) {
-      columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: level(e.strength) }), numeric: true });
+      columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: shown(e.p) }), numeric: true });
     }
     return sortable(columns, edges, "All edges with their meaning; the buttons in the head sort the table", onRow);
   }
