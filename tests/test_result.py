@@ -10,8 +10,8 @@ from hypothesis import given
 
 from lmarvel import DAG, PAG, Discovery, LMarvel, MSeparation, Statistics
 from lmarvel.graph.marks import parse_edge
-from lmarvel.result import edge_kinds, meaning
 from lmarvel.trace import Adjacent, Removed, Separated
+from lmarvel.wording import edge_kinds, meaning
 from tests.generators import Study, random_study, studies
 
 STUDY = DAG.from_edges("Diet --> Lipids", "Gene --> Lipids", "Gene --> Heart", "Stress --> Heart", "Heart --> Fatigue")
@@ -31,11 +31,13 @@ def result_of(*edges: str, **parts: object) -> Discovery:
 
 MEANINGS = {
     "A --> B": "A is a cause of B, or of being in the sample; B is not a cause of A.",
-    "A <-> B": "neither is a cause of the other: they share an unmeasured cause.",
+    "A <-> B": "neither is a cause of the other or of being in the sample; an unmeasured cause (or several, tied"
+    " together by selection) makes them dependent.",
     "A --- B": "selection: both influence being in the sample.",
-    "A o-> B": "B is not a cause of A. A may be a cause of B, or they may share an unmeasured cause.",
-    "A o-o B": "they are dependent whatever else is known. The data do not tell why: either may cause the other,"
-    " they may share an unmeasured cause, or both may influence being in the sample.",
+    "A o-> B": "B is not a cause of A. A may be a cause of B or of being in the sample, or an unmeasured cause (or"
+    " several, tied together by selection) may make them dependent.",
+    "A o-o B": "they are dependent whatever else is known. The data do not tell why: either may be a cause of the"
+    " other, they may share an unmeasured cause, or selection may tie them together.",
     "A o-- B": "B is a cause of A, or of being in the sample; the data do not tell about A.",
 }
 
@@ -46,13 +48,37 @@ def test_an_edge_means_the_same_from_either_end(edge: str) -> None:
     assert meaning(parse_edge(edge).reversed()) == MEANINGS[edge]
 
 
+UNSELECTED = {
+    "A --> B": "A is a cause of B; B is not a cause of A.",
+    "A <-> B": "neither is a cause of the other: they share an unmeasured cause.",
+    "A --- B": "only selection explains it, and selection was ruled out: the tests contradict that.",
+    "A o-> B": "B is not a cause of A. A may be a cause of B, or they may share an unmeasured cause.",
+    "A o-o B": "they are dependent whatever else is known. The data do not tell why: either may be a cause of the"
+    " other, or they may share an unmeasured cause.",
+    "A o-- B": "B is a cause of A.",
+}
+
+
+@pytest.mark.parametrize("edge", MEANINGS)
+def test_where_selection_is_ruled_out_nothing_is_said_of_it(edge: str) -> None:
+    assert meaning(parse_edge(edge), selection=False) == UNSELECTED[edge]
+    assert meaning(parse_edge(edge).reversed(), selection=False) == UNSELECTED[edge]
+    assert "sample" not in meaning(parse_edge(edge), selection=False)
+
+
 @pytest.mark.parametrize("edge", ["A --> B", "A o-- B"])
 def test_a_settled_tail_is_a_cause_of_the_other_end(edge: str) -> None:
     for reading in (parse_edge(edge), parse_edge(edge).reversed()):
         assert meaning(reading, settled=True) == MEANINGS[edge].replace(", or of being in the sample", "")
 
 
-@pytest.mark.parametrize("edge", ["A <-> B", "A --- B", "A o-> B", "A o-o B"])
+def test_a_settled_circle_may_not_cause_selection_either() -> None:
+    told = meaning(parse_edge("A o-> B"), settled=True)
+    assert told == MEANINGS["A o-> B"].replace(" or of being in the sample", "")
+    assert told == meaning(parse_edge("B <-o A"), settled=True)
+
+
+@pytest.mark.parametrize("edge", ["A <-> B", "A --- B", "A o-o B"])
 def test_other_edges_have_nothing_to_settle(edge: str) -> None:
     assert meaning(parse_edge(edge), settled=True) == MEANINGS[edge]
 
@@ -73,8 +99,8 @@ def test_the_legend_has_every_kind_of_edge() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "text"),
     [
-        ("Lipids", "Heart", "Lipids <-> Heart: neither is a cause of the other: they share an unmeasured cause."),
-        ("Heart", "Lipids", "Heart <-> Lipids: neither is a cause of the other: they share an unmeasured cause."),
+        ("Lipids", "Heart", "Lipids <-> Heart: " + MEANINGS["A <-> B"]),
+        ("Heart", "Lipids", "Heart <-> Lipids: " + MEANINGS["A <-> B"]),
         ("Heart", "Fatigue", "Heart --> Fatigue: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
         ("Fatigue", "Heart", "Fatigue <-- Heart: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
         ("Diet", "Stress", "Diet, Stress: not adjacent. They are independent."),

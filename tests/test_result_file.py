@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
 from lmarvel.datasets import CARS
-from lmarvel.encoding import ResultError, checksum
+from lmarvel.encoding import ResultError
 from lmarvel.interchange.registry import read_graph
+from lmarvel.result_file import checksum
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
 
@@ -71,7 +72,7 @@ def test_a_file_holds_everything(tmp_path):
     found.save(path)
     plain = json.loads(path.read_text())
     assert plain["format"] == "lmarvel-result"
-    assert plain["version"] == 2
+    assert plain["version"] == 3
     assert plain["settings"]["alpha"] == 0.01
     assert plain["data"]["rows"] == 392
     assert len(plain["data"]["fingerprint"]) == 16
@@ -103,8 +104,8 @@ def plain():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p.update(version=3), "version 3, and this is read: 2; install a newer lmarvel"),
-        (lambda p: p.update(version=1), "version 1, and this is read: 2; learn it again"),
+        (lambda p: p.update(version=4), "version 4, and these are read: 2, 3; install a newer lmarvel"),
+        (lambda p: p.update(version=1), "version 1, and these are read: 2, 3; learn it again"),
         (lambda p: p.update(version="x"), "version 'x'"),
         (lambda p: p.update(format="other"), "this is no result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),

@@ -6,11 +6,11 @@ marks are words. Whatever does not fit raises :class:`ResultError`, which says w
 
 from __future__ import annotations
 
-import hashlib
-import json
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
@@ -32,8 +32,85 @@ from lmarvel.trace import (
 )
 
 FORMAT = "lmarvel-result"
-VERSION = 2
+LARGEST = 2**53  # of a count: the largest that every reader of JSON holds exactly
 
+
+class ResultError(LMarvelError):
+    """A result file cannot be used: damaged, of a newer version, or something else altogether."""
+
+
+# --- single values ----------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    """Return a value that must be text, and such as a file can hold."""
+    if not isinstance(value, str):
+        raise ValueError(f"text is needed, not {value!r}")
+    value.encode()  # half a character is none
+    return value
+
+
+def number(value: Any) -> float:
+    """Return a value that must be a finite number."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"a number is needed, not {value!r}")
+    return float(value)
+
+
+def probability(value: Any) -> float:
+    """Return a value that must be a p-value."""
+    if not 0 <= number(value) <= 1:
+        raise ValueError(f"a p-value lies between 0 and 1, and {value!r} does not")
+    return float(value)
+
+
+def whole(value: Any) -> int:
+    """Return a value that must be a count."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise ValueError(f"a count is needed, not {value!r}")
+    return value
+
+
+def items(value: Any) -> list[Any]:
+    """Return a value that must be a list."""
+    if not isinstance(value, list):
+        raise ValueError(f"a list is needed, not {value!r}")
+    return value
+
+
+def members(value: Any, index: Mapping[str, int]) -> frozenset[int]:
+    """Return a value that must be a list of known variables, as their positions."""
+    return frozenset(index[name] for name in items(value))
+
+
+# --- the trace --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Coder:
+    """How a kind of field becomes plain data, and comes back."""
+
+    encode: Callable[[Any, Sequence[str]], Any]
+    decode: Callable[[Any, Mapping[str, int]], Any]
+
+
+_VARIABLE = _Coder(lambda v, names: names[v], lambda plain, index: index[plain])
+_MEMBERS = _Coder(lambda vs, names: sorted(names[v] for v in vs), members)
+_PERHAPS = _Coder(
+    lambda vs, names: None if vs is None else sorted(names[v] for v in vs),
+    lambda plain, index: None if plain is None else members(plain, index),
+)
+_PVALUE = _Coder(lambda p, names: p, lambda plain, index: probability(plain))
+_NUMBER = _Coder(lambda value, names: value, lambda plain, index: number(plain))
+_TEXT = _Coder(lambda value, names: value, lambda plain, index: text(plain))
+_CODERS = {
+    **dict.fromkeys(("x", "y", "z"), _VARIABLE),
+    **dict.fromkeys(("sepset", "boundary", "adjacent", "given", "remaining"), _MEMBERS),
+    **dict.fromkeys(("before", "after", "phase", "reason"), _TEXT),
+    "strongest": _PERHAPS,
+    "pvalue": _PVALUE,
+    "bic": _NUMBER,
+}
 _KINDS: dict[str, type] = {
     "separated": Separated,
     "adjacent": Adjacent,
@@ -44,117 +121,53 @@ _KINDS: dict[str, type] = {
     "none removable": NoneRemovable,
     "moved": Moved,
     "budget ended": BudgetEnded,
-    "rule": RuleApplication,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_VARIABLES = {"x", "y", "z"}
-_SETS = {"sepset", "strongest", "boundary", "adjacent", "given", "remaining"}
+_FIELDS = {
+    name: [(field.name, attrgetter(field.name), _CODERS[field.name]) for field in fields(kind)]
+    for name, kind in _KINDS.items()
+}
 _MARKS = {ARROW: "arrowhead", TAIL: "tail"}
 _CODES = {word: mark for mark, word in _MARKS.items()}
-T = TypeVar("T")
-
-
-class ResultError(LMarvelError):
-    """A result file cannot be used: damaged, of a newer version, or something else altogether."""
-
-
-def checksum(content: Mapping[str, Any]) -> str:
-    """Return a digest of plain data that does not depend on how its JSON is laid out."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def read_part(content: Mapping[str, Any], name: str, make: Callable[[Any], T]) -> T:
-    """Return a part of a result file, or say which part is missing or makes no sense."""
-    if name not in content:
-        raise ResultError(f"the result file is damaged: it lacks {name!r}")
-    try:
-        return make(content[name])
-    except ResultError:
-        raise
-    except (LMarvelError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ResultError(f"the result file is damaged: {name!r} makes no sense ({error})") from None
-
-
-def checked_settings(plain: Any) -> dict[str, Any]:
-    """Return settings: plain values, and numbers where numbers are used."""
-    settings = {str(name): value for name, value in plain.items()}
-    for name, value in settings.items():
-        if not isinstance(value, str | int | float | None):
-            raise ValueError(f"{name} is {value!r}")
-    for name in ("alpha", "boundary_alpha"):
-        if name in settings and not isinstance(settings[name], int | float):
-            raise ValueError(f"{name} is {settings[name]!r}")
-    if "rows" in settings and not isinstance(settings["rows"], int):
-        raise ValueError(f"rows is {settings['rows']!r}")
-    return settings
-
-
-def checked_data(plain: Any) -> dict[str, Any] | None:
-    """Return the summary of a table, with all that a report shows of it."""
-    if plain is None:
-        return None
-    columns = [
-        {"name": str(column["name"]), "mean": float(column["mean"]), "sd": float(column["sd"])}
-        for column in plain["columns"]
-    ]
-    return {"rows": int(plain["rows"]), "fingerprint": str(plain["fingerprint"]), "columns": columns}
-
-
-# --- the trace --------------------------------------------------------------------------------------------
 
 
 def encode_event(event: Event, names: Sequence[str]) -> dict[str, Any]:
     """Return a record as plain data."""
     if isinstance(event, RuleApplication):
-        parts: dict[str, Any] = {"rule": event.rule, "nodes": [names[v] for v in event.nodes]}
-        for part in ("written", "refused"):
-            parts[part] = [[names[x], names[y], _MARKS[m]] for x, y, m in getattr(event, part)]
-        return {"event": "rule", **parts}
-    values = {field.name: _encode(field.name, getattr(event, field.name), names) for field in fields(event)}
-    return {"event": _NAMES[type(event)], **values}
-
-
-def _encode(name: str, value: Any, names: Sequence[str]) -> Any:
-    if name in _VARIABLES:
-        return names[value]
-    if name in _SETS:
-        return None if value is None else sorted(names[v] for v in value)
-    return value
+        marks = {"written": event.written, "refused": event.refused}
+        return {
+            "event": "rule",
+            "rule": event.rule,
+            "nodes": [names[v] for v in event.nodes],
+            **{part: [[names[x], names[y], _MARKS[m]] for x, y, m in ends] for part, ends in marks.items()},
+        }
+    name = _NAMES[type(event)]
+    return {"event": name, **{part: coder.encode(read(event), names) for part, read, coder in _FIELDS[name]}}
 
 
 def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
     """Return the record of plain data."""
-    kind = _KINDS[plain["event"]]
-    if kind is RuleApplication:
-        marks = (
-            tuple((index[x], index[y], int(_CODES[mark])) for x, y, mark in plain[part])
-            for part in ("written", "refused")
-        )
-        return _checked_rule(RuleApplication(plain["rule"], tuple(index[v] for v in plain["nodes"]), *marks))
-    values = {field.name: _decode(field.name, plain[field.name], index) for field in fields(kind)}
-    event: Event = kind(**values)
+    name = plain["event"]
+    if name == "rule":
+        return _decode_rule(plain, index)
+    event: Event = _KINDS[name](*(coder.decode(plain[part], index) for part, _, coder in _FIELDS[name]))
+    if isinstance(event, Separated | Adjacent | Moved) and event.x == event.y:
+        raise ValueError("a pair needs two variables")
     return event
 
 
-def _checked_rule(use: RuleApplication) -> RuleApplication:
-    """Refuse a use of a rule that cannot be one."""
+def _decode_rule(plain: Mapping[str, Any], index: Mapping[str, int]) -> RuleApplication:
+    written, refused = (
+        tuple((index[x], index[y], int(_CODES[mark])) for x, y, mark in items(plain[part]))
+        for part in ("written", "refused")
+    )
+    use = RuleApplication(text(plain["rule"]), tuple(index[v] for v in items(plain["nodes"])), written, refused)
     rule = RULES.get(use.rule)
-    if rule is None or not rule.admits(use):
+    if rule is None or not rule.admits(use) or len(set(use.nodes[:3])) < 3:
         raise ValueError(f"no use of the rule {use.rule!r} looks like this")
+    if any(x == y for x, y, _ in (*written, *refused)):
+        raise ValueError("a mark stands on an edge between two variables")
     return use
-
-
-def _decode(name: str, value: Any, index: Mapping[str, int]) -> Any:
-    if name in _VARIABLES:
-        return index[value]
-    if name in _SETS:
-        return None if value is None else frozenset(index[v] for v in value)
-    if name in ("pvalue", "bic"):
-        return float(value)
-    if not isinstance(value, str):
-        raise ValueError(f"{name} should be text, not {value!r}")
-    return value
 
 
 # --- separating sets --------------------------------------------------------------------------------------
@@ -201,21 +214,25 @@ def decode_sepsets(
 ) -> Mapping[tuple[str, str], frozenset[str]]:
     """Return the separating sets of plain data."""
     index = {name: i for i, name in enumerate(names)}
-    found = {(item["pair"][0], item["pair"][1]): frozenset(map(str, item["sepset"])) for item in plain["found"]}
-    for pair, sepset in found.items():
-        unknown = {*pair, *sepset} - index.keys()
-        if unknown:
-            raise ValueError(f"unknown variable {sorted(unknown)[0]!r}")
-    if plain["boundary"] is None:
-        return found
+    found = dict(_found(item, index) for item in items(plain["found"]))
+    if plain.get("boundary") is None:  # of a search by score, or of a file that did not tell tested sets from others
+        return {(names[x], names[y]): frozenset(names[v] for v in sepset) for (x, y), sepset in found.items()}
     everything = set(range(len(names)))
     around = [{index[v] for v in boundaries[name]} if boundaries else everything - {i} for i, name in enumerate(names)]
     cut_short = {
-        index[v]: (frozenset(index[u] for u in given), frozenset(index[u] for u in kept))
-        for v, (given, kept) in plain["cut_short"].items()
+        index[v]: (members(given, index), members(kept, index)) for v, (given, kept) in plain["cut_short"].items()
     }
-    joined = [(min(index[a], index[b]), max(index[a], index[b])) for a, b in plain["joined"]]
-    sepsets = Sepsets(Boundaries.of(around, str(plain["boundary"]), float(plain["level"]), cut_short), joined=joined)
-    for (a, b), sepset in found.items():
-        sepsets.store(index[a], index[b], frozenset(index[v] for v in sepset))
-    return NamedSepsets(sepsets, names)
+    joined = [(min(index[a], index[b]), max(index[a], index[b])) for a, b in items(plain["joined"])]
+    method, level = text(plain["boundary"]), probability(plain["level"])
+    return NamedSepsets(Sepsets(Boundaries.of(around, method, level, cut_short), found, joined), names)
+
+
+def _found(item: Mapping[str, Any], index: Mapping[str, int]) -> tuple[tuple[int, int], frozenset[int]]:
+    """Return a pair and the set that separates it; its test stands in the trace, and is only looked at."""
+    x, y = (index[name] for name in items(item["pair"]))
+    if x == y:
+        raise ValueError("a pair needs two variables")
+    if item["pvalue"] is not None:
+        probability(item["pvalue"])
+        text(item["phase"])
+    return (x, y), members(item["sepset"], index)

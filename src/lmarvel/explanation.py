@@ -7,30 +7,20 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from lmarvel import wording
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, arrow
-from lmarvel.graph.marks import readable as readable
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
-from lmarvel.trace import Adjacent, BudgetEnded, Event, Moved, Separated
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Separated
+from lmarvel.wording import p_is, readable
 
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
-
-_STEPS = {
-    "adjacency": "adjacency search",
-    "removability": "removal test",
-    "update": "boundary update",
-    "completion": "search among variables of which none could be removed",
-    "chordless": "search around chordless cycles",
-    "possible-d-sep": "Possible-D-Sep search",
-    "collider-set": "collider-set search",
-    "triples": "check of triples",
-}
 
 
 @dataclass(frozen=True)
@@ -87,14 +77,14 @@ class Explanation:
     >>> from lmarvel import DAG, LMarvel, MSeparation
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
-    >>> print(found.explain("C", "D"))                                                       # doctest: +ELLIPSIS
+    >>> print(found.explain("C", "D"))
     C --> D
     Meaning: C is a cause of D; D is not a cause of C.
     Edge: each is in the other's Markov boundary, and no separating set was found
     At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
       arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out
         A and B are independent given nothing (p = 1, adjacency search)
-      A and D are independent given all others (search for Markov boundaries, p above 0.01); the smaller ... them: C
+      A and D are independent given C (p = 1, test of what the boundaries imply)
     At D an arrowhead: R1, as above
     """
 
@@ -130,16 +120,19 @@ class Explainer:
         sepsets: Mapping[tuple[str, str], frozenset[str]],
         trace: Sequence[Event],
         settings: Mapping[str, Any],
-        undecided: Iterable[tuple[str, str]] | None = (),
+        undecided: Set[tuple[str, str]] | None = frozenset(),
         scored: bool = False,
+        legal: Callable[[], bool] = lambda: True,
     ) -> None:
         self.pag = pag
         self.names = [readable(name) for name in pag.names]
         self.sepsets = sepsets
         self.settings = settings
         self.scored = scored
-        # None: all pairs, of which there can be millions.
-        self.undecided = None if undecided is None else {frozenset(pair) for pair in undecided}
+        self.legal = legal  # asked when needed: it takes long for large graphs
+        self.undecided = undecided  # None: all pairs, of which there can be millions
+        levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
+        self.levels = [level for level in levels if isinstance(level, float)]
         self.ended = any(isinstance(e, BudgetEnded) for e in trace)
         self.rules = [e for e in trace if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
@@ -149,12 +142,15 @@ class Explainer:
                 self.refusals.setdefault((x, y), []).append(e)
         self.separations: dict[frozenset[int], list[Separated]] = {}
         self.kept: dict[frozenset[int], Adjacent] = {}
+        self.doubtful: dict[frozenset[int], Doubtful] = {}
         self.moves: dict[frozenset[int], Moved] = {}
         for event in trace:
             if isinstance(event, Separated):
                 self.separations.setdefault(frozenset((event.x, event.y)), []).append(event)
             elif isinstance(event, Adjacent):
                 self.kept[frozenset((event.x, event.y))] = event
+            elif isinstance(event, Doubtful):
+                self.doubtful[frozenset((event.x, event.y))] = event
             elif isinstance(event, Moved):
                 self.moves[frozenset((event.x, event.y))] = event
 
@@ -175,34 +171,32 @@ class Explainer:
         return Reason(head + reason.text, reason.because, reason.event)
 
     def is_undecided(self, x: int, y: int) -> bool:
-        """Tell whether a budget left it open if two variables are adjacent."""
-        return self.undecided is None or frozenset((self.pag.names[x], self.pag.names[y])) in self.undecided
+        """Tell whether the search left it open if two variables are adjacent."""
+        a, b = self.pag.names[x], self.pag.names[y]
+        return self.undecided is None or (a, b) in self.undecided or (b, a) in self.undecided
 
     def adjacency(self, x: int, y: int) -> Reason:
         """Return why two variables are adjacent: how close they came to being separated."""
         pair = frozenset((x, y))
         if self.is_undecided(x, y):
-            return Reason("undecided: a budget ended the search before the edge was shown to be there")
+            return Reason(wording.UNDECIDED)
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
         event = self.kept.get(pair)
         if event is None or event.strongest is None:
-            where = "each is in the other's Markov boundary, and " if event is not None else ""
-            return Reason(f"{where}no separating set was found", (), event)
-        everything = len(event.strongest) == len(self.names) - 2 > 3
-        given = "given all other variables" if everything else self._given(event.strongest)
-        level = float(self.settings.get("alpha", 0.01))
-        if event.pvalue <= level:
-            close = f"the closest was {given} with p = {_p(event.pvalue)}, and more than {level:g} would be needed"
-            return Reason(f"no set that was tried separates them; {close}", (), event)
-        other = f"another step found them independent {given} (p = {_p(event.pvalue)})"
-        return Reason(f"the search for them found no separating set; yet {other}: the tests disagree", (), event)
+            bounded = event is not None and self.settings.get("boundary") != "none"
+            return Reason(wording.unseparated(bounded), (), event)
+        return Reason(wording.closest(self.given(event.strongest), event.pvalue, self._alpha), (), event)
+
+    @property
+    def _alpha(self) -> float:
+        return float(self.settings.get("alpha", wording.LEVEL))
 
     def separation(self, x: int, y: int) -> tuple[frozenset[int] | None, Separated | None]:
         """Return the separating set of two variables, and the record of the test that found it.
 
-        Without a record the set is the smaller of their Markov boundaries: it follows, but was not tested.
+        Without a record the set is all other variables, which total conditioning tested. None: no set can be named.
         """
         sepset = self.sepsets.get((self.pag.names[x], self.pag.names[y]))
         if sepset is None:
@@ -215,21 +209,17 @@ class Explainer:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
         a, b = self.names[x], self.names[y]
         members, event = self.separation(x, y)
+        doubt = self.doubtful.get(frozenset((x, y)))
+        if doubt is not None and doubt.strongest is not None:
+            return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self._alpha), (), doubt)
+        if members is None and self.scored:
+            return Reason(f"{a} and {b}: the search by score left the edge out")
         if members is None:
-            scored = "the search by score left the edge out" if self.scored else "no test separated them"
-            return Reason(f"{a} and {b}: {scored}")
+            return Reason(wording.outside(a, b, self.settings))
         if event is not None:
-            text = f"{a} and {b} are independent {self._given(members)}"
-            return Reason(f"{text} (p = {_p(event.pvalue)}, {_STEPS.get(event.phase, event.phase)})", (), event)
-        level = self.settings.get("boundary_alpha")
-        above = f", p above {_p(level)}" if isinstance(level, float) else ""
-        tested = (
-            "independent given all others" if self.settings.get("boundary") == "tc" else "not in each other's boundary"
-        )
-        taken = ", ".join(sorted(self.names[v] for v in members)) or "nothing"
-        cited = Separated(x, y, members, math.nan, "boundary")
-        found = f"{a} and {b} are {tested} (search for Markov boundaries{above})"
-        return Reason(f"{found}; the smaller boundary is taken to separate them: {taken}", (), cited)
+            found = f"{p_is(event.pvalue, *self.levels)}, {wording.step(event.phase)}"
+            return Reason(f"{a} and {b} are independent {self.given(members)} ({found})", (), event)
+        return Reason(wording.outside(a, b, self.settings), (), Separated(x, y, members, math.nan, "boundary"))
 
     # --- an end -----------------------------------------------------------------------------------------
 
@@ -239,12 +229,9 @@ class Explainer:
         where = self.names[y]
         clash = "".join(self._clash(x, y))
         if mark == CIRCLE:
-            reason = "no rule decides this end: a tail and an arrowhead both agree with the tests"
-            if self.is_undecided(x, y):
-                reason = "not examined, since the edge itself is undecided"
-            elif self.ended:
-                reason = "no rule that was used before the budget ended decides this end"
-            return Reason(f"At {where} a circle: {reason}{clash}")
+            undecided = self.is_undecided(x, y)
+            legal = not undecided and not self.ended and self.legal()
+            return Reason(f"At {where} a circle: {wording.circle(undecided, self.ended, legal, self.scored)}{clash}")
         k = self.writers.get((x, y))
         kind = "an arrowhead" if mark == ARROW else "a tail"
         if k is None:
@@ -262,7 +249,7 @@ class Explainer:
         use = self.rules[k]
         if use in told:
             return f"{use.rule}, as above", ()
-        said = f"{use.rule}, {RULES[use.rule].statement(use, self.names, self.scored)}"
+        said = f"{use.rule}, {self._statement(use)}"
         if depth == 0:
             return f"{said} (explained with its own edge)", ()
         told.add(use)
@@ -271,6 +258,16 @@ class Explainer:
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
         return said, tuple(reasons)
 
+    def _statement(self, use: RuleApplication) -> str:
+        """Return in words what a use of a rule says; R0 may rest on many separating sets, or on one."""
+        reading = self.settings.get("colliders", "standard")
+        if use.rule == "R0" and reading != "standard" and not self.scored:
+            a, b, c = use.nodes[:3]
+            sepset, _ = self.separation(a, c)
+            if not self.ended or sepset is None or b in sepset:  # else the end may have come before all were asked
+                return wording.collider(self.names[a], self.names[b], self.names[c], reading)
+        return RULES[use.rule].statement(use, self.names, self.scored)
+
     def _mark_at(self, end: End, before: int) -> int:
         """Return the mark that stood at an end before a use of a rule, a circle where none was written."""
         k = self.writers.get(end, before)
@@ -278,7 +275,9 @@ class Explainer:
 
     def _mark_before(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
         """Return the reason of a mark that a rule used."""
-        k = self.writers[x, y]
+        k = self.writers.get((x, y))
+        if k is None:
+            return Reason(f"a mark at {self.names[y]} on {self._edge(x, y)}, whose origin is not in the trace")
         kind = "arrowhead" if self._mark_at((x, y), k + 1) == ARROW else "tail"
         text, because = self._why(k, told, depth)
         return Reason(f"{kind} at {self.names[y]} on {self._edge(x, y)}: {text}", because, self.rules[k])
@@ -288,9 +287,8 @@ class Explainer:
         between = "-" if edge is None else arrow(edge.at_a, edge.at_b)
         return f"{self.names[x]} {between} {self.names[y]}"
 
-    def _given(self, members: Iterable[int]) -> str:
+    def given(self, members: Collection[int]) -> str:
+        """Return a conditioning set in words."""
+        if len(members) == len(self.names) - 2 > 3:
+            return "given all other variables"
         return "given " + (", ".join(sorted(self.names[v] for v in members)) or "nothing")
-
-
-def _p(value: float) -> str:
-    return f"{value:.2g}"

@@ -10,76 +10,47 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
+from lmarvel import wording
 from lmarvel.atomic import write_text
+from lmarvel.counts import AllPairs, Statistics
 from lmarvel.encoding import (
-    FORMAT,
-    VERSION,
     ResultError,
-    checked_data,
-    checked_settings,
-    checksum,
     decode_event,
     decode_sepsets,
     encode_event,
     encode_sepsets,
-    read_part,
+    items,
+    number,
+    text,
 )
 from lmarvel.errors import GraphError
-from lmarvel.explanation import DEPTH, Explainer, Explanation, readable
+from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
+from lmarvel.graph.marks import ARROW, TAIL, Edge, parse_edge
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.trace import Adjacent, BudgetEnded, Event, NoneRemovable, Removed
+from lmarvel.result_file import (
+    decode_boundaries,
+    decode_data,
+    decode_graph,
+    decode_seconds,
+    decode_settings,
+    decode_tests,
+    decode_versions,
+    encode_graph,
+    read_part,
+    sealed,
+    unsealed,
+)
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed
+from lmarvel.wording import readable
 
+__all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
 
-@dataclass(frozen=True)
-class Statistics:
-    """Tests and seconds of a run.
-
-    Attributes
-    ----------
-    tests : mapping
-        Distinct tests by phase and size of the conditioning set: ``tests["adjacency"][2]``.
-    seconds : mapping
-        Wall-clock seconds by phase of the work.
-
-    Examples
-    --------
-    >>> stats = Statistics({"adjacency": {0: 3, 1: 1}}, {"skeleton": 0.1})
-    >>> stats.n_tests, stats.mean_conditioning_size
-    (4, 0.25)
-    """
-
-    tests: Mapping[str, Mapping[int, int]]
-    seconds: Mapping[str, float]
-
-    @property
-    def n_tests(self) -> int:
-        """All distinct tests, boundary stage included."""
-        return sum(sum(sizes.values()) for sizes in self.tests.values())
-
-    def without(self, phase: str) -> Statistics:
-        """Return the statistics without one phase, as the paper counts: without "boundary"."""
-        return Statistics({p: sizes for p, sizes in self.tests.items() if p != phase}, self.seconds)
-
-    def by_size(self) -> dict[int, int]:
-        """Return the tests of all phases by size of the conditioning set."""
-        total: dict[int, int] = {}
-        for sizes in self.tests.values():
-            for size, tests in sizes.items():
-                total[size] = total.get(size, 0) + tests
-        return dict(sorted(total.items()))
-
-    @property
-    def mean_conditioning_size(self) -> float:
-        """The average size of the conditioning sets."""
-        sizes = self.by_size()
-        return sum(size * tests for size, tests in sizes.items()) / max(sum(sizes.values()), 1)
+Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
@@ -102,7 +73,7 @@ class Discovery:
     settings : mapping
         The parameters of the run.
     undecided : sequence of pairs
-        Pairs that a budget left open; they are edges of the PAG, but were not shown to be adjacent.
+        Pairs that the search left open; they are edges of the PAG, but were not shown to be adjacent.
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
     data : mapping, optional
@@ -115,8 +86,8 @@ class Discovery:
     >>> from lmarvel import DAG, LMarvel, MSeparation
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
-    >>> print(found.describe("A", "C"))
-    A o-> C: C is not a cause of A. A may be a cause of C, or they may share an unmeasured cause.
+    >>> print(found.describe("C", "D"))
+    C --> D: C is a cause of D; D is not a cause of C.
     """
 
     pag: PAG
@@ -143,13 +114,13 @@ class Discovery:
 
     @property
     def budget_ended(self) -> str | None:
-        """Why a budget ended the run or left pairs undecided; None if none did."""
-        ended = next((e.reason for e in self.trace if isinstance(e, BudgetEnded)), None)
-        return ended or ("max_conditioning limited the search" if self.undecided else None)
+        """What ended the search early, a budget or another limit; None if nothing did."""
+        reasons = dict.fromkeys(e.reason for e in self.trace if isinstance(e, BudgetEnded))
+        return "; ".join(reasons) or None
 
     @property
     def nothing_learned(self) -> bool:
-        """True if a budget ended the run before a single pair was decided."""
+        """True if the search ended before a single pair was decided."""
         return len(self.undecided) == self.pag.n_edges == len(self.pag) * (len(self.pag) - 1) // 2 > 0
 
     @property
@@ -158,32 +129,84 @@ class Discovery:
         left = next((e.remaining for e in self.trace if isinstance(e, NoneRemovable)), frozenset())
         return frozenset(self.pag.names[v] for v in left)
 
+    @cached_property
+    def contested(self) -> tuple[Contested, ...]:
+        """Edges on which the tests disagree: the pair, the set given which a test found it independent, the p-value.
+
+        The search for a separating set kept the edge, and yet another step of the same run found its two variables
+        independent at level alpha.
+        """
+        names, marks, level = self.pag.names, self.pag.marks, self._alpha
+        found: dict[tuple[str, str], Contested] = {}
+        for e in self.trace:
+            if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
+                a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
+                if not self._explainer.is_undecided(e.x, e.y):
+                    found[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
+        return tuple(found.values())
+
+    @property
+    def doubtful(self) -> tuple[tuple[str, str], ...]:
+        """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
+        names = self.pag.names
+        found = (e for e in self.trace if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
+        return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
+
+    @cached_property
+    def doubts(self) -> dict[frozenset[str], str]:
+        """What stands beside edges that are less sure than others, by pair: undecided, or contested."""
+        contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
+        return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before believing the result."""
-        found = []
-        if self.budget_ended:
-            left = f"{len(self.undecided):,} pairs are undecided"
-            kept = (
-                "nothing was learned" if self.nothing_learned else "they stay as edges that were not shown to be there"
-            )
-            found.append(f"a budget ran out ({self.budget_ended}): {left}, {kept}")
-        reason = None if self.undecided else self.why_illegal
-        if reason:
-            found.append(
-                f"no MAG has exactly this PAG ({reason}): some tests contradict each other, as finite samples do"
-            )
+        early = (self.undecided_note,) if self.undecided_note else ()
+        return (*early, *self._doubts())
+
+    @property
+    def undecided_note(self) -> str | None:
+        """What is to be known of a search that ended early; None if it did not."""
+        if not self.undecided and self.budget_ended is None:
+            return None
+        return wording.undecided_note(
+            self.budget_ended, len(self.undecided), self.nothing_learned, are_edges=self.mag is None
+        )
+
+    def _doubts(self) -> Iterator[str]:
+        if (powerless := wording.powerless(self.settings)) is not None:
+            yield powerless
+        if not self.undecided and self.why_illegal:
+            yield wording.illegal_note(self.why_illegal)
+        if self.contested:
+            yield wording.contested_note(len(self.contested))
+        if self.doubtful:
+            yield wording.doubtful_note(len(self.doubtful))
         if self.none_removable:
-            count = len(self.none_removable)
-            found.append(f"no variable tested as removable among {count}; these were settled by search")
-        return tuple(found)
+            yield wording.none_removable_note(len(self.none_removable))
 
     # --- words ------------------------------------------------------------------------------------------
 
+    @property
+    def _alpha(self) -> float:
+        return float(self.settings.get("alpha", wording.LEVEL))
+
+    @cached_property
+    def _undecided(self) -> frozenset[tuple[str, str]] | None:
+        """The undecided pairs as they are listed, None if all are."""
+        return None if self.nothing_learned else frozenset(self.undecided)
+
     @cached_property
     def _explainer(self) -> Explainer:
-        undecided = None if self.nothing_learned else self.undecided
-        return Explainer(self.pag, self.sepsets, self.trace, self.settings, undecided, scored=self.mag is not None)
+        return Explainer(
+            self.pag,
+            self.sepsets,
+            self.trace,
+            self.settings,
+            self._undecided,
+            scored=self.mag is not None,
+            legal=lambda: not self.undecided and self.why_illegal is None,
+        )
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
@@ -210,16 +233,13 @@ class Discovery:
         edge = self.pag.edge(a, b)
         x, y = self.pag.index(a), self.pag.index(b)
         if edge is None:
-            given, tested = self._explainer.separation(x, y)
-            if given:
-                return "what is measured explains their dependence away."
-            return "they are independent." if tested else "the data do not speak for a direct connection."
+            return wording.absence(self._named(self._explainer.separation(x, y)[0]))
         if self._explainer.is_undecided(x, y):
-            return "undecided, a budget ended the search: the edge was not shown to be there."
+            return wording.UNDECIDED + "."
         shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        return meaning(shown, settled=self._not_selected(edge))
+        return wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings))
 
-    @property
+    @cached_property
     def why_illegal(self) -> str | None:
         """None if some MAG has exactly this PAG, else the reason why not; finite samples often give one."""
         return explain_invalid(self.pag)
@@ -230,21 +250,22 @@ class Discovery:
         if a == b:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
         if edge is not None:
-            return f"{edge}: {self.describe_edge(a, b)}"
-        given, tested = self._explainer.separation(self.pag.index(a), self.pag.index(b))
-        listed = ", ".join(sorted(self.pag.names[v] for v in given or ()))
-        if given is None:
-            why = "The data do not speak for a direct connection."
-        elif tested is None:
-            why = f"Their Markov boundaries separate them: {listed or 'nothing'}."
+            return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
+        given = self._explainer.separation(self.pag.index(a), self.pag.index(b))[0]
+        if given is None and self.mag is not None:
+            why = "The search by score left the edge out."
         else:
-            why = f"They are independent given {listed}." if given else "They are independent."
-        return f"{a}, {b}: not adjacent. {why}"
+            shown = None if given is None else self._explainer.given(given) if given else ""
+            why = wording.separation(shown, self.settings.get("boundary") == "own")
+        return f"{readable(a)}, {readable(b)}: not adjacent. {why}"
+
+    def _named(self, positions: frozenset[int] | None) -> frozenset[str] | None:
+        return None if positions is None else frozenset(self.pag.names[v] for v in positions)
 
     def _not_selected(self, edge: Edge) -> bool:
-        """Tell whether the end with the tail has an arrowhead elsewhere: then it does not cause selection."""
-        tail = edge.a if edge.at_a == TAIL else edge.b
-        return any(at_tail == ARROW for _, at_tail, _ in self.pag.links[self.pag.index(tail)])
+        """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
+        end = wording.possible_cause(edge)
+        return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
 
     def origin(self, a: str, b: str) -> str:
         """Return where the edge between two variables and its marks came from."""
@@ -254,7 +275,7 @@ class Discovery:
         return "; ".join(self._origin(i, j))
 
     def _origin(self, i: int, j: int) -> Iterator[str]:
-        names = self.pag.names
+        names = [readable(name) for name in self.pag.names]
         for e in self.trace:
             if isinstance(e, Adjacent) and {e.x, e.y} == {i, j}:
                 yield f"no separating set in the {e.phase} search"
@@ -284,64 +305,46 @@ class Discovery:
         Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
         """
         pag = self.pag
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "nodes": list(pag.names),
-            "edges": [str(edge) for edge in pag.edges()],
-            "undecided": "all" if isinstance(self.undecided, AllPairs) else [list(pair) for pair in self.undecided],
-            "illegal": None if self.undecided else self.why_illegal,
-            "sepsets": encode_sepsets(self.sepsets, self.trace, pag.names),
-            "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
-            "removal_order": list(self.removal_order),
-            "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
-            "seconds": dict(self.stats.seconds),
-            "settings": dict(self.settings),
-            "versions": dict(self.versions),
-            "data": self.data,
-            "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
-            "bic": self.bic,
-            "trace": [encode_event(event, pag.names) for event in self.trace],
-        }
-        return {**content, "checksum": checksum(content)}
+        return sealed(
+            {
+                "nodes": list(pag.names),
+                **encode_graph(pag, self.undecided),
+                "illegal": None if self.undecided else self.why_illegal,
+                "contested": [{"pair": [a, b], "given": sorted(s), "pvalue": p} for a, b, s, p in self.contested],
+                "sepsets": encode_sepsets(self.sepsets, self.trace, pag.names),
+                "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
+                "removal_order": list(self.removal_order),
+                "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
+                "seconds": dict(self.stats.seconds),
+                "settings": dict(self.settings),
+                "versions": dict(self.versions),
+                "data": self.data,
+                "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
+                "bic": self.bic,
+                "trace": [encode_event(event, pag.names) for event in self.trace],
+            }
+        )
 
     @classmethod
     def from_dict(cls, plain: Any) -> Discovery:
         """Return the result of plain data as :meth:`to_dict` gives it; refuse what is damaged or of a newer version."""
-        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise ResultError("this is no result of lmarvel: 'lmarvel learn data.csv -o result.json' writes one")
-        version = plain.get("version")
-        if version != VERSION:
-            newer = isinstance(version, int) and version > VERSION
-            advice = "install a newer lmarvel" if newer else "learn it again with this version"
-            raise ResultError(f"the result file is of version {version!r}, and this is read: {VERSION}; {advice}")
-        content = {name: value for name, value in plain.items() if name != "checksum"}
-        if checksum(content) != plain.get("checksum"):
-            raise ResultError("the result file is damaged or was changed: its checksum does not fit; learn it again")
-        names = read_part(content, "nodes", lambda v: tuple(map(str, v)))
+        content = unsealed(plain)
+        pag, undecided = decode_graph(content)
+        names = pag.names
         index = {name: i for i, name in enumerate(names)}
-        boundaries = read_part(content, "boundaries", lambda v: {k: frozenset(map(str, mb)) for k, mb in v.items()})
+        boundaries = read_part(content, "boundaries", lambda v: decode_boundaries(v, names))
         return cls(
-            pag=read_part(content, "edges", lambda v: PAG.from_edges(*v, nodes=names)),
+            pag=pag,
             sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
             boundaries=boundaries,
-            stats=Statistics(
-                read_part(
-                    content, "tests", lambda v: {p: {int(k): int(t) for k, t in s.items()} for p, s in v.items()}
-                ),
-                read_part(content, "seconds", lambda v: {k: float(s) for k, s in v.items()}),
-            ),
-            trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in v)),
-            settings=read_part(content, "settings", checked_settings),
-            undecided=read_part(
-                content,
-                "undecided",
-                lambda v: AllPairs(names) if v == "all" else tuple((names[index[a]], names[index[b]]) for a, b in v),
-            ),
-            mag=read_part(content, "mag", lambda v: None if v is None else MAG.from_edges(*v, nodes=names)),
-            bic=read_part(content, "bic", lambda v: None if v is None else float(v)),
-            data=read_part(content, "data", checked_data),
-            versions=read_part(content, "versions", lambda v: {str(k): str(text) for k, text in v.items()}),
+            stats=Statistics(read_part(content, "tests", decode_tests), read_part(content, "seconds", decode_seconds)),
+            trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in items(v))),
+            settings=read_part(content, "settings", decode_settings),
+            undecided=undecided,
+            mag=read_part(content, "mag", lambda v: None if v is None else _mag(v, names)),
+            bic=read_part(content, "bic", lambda v: None if v is None else number(v)),
+            data=read_part(content, "data", decode_data),
+            versions=read_part(content, "versions", decode_versions),
         )
 
     def save(self, path: str | Path) -> None:
@@ -379,53 +382,5 @@ class Discovery:
             raise ResultError(f"{path}: {error}") from None
 
 
-class AllPairs(Sequence[tuple[str, str]]):
-    """Every pair of names, made when asked for: with thousands of variables there are millions."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-
-    def __len__(self) -> int:
-        return len(self.names) * (len(self.names) - 1) // 2
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return combinations(self.names, 2)
-
-    def __eq__(self, other: object) -> bool:
-        return self.names == other.names if isinstance(other, AllPairs) else NotImplemented
-
-    def __getitem__(self, index: Any) -> Any:
-        return list(self)[index] if isinstance(index, slice) else next(islice(self, range(len(self))[index], None))
-
-
-_MEANING = {
-    (TAIL, ARROW): "{a} is a cause of {b}, or of being in the sample; {b} is not a cause of {a}.",
-    (ARROW, ARROW): "neither is a cause of the other: they share an unmeasured cause.",
-    (TAIL, TAIL): "selection: both influence being in the sample.",
-    (CIRCLE, ARROW): "{b} is not a cause of {a}. {a} may be a cause of {b}, or they may share an unmeasured cause.",
-    (CIRCLE, CIRCLE): "they are dependent whatever else is known. The data do not tell why: either may cause the other,"
-    " they may share an unmeasured cause, or both may influence being in the sample.",
-    (CIRCLE, TAIL): "{b} is a cause of {a}, or of being in the sample; the data do not tell about {a}.",
-}
-
-
-def meaning(edge: Edge, settled: bool = False) -> str:
-    """Return in a plain sentence what an edge of a PAG says.
-
-    ``settled`` means that the end with the tail is known not to cause selection, so that it causes the other.
-
-    Examples
-    --------
-    >>> from lmarvel.graph.marks import parse_edge
-    >>> meaning(parse_edge("A <-> B"))
-    'neither is a cause of the other: they share an unmeasured cause.'
-    """
-    if (edge.at_a, edge.at_b) not in _MEANING:
-        edge = edge.reversed()
-    text = _MEANING[edge.at_a, edge.at_b].format(a=edge.a, b=edge.b)
-    return text.replace(", or of being in the sample;", ";") if settled else text
-
-
-def edge_kinds() -> dict[str, str]:
-    """Return each kind of edge of a PAG with what it means, for legends."""
-    return {arrow(*marks): text.format(a="A", b="B") for marks, text in _MEANING.items()}
+def _mag(plain: Any, names: Sequence[str]) -> MAG:
+    return MAG.from_edges(*map(parse_edge, map(text, items(plain))), nodes=names)

@@ -97,7 +97,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BudgetEnded:
-    """A budget ended the run; the undecided pairs stayed as edges."""
+    """A budget or another limit (of rows, of conditioning sets) ended the search early, and left pairs undecided."""
 
     reason: str
 

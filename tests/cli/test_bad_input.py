@@ -151,7 +151,7 @@ def everything_in(folder: Path) -> dict[Path, bytes | None]:
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
-def refuse(folder: Path, words: list[str], *arguments: str | Path, one_line: bool = True) -> None:
+def refuse(folder: Path, words: list[str], *arguments: str | Path) -> None:
     """Run a command that must be refused, and check everything that holds for all of them."""
     before = everything_in(folder)
     code, out, err = run("learn", *arguments)
@@ -161,9 +161,8 @@ def refuse(folder: Path, words: list[str], *arguments: str | Path, one_line: boo
     assert everything_in(folder) == before
     for word in words:
         assert word in err
-    if one_line:
-        assert err.startswith("lmarvel: ")
-        assert err.count("\n") == 1
+    assert err.startswith("lmarvel: ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("case", TABLES)
@@ -197,7 +196,7 @@ def test_a_bad_separator_is_refused_also_where_the_file_has_it(separator: str, t
 def test_bad_usage_is_refused(case: str, tmp_path: Path) -> None:
     arguments, words = USAGE[case]
     path = write_csv(tmp_path / "data.csv", confounded(100))
-    refuse(tmp_path, words, path, *arguments, one_line=False)
+    refuse(tmp_path, words, path, *arguments)
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
@@ -227,3 +226,41 @@ def test_an_unknown_command_is_refused() -> None:
     code, _, err = run("teach")
     assert code == 2
     assert "teach" in err
+
+
+# --- what is read is not written over ---------------------------------------------------------------------
+
+
+def test_a_report_does_not_replace_its_table(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "d.html", confounded(100))
+    (tmp_path / "link.html").hardlink_to(path)
+    for report in (path, tmp_path / "link.html", tmp_path / "." / "d.html"):
+        words = [path, "--separator", ",", "--report", report]
+        refuse(tmp_path, ["is the file to read from: write to another"], *words)
+
+
+def test_two_outputs_do_not_go_into_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_csv(tmp_path / "data.csv", confounded(100))
+    monkeypatch.chdir(tmp_path)
+    both = ["-o", tmp_path / "r.html", "--report", "r.html"]
+    refuse(tmp_path, ["is to be written twice"], path, *both)
+
+
+@pytest.mark.parametrize(("command", "name"), [("report", "r.html"), ("draw", "r.svg"), ("convert", "r.txt")])
+def test_a_result_is_not_replaced_by_what_is_made_of_it(command: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    run("learn", write_csv(tmp_path / "data.csv", confounded(100)), "-o", path, "-q")
+    path.rename(tmp_path / name)
+    before = (tmp_path / name).read_bytes()
+    done = run(command, tmp_path / name, tmp_path / name)
+    assert (done.code, "is the file to read from" in done.err) == (2, True)
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_names_in_messages_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "data.csv", confounded(100))
+    for words in (["--columns", "A,\x1b[31mred"], ["--alpha", "\x1b[31m"], ["--\x1b[31m"], ["--method", "\x9b31m"]):
+        code, out, err = run("learn", path, *words)
+        assert (code, out) == (2, "")
+        assert "\x1b" not in err
+        assert "\x9b" not in err

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lmarvel import PAG, LMarvel, moments_of
+from lmarvel import PAG, Discovery, LMarvel, moments_of
 from lmarvel.ci.gaussian import kernel_name
 from lmarvel.graph.marks import parse_edge
 from tests.cli.running import confounded, endless, run, run_apart, write_csv
@@ -46,7 +46,7 @@ def test_text_shows_edges_their_meaning_counts_and_times(table: Path) -> None:
     assert "PAG over 4 variables with 3 edges from 2,000 rows" in out
     for line in ("  A o-> B", "  B <-> C", "  D o-> C"):
         assert line in out.splitlines()
-    assert "A <-> B   neither is a cause of the other: they share an unmeasured cause." in out
+    assert "A <-> B   neither is a cause of the other or of being in the sample; an unmeasured cause" in out
     assert "A o-> B   B is not a cause of A." in out
     assert "A --- B" not in out  # only kinds that occur are explained
     assert "Tests " in out
@@ -252,7 +252,11 @@ def test_a_budget_of_tests_that_runs_out_gives_code_3_and_what_is_known(table: P
     if found["undecided"] == "all" or len(found["undecided"]) == 6:
         assert "Nothing learned about 4 variables" in out
     else:
-        assert out.count("(undecided: a budget ended the search)") == len(found["undecided"]) > 0
+        assert (
+            out.count("(undecided: the search ended before the edge was shown to be there)")
+            == len(found["undecided"])
+            > 0
+        )
     assert sum(map(sum, (sizes.values() for sizes in found["tests"].values()))) <= most
 
 
@@ -262,13 +266,23 @@ def test_a_budget_of_time_that_runs_out_gives_code_3_and_what_is_known(tmp_path:
     assert "max_seconds" in err
     found = strict_json(out)
     assert len(found["undecided"]) > 100
-    assert len(found["edges"]) >= len(found["undecided"])
+    assert Discovery.from_dict(found).pag.n_edges >= len(found["undecided"])
 
 
 def test_quiet_does_not_hide_that_a_budget_ran_out(table: Path) -> None:
     code, out, err = run("learn", table, "--max-tests", "3", "--quiet")
     assert (code, out) == (3, "")
     assert "undecided" in err
+
+
+def test_one_pair_is_told_in_the_singular(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    rain, sprinkler = rng.normal(size=(2, 3000))
+    wet = rain + sprinkler + rng.normal(size=3000)
+    path = write_csv(tmp_path / "wet.csv", {"r": rain, "s": sprinkler, "w": wet, "x": wet + rng.normal(size=3000)})
+    seen = {run("learn", path, "--max-tests", str(most), "-q").err for most in (7, 8)}
+    assert "lmarvel: max_tests=8 is used up; 1 pair is undecided\n" in seen
+    assert any("pairs are undecided" in text for text in seen)
 
 
 # --- the demonstration ------------------------------------------------------------------------------------

@@ -181,7 +181,16 @@ def test_names_do_not_reach_the_terminal_raw(tmp_path):
     a, b = rng.normal(size=(2, 500))
     rows = np.column_stack([a, b, a + b + rng.normal(size=500)]).tolist()
     table.write_text(",".join(names) + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows))
+    for form in ("text", "edges", "json"):
+        out = run("learn", table, "--format", form).out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+        assert "\\u001b[31mred" in out
+    assert PAG.from_edges(run("learn", table, "--format", "edges").out) == LMarvel().fit(table).pag_
+    assert "\x1b" not in run("compare", table, "--methods", "lmarvel,m3hc", "--alpha", "0.5").out
     run("learn", table, "-o", tmp_path / "r.json", "-q")
+    (tmp_path / "truth.txt").write_text(PAG.from_edges(nodes=names).__str__())
+    assert "\x1b" not in run("score", tmp_path / "r.json", tmp_path / "truth.txt").out
     for words in (("c",), ("c", names[0]), (names[0], names[1])):
         out = run("explain", tmp_path / "r.json", *words).out
         assert "\x1b" not in out

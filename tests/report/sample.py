@@ -8,14 +8,9 @@ from typing import Any
 from lmarvel import MixedGraph
 from lmarvel.drawing import place_boxes
 from lmarvel.graph.marks import Edge, arrow
-from lmarvel.result import edge_kinds, meaning
+from lmarvel.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
 
 SIGNS = {1: "o", 2: ">", 3: "-"}
-
-
-def kind_of(edge: Edge) -> str:
-    kind = arrow(edge.at_a, edge.at_b)
-    return kind if kind in edge_kinds() else arrow(edge.at_b, edge.at_a)
 
 
 def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
@@ -41,6 +36,7 @@ def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
         ],
         "edges": [_edge(edge, k) for k, edge in enumerate(graph.edges())],
         "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
+        "doubts": [{"sign": "?", "meaning": f"{UNDECIDED}."}] if graph.n_edges > 2 else [],
         "statistics": [["Tests", 1234], ["Mean size of the conditioning sets", 1.8725], ["Seconds", 0.0421]],
         "settings": [["alpha", 0.01], ["test", "FisherZ"], ["max_conditioning", None], ["time_limit", float("inf")]],
         "warnings": ["The PAG is not that of any MAG: a sample of this size often gives such a one."],
@@ -72,7 +68,8 @@ def _edge(edge: Edge, k: int) -> dict[str, Any]:
         "kind": kind_of(edge),
         "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
         "meaning": meaning(edge),
-        "undecided": k == 2,
+        "doubt": {"sign": "?", "badge": "Undecided", "text": UNDECIDED} if k == 2 else None,
         "strength": None if k % 5 == 4 else 0.009 / (k + 1),
+        "p": None if k % 5 == 4 else p_value(0.009 / (k + 1), 0.01),
         "why": [{"text": "No set of the search separates them", "because": []}, rule],
     }

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from lmarvel.atomic import OutputError
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of, write_report
 from lmarvel.simulate import LinearSEM, hide, load_network
+from lmarvel.trace import Adjacent
 
 NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
 
@@ -46,13 +48,23 @@ def test_a_page_says_what_the_result_says():
 
 def test_warnings_are_shown():
     hurried = page_of(LMarvel(max_tests=16).fit(CARS).result_)
-    assert hurried["warnings"][0].startswith("A budget ran out (max_tests=16 is used up): ")
-    assert any(edge["undecided"] for edge in hurried["edges"])
+    assert hurried["warnings"][0].startswith("The search ended early (max_tests=16 is used up): ")
+    assert any(edge["doubt"] for edge in hurried["edges"])
     study = hide(load_network("insurance"), 3, 2, seed=0)
     model = LinearSEM.random(study.dag, seed=0)
     tried = (LMarvel().fit(model.sample(study, 1100, seed=seed)).result_ for seed in range(20))
     noted = next(found for found in tried if found.why_illegal)
     assert "No MAG has exactly this PAG" in page_of(noted)["warnings"][0]
+
+
+def test_p_values_are_shown_on_the_right_side_of_the_level():
+    found = LMarvel().fit(CARS).result_
+    near = Adjacent(0, 3, frozenset({1}), 0.009996, "adjacency")
+    trace = [near if isinstance(e, Adjacent) and {e.x, e.y} == {0, 3} else e for e in found.trace]
+    page = page_of(replace(found, trace=tuple(trace)))
+    shown = {(edge["a"], edge["b"]): edge for edge in page["edges"]}["MilesPerGallon", "Horsepower"]
+    assert (shown["strength"], shown["p"]) == (0.009996, "0.009996")
+    assert "p = 0.009996, and more than 0.01 would be needed" in json.dumps(shown["why"])
 
 
 def test_more_edges_than_a_page_can_show_are_left_out(monkeypatch):

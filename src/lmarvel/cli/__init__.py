@@ -1,6 +1,7 @@
 """The command line: ``lmarvel learn data.csv``.
 
-Exit codes: 0 success, 2 bad input or usage, 3 a budget ran out (what was found so far is printed), 130 interrupted.
+Exit codes: 0 success, 2 bad input or usage, 3 a limit ended the search early (what was found so far
+is printed), 130 interrupted.
 """
 
 from lmarvel.cli import learning, showing, simulating  # the commands register themselves

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +18,11 @@ from lmarvel.atomic import OutputError
 from lmarvel.ci.gaussian import kernel_name
 from lmarvel.errors import LMarvelError
 from lmarvel.version import __version__
+from lmarvel.wording import printable
 
+_USAGE: Any = typer.BadParameter.__mro__[1]  # the base of all errors of usage, wherever the library keeps it
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Causal discovery with latent variables and selection bias: from a table to a PAG.",
@@ -29,30 +31,66 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to fail
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         try:
-            app()
+            code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         finally:
             sys.stdout.flush()  # here, where a failure can still be told
+        if code == 130:  # so the library below tells of an interruption
+            fail("interrupted", 130)
+        sys.exit(code if isinstance(code, int) else 0)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # which the library below turned into an exit with code 1
+            _reader_left()
+        raise
+    except _USAGE as error:
+        fail(f"{_one_line(error.format_message())} ('{_asked(error)} --help' shows what there is)", 2)
     except LMarvelError as error:
         fail(str(error), 2)
     except MemoryError:
         fail("there is not enough memory for this: ask for fewer rows or variables", 2)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        _silence()
-        sys.exit(0)
+    except BrokenPipeError:
+        _reader_left()
     except OSError as error:
         _silence()
         fail(f"cannot write the output: {error.strerror or error}", 2)
+    except BaseException as error:
+        if type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust, which is no Exception
+            raise
+        fail(f"a library gave up on this input: {_one_line(str(error))}", 2)
+
+
+def _prepare_streams() -> None:
+    """Make the output streams such that nothing printed fails for its letters, or because a stream is closed."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as the program runs
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _reader_left() -> None:
+    """End quietly: the reader of our output went away, as `head` does."""
+    _silence()
+    sys.exit(0)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
+
+
+def _asked(error: Any) -> str:
+    """Return the command to which wrong options were given."""
+    return "lmarvel" if error.ctx is None or error.ctx.parent is None else f"lmarvel {error.ctx.info_name}"
 
 
 def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: object) -> None:
     """Show a warning as a line, without the place in the code where it was raised."""
-    print(f"lmarvel: {message}", file=sys.stderr)
+    print(f"lmarvel: {printable(str(message))}", file=sys.stderr)
 
 
 def _silence() -> None:
@@ -62,7 +100,7 @@ def _silence() -> None:
 
 def fail(message: str, code: int) -> None:
     """Print a message on the error stream and exit."""
-    print(f"lmarvel: {message}", file=sys.stderr)
+    print(f"lmarvel: {printable(message)}", file=sys.stderr)
     sys.exit(code)
 
 
@@ -82,11 +120,22 @@ def _root(
     pass
 
 
-def check_different(out: Path, source: Path) -> None:
-    """Refuse to write over what is read."""
-    with contextlib.suppress(OSError):  # what is not there, or cannot be, is told elsewhere
-        if out.samefile(source):
+def check_apart(inputs: Iterable[Path], outputs: Iterable[Path | None]) -> None:
+    """Refuse to write over what is read, and to write two things into one file."""
+    wanted = [path for path in outputs if path is not None]
+    for out, source in product(wanted, inputs):
+        if _same_file(out, source):
             raise OutputError(f"{out} is the file to read from: write to another")
+    for out, other in combinations(wanted, 2):
+        if _same_file(out, other):
+            raise OutputError(f"{out} is to be written twice: give each output a file of its own")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError):  # what is not there, or cannot be, is told elsewhere
+        return False
 
 
 @contextmanager

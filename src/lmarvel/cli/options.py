@@ -1,23 +1,145 @@
-"""Options that several commands share."""
+"""Options that several commands share, and those that the parameters of the methods make."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from lmarvel.boundary.choose import METHODS
+from lmarvel.errors import ParameterError
+from lmarvel.estimators import METHODS, PagEstimator
 
-Alpha = Annotated[float, typer.Option(help="Level of the independence tests.")]
-BoundaryName = Annotated[str, typer.Option(help=f"Markov boundaries by: {', '.join(METHODS)}.")]
-BoundaryAlpha = Annotated[float | None, typer.Option(help="Level for boundaries; default 2/p^2, at most alpha.")]
-NoSelection = Annotated[bool, typer.Option("--no-selection", help="The sample was not selected (no R5-R7).")]
 Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")]
 Separator = Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")]
-MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.")]
-MaxTests = Annotated[int | None, typer.Option(help="Stop after so many tests.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
 Table = Annotated[Path, typer.Argument(help="A table: .csv, .tsv, .parquet or .feather, one row an observation.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+# Where the first sentence of a docstring says too little, or more than a command line can take.
+_HELP = {
+    "test": "The independence test, by name.",
+    "boundary": "How Markov boundaries are found; none, where a method has it, starts from all pairs.",
+    "removal_threshold": "P-value above which a set speaks against the removal of a variable.",
+    "assume_chordal": "The paper's algorithm, unrepaired.",
+    "selection": "Whether the sample may have been selected; without, the rules R5-R7 are off.",
+    "max_conditioning": "Largest conditioning set.",
+    "max_tests": "Stop after so many tests.",
+    "max_seconds": "Stop after so many seconds.",
+}
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+class MethodOption(NamedTuple):
+    """An option of the command line that is a parameter of methods."""
+
+    name: str
+    kind: type
+    sentence: str
+    choices: tuple[str, ...]
+    methods: tuple[str, ...]
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def help(self) -> str:
+        """What the option is for, whose it is, and what can be chosen."""
+        whose = "" if len(self.methods) == len(METHODS) else f"{', '.join(self.methods)}: "
+        return whose + self.sentence + (f" One of: {', '.join(self.choices)}." if self.choices else "")
+
+
+def method_options() -> dict[str, MethodOption]:
+    """Return an option for each parameter of each method, from the signatures and docstrings of the methods.
+
+    Examples
+    --------
+    >>> method_options()["tabu"].methods
+    ('m3hc',)
+    """
+    found: dict[str, MethodOption] = {}
+    for method, estimator in METHODS.items():
+        documented = documented_parameters(estimator)
+        for name, parameter in inspect.signature(estimator).parameters.items():
+            if name in found:
+                found[name] = found[name]._replace(methods=(*found[name].methods, method))
+            else:
+                sentence, choices = documented.get(name, ("", ()))
+                found[name] = MethodOption(name, _kind(parameter), _HELP.get(name, sentence), choices, (method,))
+    return found
+
+
+def shared_options() -> dict[str, MethodOption]:
+    """Return the options that all methods have."""
+    return {name: option for name, option in method_options().items() if len(option.methods) == len(METHODS)}
+
+
+def _kind(parameter: inspect.Parameter) -> type:
+    """Return the type of a parameter on the command line: that of its default, else the one of its annotation."""
+    if parameter.default is not None and parameter.default is not parameter.empty:
+        return type(parameter.default)
+    named = set(re.split(r"\W+", str(parameter.annotation)))
+    return next((kind for kind in (float, int, bool) if kind.__name__ in named), str)
+
+
+def documented_parameters(estimator: type[PagEstimator]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the first sentence that the docstring of a method has on each parameter, and the values to choose from."""
+    text = inspect.getdoc(estimator) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    found = {}
+    for head, body in re.findall(
+        r"^(\S[^\n]*)\n((?:[ \t]+[^\n]*\n?|\n)+)", section[1] if section else "", re.MULTILINE
+    ):
+        names, _, kind = head.partition(" : ")
+        words = " ".join(body.split()).replace("``", "")
+        if words.startswith("As for "):
+            continue
+        sentence = re.split(r"(?<=\.) ", words)[0]
+        choices = tuple(re.findall(r'"([^"]+)"', kind)) if kind.startswith("{") else ()
+        for name in names.split(","):
+            found[name.strip()] = (sentence, choices)
+    return found
+
+
+def with_options(
+    options: Mapping[str, MethodOption], defaults: Mapping[str, Any] | None = None
+) -> Callable[[Command], Command]:
+    """Give a command the options of methods in place of its keyword arguments; what is not given stays None."""
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        named = (p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD)
+        own = [p.replace(kind=p.KEYWORD_ONLY) for p in named]
+        made = [_parameter(option, (defaults or {}).get(option.name)) for option in options.values()]
+        after = 1 + next((i for i, p in enumerate(own) if p.name in ("method", "methods")), len(own) - 1)
+        parameters = [*own[:after], *made, *own[after:]]
+        command.__dict__["__signature__"] = signature.replace(parameters=parameters)
+        return command
+
+    return decorate
+
+
+def _parameter(option: MethodOption, default: Any) -> inspect.Parameter:
+    flag = f"{option.flag}/--no-{option.flag[2:]}" if option.kind is bool else option.flag
+    annotation = Annotated[option.kind | None, typer.Option(flag, help=option.help)]  # type: ignore[name-defined]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def estimator_of(method: str, **parameters: Any) -> PagEstimator:
+    """Return a method with the parameters that were given, checked; None is one that was not."""
+    if method not in METHODS:
+        raise ParameterError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
+    given = {name: value for name, value in parameters.items() if value is not None}
+    options = method_options()
+    for name in given:
+        if method not in options[name].methods:
+            owners = " and ".join(options[name].methods)
+            raise ParameterError(f"{options[name].flag} is an option of {owners}, not of {method}: leave it out")
+    model = METHODS[method](**given)
+    model.check_parameters()
+    return model

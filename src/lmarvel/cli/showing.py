@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, check_different
-from lmarvel.explanation import Explanation, readable
+from lmarvel.cli.app import app, check_apart
+from lmarvel.cli.text import as_json
+from lmarvel.explanation import Explanation
+from lmarvel.wording import count, listing, readable
 
 if TYPE_CHECKING:
     from lmarvel.metrics import Scores
@@ -32,22 +33,24 @@ def explain(
 
     found = Discovery.load(result)
     others = [b] if b is not None else sorted(found.pag.adjacent(a))
-    told = [found.explain(a, other) for other in others]
+    told = {other: found.explain(a, other) for other in others}
     if form == "json":
-        plain = [one.to_dict() for one in told]
-        print(json.dumps(plain if b is None else plain[0], indent=1, ensure_ascii=False))
+        plain = [one.to_dict() for one in told.values()]
+        print(as_json(plain if b is None else plain[0]))
     elif b is not None:
-        print(told[0])
+        print(told[b])
     else:
         print("\n".join(_variable(found, a, told)))
 
 
-def _variable(found: Discovery, name: str, told: list[Explanation]) -> Iterator[str]:
+def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> Iterator[str]:
     """Say of each edge of a variable what it means."""
-    yield f"{readable(name)}: {len(told)} edges" if told else f"{readable(name)}: no edges"
-    yield from (f"  {one.title}   {one.meaning}" for one in told)
+    yield f"{readable(name)}: {count(len(told), 'edge') if told else 'no edges'}"
+    for other, one in told.items():
+        doubt = found.doubts.get(frozenset((name, other)), "")
+        yield f"  {one.title}   {one.meaning}" + (f" ({doubt})" if doubt and doubt not in one.meaning else "")
     if found.boundaries:
-        yield f"Markov boundary: {', '.join(map(readable, sorted(found.boundaries[name]))) or 'empty'}"
+        yield f"Markov boundary: {listing(found.boundaries[name], none='empty')}"
 
 
 @app.command()
@@ -60,9 +63,10 @@ def report(
     from lmarvel.report import check_report, write_report
     from lmarvel.result import Discovery
 
+    check_apart(inputs=[result], outputs=[out])
     check_report(out)
     write_report(Discovery.load(result), out, title)
-    print(f"Written to {out}")
+    print(f"Written to {readable(str(out))}")
 
 
 @app.command()
@@ -77,9 +81,10 @@ def draw(
     from lmarvel.drawing import draw as write
     from lmarvel.interchange.registry import read_graph
 
+    check_apart(inputs=[graph], outputs=[out])
     check_target(out)
     write(read_graph(graph), out, layout=layout, title=title)
-    print(f"Written to {out}")
+    print(f"Written to {readable(str(out))}")
 
 
 @app.command()
@@ -96,13 +101,14 @@ def convert(
     for name in (read_as, write_as):
         if name is not None:
             check_format(name)
-    check_different(out, source)
+    check_apart(inputs=[source], outputs=[out])
     if write_as is None:
         by_ending(out)
     check_writable(out)
     graph = read_graph(source, read_as)
     write_graph(graph, out, write_as)
-    print(f"{type(graph).__name__} of {len(graph)} nodes and {graph.n_edges} edges written to {out}")
+    size = f"{count(len(graph), 'node')} and {count(graph.n_edges, 'edge')}"
+    print(f"{type(graph).__name__} of {size} written to {readable(str(out))}")
 
 
 @app.command()
@@ -121,7 +127,7 @@ def score(
     found = read_graph(learned)
     scores = compare_graphs(found, read_truth(truth, _names(latent), _names(selection)))
     if form == "json":
-        print(json.dumps(scores.to_dict(), indent=1, ensure_ascii=False))
+        print(as_json(scores.to_dict()))
     else:
         print("\n".join(_score_lines(scores)))
 
@@ -139,6 +145,10 @@ def _score_lines(scores: Scores) -> Iterator[str]:
     yield ""
     yield f"Structural Hamming distance {scores.hamming}"
     for name, pairs in (("Extra edges", scores.extra), ("Missing edges", scores.missing)):
-        yield f"{name} {len(pairs)}" + (": " if pairs else "") + "; ".join(f"{a}, {b}" for a, b in pairs)
+        yield (
+            f"{name} {len(pairs)}"
+            + (": " if pairs else "")
+            + "; ".join(f"{readable(a)}, {readable(b)}" for a, b in pairs)
+        )
     yield ""
     yield scores.table()

@@ -1,22 +1,39 @@
-"""What the commands print."""
+"""What the commands print. Names of variables are a stranger's text: nothing of them acts on the terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from lmarvel import wording
 from lmarvel.ci.gaussian import kernel_name
-from lmarvel.graph.marks import arrow, parse_edge
-from lmarvel.result import Discovery, edge_kinds
+from lmarvel.graph.marks import arrow, parse_edge, quote
+from lmarvel.result import Discovery
+from lmarvel.wording import count, printable, readable
 
 if TYPE_CHECKING:
     from lmarvel.comparison import Comparison
 
 
-def as_json(found: Discovery) -> str:
-    """Return a result as JSON."""
-    return json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n"
+def as_json(plain: Any) -> str:
+    """Return plain data as JSON; characters that do not show are escaped."""
+    return printable(json.dumps(plain, indent=1, ensure_ascii=False))
+
+
+def as_edges(found: Discovery) -> str:
+    """Return the graph in its text form, which can be read back."""
+    return "\n".join(_edge_lines(found))
+
+
+def _edge_lines(found: Discovery) -> Iterator[str]:
+    yield ("nodes: " + " ".join(map(_quoted, found.pag.names))).rstrip()
+    for edge in found.pag.edges():
+        yield f"{_quoted(edge.a)} {arrow(edge.at_a, edge.at_b)} {_quoted(edge.b)}"
+
+
+def _quoted(name: str) -> str:
+    return quote(name) if name.isprintable() else json.dumps(name, ensure_ascii=True)
 
 
 def as_text(found: Discovery) -> str:
@@ -27,40 +44,47 @@ def as_text(found: Discovery) -> str:
 def _lines(found: Discovery) -> Iterator[str]:
     pag = found.pag
     if found.nothing_learned:
-        yield f"Nothing learned about {len(pag)} variables: {found.budget_ended}"
+        why = f": {found.budget_ended}" if found.budget_ended else ""
+        yield f"Nothing learned about {count(len(pag), 'variable')}{why}"
         yield ""
         yield from _numbers(found)
         return
-    rows = f" from {found.settings['rows']:,} rows" if "rows" in found.settings else ""
-    yield f"PAG over {len(pag)} variables with {pag.n_edges} edges{rows}"
+    rows = f" from {count(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
+    yield f"PAG over {count(len(pag), 'variable')} with {count(pag.n_edges, 'edge')}{rows}"
     yield ""
-    undecided = {frozenset(pair) for pair in found.undecided}
-    width = max((len(e.a) for e in pag.edges()), default=0)
-    kinds = {}
-    for edge in pag.edges():
-        kind = arrow(edge.at_a, edge.at_b)
-        kinds[kind] = True
-        mark = "   (undecided: a budget ended the search)" if {edge.a, edge.b} in undecided else ""
-        yield f"  {edge.a:>{width}} {kind} {edge.b}{mark}"
-    if not pag.n_edges:
-        yield "  no edges: every pair of variables is independent, or separated by others"
+    yield from _edges(found)
     yield ""
-    yield from _legend(set(kinds))
+    yield from _legend(found)
     yield from _notes(found)
     yield from _numbers(found)
 
 
-def _legend(kinds: set[str]) -> Iterator[str]:
+def _edges(found: Discovery) -> Iterator[str]:
+    edges = list(found.pag.edges())
+    width = max((len(readable(e.a)) for e in edges), default=0)
+    for edge in edges:
+        doubt = found.doubts.get(frozenset((edge.a, edge.b)))
+        beside = f"   ({doubt})" if doubt else ""
+        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {readable(edge.b)}{beside}"
+    if not edges:
+        yield f"  no edges: {wording.no_edges(found.settings)}"
+
+
+def _legend(found: Discovery) -> Iterator[str]:
+    kinds = set(map(wording.kind_of, found.pag.edges()))
     if kinds:
         yield "What the edges say"
-        for kind, text in edge_kinds().items():
-            if kind in kinds or kind.translate(str.maketrans("<>", "><"))[::-1] in kinds:
+        for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
+            if kind in kinds:
                 yield f"  A {kind} B   {text}"
         yield ""
 
 
 def _notes(found: Discovery) -> Iterator[str]:
-    notes = [note for note in found.notes if not note.startswith("a budget ran out")]  # that is told at the end
+    told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
+    if found.budget_ended:  # that is told at the end
+        told.add(found.undecided_note)
+    notes = [note for note in found.notes if note not in told]
     if notes:
         yield "Notes"
         yield from (f"  {note}" for note in notes)
@@ -73,10 +97,17 @@ def _numbers(found: Discovery) -> Iterator[str]:
     yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {stats.mean_conditioning_size:.1f}"
     yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
-    yield (
-        f"Settings alpha {chosen['alpha']:g}, boundaries by {chosen['boundary']} at {chosen['boundary_alpha']:.2g},"
-        f" {kernel_name()} search"
-    )
+    yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {kernel_name()} search"
+    if (power := wording.power(chosen)) is not None:
+        yield f"Power    {power}"
+
+
+def _boundaries(chosen: Mapping[str, Any]) -> str:
+    if chosen["boundary"] == "none":
+        return "no boundaries"
+    if chosen["boundary"] == "own":
+        return "boundaries as given"
+    return f"boundaries by {chosen['boundary']} at {chosen['boundary_alpha']:.2g}"
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
@@ -84,7 +115,7 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
     yield f"{'method':<8} {'edges':>6} {'tests':>12} {'mean set':>9} {'seconds':>9} {'BIC':>14}"
     for name, found in compared.results.items():
         score = compared.bic[name]
-        shown = "illegal PAG" if score is None else f"{score:,.1f}"
+        shown = _no_score(found) if score is None else f"{score:,.1f}"
         stats = found.stats
         late = f"   {found.budget_ended}" if found.budget_ended else ""
         yield (
@@ -92,7 +123,8 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             f" {sum(stats.seconds.values()):>9.3f} {shown:>14}{late}"
         )
     yield ""
-    rows = [("pair", *compared.results), *((f"{a}, {b}", *edges) for (a, b), edges in compared.differences())]
+    pairs = ((f"{readable(a)}, {readable(b)}", *edges) for (a, b), edges in compared.differences())
+    rows = [("pair", *compared.results), *pairs]
     if len(rows) == 1:
         yield "All methods give the same PAG."
         return
@@ -101,6 +133,10 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
     widths = [max(len(row[i]) for row in arrows) for i in range(len(rows[0]))]
     for row in arrows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _no_score(found: Discovery) -> str:
+    return "undecided" if found.undecided else "illegal PAG"
 
 
 def _arrow_of(edge: str) -> str:

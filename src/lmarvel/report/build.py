@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,11 @@ from typing import Any
 from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.drawing import MOST_EDGES, place_boxes
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Edge, Mark, arrow
+from lmarvel.graph.marks import Mark, arrow
 from lmarvel.report.page import render_page
-from lmarvel.result import Discovery, edge_kinds
+from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
+from lmarvel.wording import CONTESTED, LEVEL, UNDECIDED, count, edge_kinds, kind_of, listing, p_value, selected
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 _SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
@@ -57,19 +58,21 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
     """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
     notes = found.notes
     if found.pag.n_edges > MOST_EDGES:
-        notes = (*notes, f"{found.pag.n_edges:,} edges are too many to show here: the result file has them")
+        notes = (*notes, f"{count(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
-    rows = f", {settings['rows']:,} rows" if "rows" in settings else ""
-    counts = Counter(map(_kind, pag.edges()))
+    rows = f", {count(settings['rows'], 'row')}" if "rows" in settings else ""
+    size = f"{count(len(pag), 'variable')}, {count(pag.n_edges, 'edge')}{rows}"
+    counts = Counter(map(kind_of, pag.edges()))
     version = found.versions.get("lmarvel", "")
     return {
         "title": title or "Causal graph",
-        "subtitle": f"{len(pag)} variables, {pag.n_edges} edges{rows}, learned by {settings.get('method', 'lmarvel')}",
+        "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
         "nodes": list(_nodes(found)),
         "edges": list(_edges(found)),
-        "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
+        "legend": list(_legend(counts, selected(settings))),
+        "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
         "warnings": [note[0].upper() + note[1:] + "." for note in notes],
@@ -83,8 +86,7 @@ def _nodes(found: Discovery) -> Iterator[dict[str, Any]]:
     for box in place_boxes(found.pag):
         facts = []
         if found.boundaries:
-            members = ", ".join(sorted(found.boundaries.get(box.name, ())))
-            facts.append(f"Markov boundary: {members or 'empty'}.")
+            facts.append(f"Markov boundary: {listing(found.boundaries.get(box.name, ()), none='empty')}.")
         if box.name in removed:
             facts.append(f"Removed as number {removed[box.name]} of {len(found.pag)}.")
         if box.name in found.none_removable:
@@ -92,32 +94,52 @@ def _nodes(found: Discovery) -> Iterator[dict[str, Any]]:
         yield {"name": box.name, "label": box.label, "x": box.x, "y": box.y, "w": box.w, "h": box.h, "facts": facts}
 
 
+def _legend(counts: Mapping[str, int], selection: bool) -> Iterator[dict[str, Any]]:
+    """Give the kinds of edges; those that only selection makes are left out where it was ruled out."""
+    for kind, meaning in edge_kinds(selection).items():
+        if selection or counts[kind] or kind not in ("---", "o--"):
+            yield {"kind": kind, "meaning": meaning, "count": counts[kind]}
+
+
+def _signs(found: Discovery) -> Iterator[tuple[str, str]]:
+    """Give the signs that stand on edges, and what they say."""
+    if found.undecided:
+        yield "?", f"{UNDECIDED}."
+    if found.contested:
+        yield "!", f"{CONTESTED}."
+
+
+def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
+    """Return the sign and the word on an edge that is less sure than others, and why."""
+    text = found.doubts.get(pair)
+    if text is None:
+        return None
+    sign, badge = ("?", "Undecided") if text == UNDECIDED else ("!", "Contested")
+    return {"sign": sign, "badge": badge, "text": text}
+
+
 def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
     names = found.pag.names
     kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
-    undecided = {frozenset(pair) for pair in found.undecided}
+    level = found.settings.get("alpha", LEVEL)
     for edge in found.pag.edges():
         pair = frozenset((edge.a, edge.b))
         told = found.explain(edge.a, edge.b, depth=_DEPTH)
         closest = kept.get(pair)
+        strength = None if closest is None or closest.strongest is None else closest.pvalue
         yield {
             "a": edge.a,
             "b": edge.b,
             "at_a": _SIGNS[edge.at_a],
             "at_b": _SIGNS[edge.at_b],
-            "kind": _kind(edge),
+            "kind": kind_of(edge),
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
             "meaning": told.meaning,
-            "undecided": pair in undecided,
-            "strength": None if closest is None or closest.strongest is None else closest.pvalue,
+            "doubt": _doubt(found, pair),
+            "strength": strength,
+            "p": None if strength is None else p_value(strength, level),
             "why": told.to_dict()["why"],
         }
-
-
-def _kind(edge: Edge) -> str:
-    """Return the kind of an edge, the same from either end."""
-    kind = arrow(edge.at_a, edge.at_b)
-    return kind if kind in edge_kinds() else arrow(edge.at_b, edge.at_a)
 
 
 def _statistics(found: Discovery) -> Iterator[list[Any]]:

@@ -42,8 +42,8 @@ const Graph = (svg, page, callbacks) => {
   const place = (node) => node.group.setAttribute("transform", `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`);
 
   function buildEdge(edge) {
-    const undecided = edge.undecided ? " undecided" : "";
-    edge.group = Dom.svg("g", { class: `edge ${Geometry.family(edge.at_a, edge.at_b)}${undecided}`, role: "button",
+    const doubt = edge.doubt ? ` ${edge.doubt.badge.toLowerCase()}` : "";
+    edge.group = Dom.svg("g", { class: `edge ${Geometry.family(edge.at_a, edge.at_b)}${doubt}`, role: "button",
       tabindex: -1, "aria-label": edge.text });
     edge.group.item = edge;
     edgeLayer.append(edge.group);
@@ -58,11 +58,12 @@ const Graph = (svg, page, callbacks) => {
     }
     edge.curve = Geometry.route(edge.first, edge.second, nodes, taken);
     Geometry.draw(edge.group, edge.at_a, edge.at_b, edge.curve);
-    if (edge.undecided) {
+    if (edge.doubt) {
       const [p, c, q] = edge.curve, middle = (k) => (p[k] + 2 * c[k] + q[k]) / 4;
-      edge.group.append(Dom.svg("text", { class: "doubt", x: middle(0).toFixed(1), y: (middle(1) + 5).toFixed(1), text: "?" }));
+      edge.group.append(Dom.svg("text", { class: "doubt", x: middle(0).toFixed(1), y: (middle(1) + 5).toFixed(1),
+        text: edge.doubt.sign }));
     }
-    edge.group.append(Dom.svg("title", { text: edge.undecided ? `${edge.text} (undecided)` : edge.text }));
+    edge.group.append(Dom.svg("title", { text: edge.doubt ? `${edge.text} (${edge.doubt.text})` : edge.text }));
   }
 
   function routeAll() {

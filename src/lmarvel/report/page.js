@@ -4,7 +4,7 @@
   const { html, byId } = Dom;
   const given = JSON.parse(byId("page-data").textContent);
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
-    warnings: [], data: null, ...given };
+    doubts: [], warnings: [], data: null, ...given };
   let selected = null;
 
   // --- texts and tables ------------------------------------------------------------------------------------

@@ -30,9 +30,9 @@ const Panels = (() => {
       html("h2", { class: "chosen-edge" }, named(edge.a), Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
         named(edge.b)),
       html("p", { class: "code", text: edge.text }),
-      edge.undecided ? html("p", null, badge("Undecided"), " The search ended before this edge was shown to be there.") : null,
+      edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
-      strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: level(edge.strength) }),
+      strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: edge.p }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
       reasons(edge.why),
       html("h3", { text: "Variables" }),
@@ -71,8 +71,6 @@ const Panels = (() => {
     return text && !named ? text[0].toUpperCase() + text.slice(1) : text || "";
   }
 
-  const level = (value) => (typeof value === "number" ? shown(Number(value.toPrecision(2))) : shown(value));
-
   // --- legend ----------------------------------------------------------------------------------------------
 
   function legend(list, page, onChange) {
@@ -93,9 +91,8 @@ const Panels = (() => {
         html("span", { class: "count", text: shown(entry.count) }));
       list.append(html("li", { class: entry.count ? "" : "absent" }, head, html("p", { text: sentence(entry.meaning) })));
     }
-    if (page.edges.some((edge) => edge.undecided)) {
-      list.append(html("li", null, html("strong", { text: "?" }), " on an edge",
-        html("p", { text: "Undecided: the search ended before the edge was shown to be there." })));
+    for (const doubt of page.doubts) {
+      list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
     }
   }
 
@@ -142,7 +139,7 @@ const Panels = (() => {
     const open = (edge) => html("button", { type: "button", class: "link", "aria-label": `Explain ${edge.text}` }, named(edge.a));
     const kind = (edge) => html("span", { class: "kind" }, Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
       html("span", { class: "hidden-label", text: edge.kind }));
-    const meaning = (edge) => html("span", null, ...(edge.undecided ? [badge("Undecided"), " "] : []),
+    const meaning = (edge) => html("span", null, ...(edge.doubt ? [badge(edge.doubt.badge), " "] : []),
       sentence(edge.meaning, edge));
     const columns = [
       { name: "Variable", key: (e) => e.a, cell: open, className: "name" },
@@ -151,7 +148,7 @@ const Panels = (() => {
       { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
     ];
     if (edges.some((edge) => typeof edge.strength === "number")) {
-      columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: level(e.strength) }), numeric: true });
+      columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: shown(e.p) }), numeric: true });
     }
     return sortable(columns, edges, "All edges with their meaning; the buttons in the head sort the table", onRow);
   }

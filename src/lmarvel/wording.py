@@ -1,0 +1,363 @@
+"""The words of a result: what an edge says, what its absence says, how sure either is.
+
+Every statement is worded here, once; results, explanations, the command line and the report say it in these words.
+``selection=False`` is the user's word that the sample was not selected: then nothing speaks of selection.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from statistics import NormalDist
+from typing import Any
+
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
+from lmarvel.graph.marks import readable as readable
+
+LEVEL = 0.01  # of the tests, where a result does not say
+_UNDERFLOW = 1e-300
+_SAMPLE = " or of being in the sample"
+_CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
+
+_MEANING = {
+    (TAIL, ARROW): "{a} is a cause of {b}, or of being in the sample; {b} is not a cause of {a}.",
+    (ARROW, ARROW): "neither is a cause of the other or of being in the sample; an unmeasured cause (or several, tied"
+    " together by selection) makes them dependent.",
+    (TAIL, TAIL): "selection: both influence being in the sample.",
+    (CIRCLE, ARROW): "{b} is not a cause of {a}. {a} may be a cause of {b} or of being in the sample, or an unmeasured"
+    " cause (or several, tied together by selection) may make them dependent.",
+    (CIRCLE, CIRCLE): "they are dependent whatever else is known. The data do not tell why: either may be a cause of"
+    " the other, they may share an unmeasured cause, or selection may tie them together.",
+    (CIRCLE, TAIL): "{b} is a cause of {a}, or of being in the sample; the data do not tell about {a}.",
+}
+_UNSELECTED = {
+    (TAIL, ARROW): "{a} is a cause of {b}; {b} is not a cause of {a}.",
+    (ARROW, ARROW): "neither is a cause of the other: they share an unmeasured cause.",
+    (TAIL, TAIL): "only selection explains it, and selection was ruled out: the tests contradict that.",
+    (CIRCLE, ARROW): "{b} is not a cause of {a}. {a} may be a cause of {b}, or they may share an unmeasured cause.",
+    (CIRCLE, CIRCLE): "they are dependent whatever else is known. The data do not tell why: either may be a cause of"
+    " the other, or they may share an unmeasured cause.",
+    (CIRCLE, TAIL): "{b} is a cause of {a}.",
+}
+
+
+# --- names and numbers ------------------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    """Return a text of many lines, with what would not show in it, or act on a terminal, written as in JSON."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def listing(names: Iterable[str], none: str = "nothing") -> str:
+    """Return names in order, with commas between them."""
+    return ", ".join(map(readable, sorted(names))) or none
+
+
+def count(number: int, noun: str) -> str:
+    """Return how many of a thing there are, in the singular for one.
+
+    Examples
+    --------
+    >>> count(1, "pair"), count(1200, "pair")
+    ('1 pair', '1,200 pairs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def rounded(value: float, *levels: float) -> str:
+    """Return a number with two digits, or with as many as show on which side of the levels it lies.
+
+    Examples
+    --------
+    >>> rounded(0.0123), rounded(0.00996, 0.01)
+    ('0.012', '0.00996')
+    """
+    for digits in range(2, 17):
+        text = f"{value:.{digits}g}"
+        shown = float(text)
+        if all((shown > level) == (value > level) and (shown < level) == (value < level) for level in levels):
+            return text
+    return repr(value)
+
+
+def p_is(value: float, *levels: float) -> str:
+    """Return what a p-value is, on the right side of the levels; one that no number holds is below the smallest.
+
+    Examples
+    --------
+    >>> p_is(0.0099999, 0.01), p_is(0.0)
+    ('p = 0.0099999', 'p < 1e-300')
+    """
+    shown = p_value(value, *levels)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def p_value(value: float, *levels: float) -> str:
+    """Return the same without the letter, for tables."""
+    return "< 1e-300" if value < _UNDERFLOW else rounded(value, *levels)
+
+
+# --- what an edge says ------------------------------------------------------------------------------------
+
+
+def selected(settings: Mapping[str, Any]) -> bool:
+    """Tell whether the sample may have been selected, as the settings of a run have it."""
+    return settings.get("selection") is not False
+
+
+def meaning(edge: Edge, settled: bool = False, selection: bool = True) -> str:
+    """Return in a plain sentence what an edge of a PAG says.
+
+    ``settled`` means that the end which may be a cause is known not to cause selection: it has an arrowhead
+    elsewhere. ``selection=False`` that nothing causes selection.
+
+    Examples
+    --------
+    >>> from lmarvel.graph.marks import parse_edge
+    >>> meaning(parse_edge("A --> B"))
+    'A is a cause of B, or of being in the sample; B is not a cause of A.'
+    >>> meaning(parse_edge("A --> B"), settled=True)
+    'A is a cause of B; B is not a cause of A.'
+    """
+    edge = canonical(edge)
+    text = (_MEANING if selection else _UNSELECTED)[edge.at_a, edge.at_b]
+    if settled and edge.at_a != edge.at_b:
+        text = text.replace("," + _SAMPLE, "").replace(_SAMPLE, "")
+    return text.format(a=edge.a, b=edge.b)
+
+
+def canonical(edge: Edge) -> Edge:
+    """Return an edge read from the end from which its kind is named."""
+    return edge if (edge.at_a, edge.at_b) in _MEANING else edge.reversed()
+
+
+def possible_cause(edge: Edge) -> str:
+    """Return the end of an edge of which it is said, if of any, that it may cause selection."""
+    edge = canonical(edge)
+    return edge.b if edge.at_b == TAIL else edge.a
+
+
+def edge_kinds(selection: bool = True) -> dict[str, str]:
+    """Return each kind of edge of a PAG with what it means, for legends."""
+    meanings = _MEANING if selection else _UNSELECTED
+    return {arrow(*marks): text.format(a="A", b="B") for marks, text in meanings.items()}
+
+
+def shown_edge(edge: Edge) -> str:
+    """Return an edge as it stands in a sentence."""
+    return f"{readable(edge.a)} {arrow(edge.at_a, edge.at_b)} {readable(edge.b)}"
+
+
+def kind_of(edge: Edge) -> str:
+    """Return the kind of an edge, the same from either end."""
+    edge = canonical(edge)
+    return arrow(edge.at_a, edge.at_b)
+
+
+UNDECIDED = "undecided: the search ended before the edge was shown to be there"
+CONTESTED = "contested: the search kept the edge, though another step found the two variables independent"
+
+
+def unseparated(bounded: bool) -> str:
+    """Return why two variables are adjacent of which no test is on record; ``bounded``: the search had boundaries."""
+    return ("each is in the other's Markov boundary, and " if bounded else "") + "no separating set was found"
+
+
+def closest(given: str, p: float, level: float) -> str:
+    """Return why two variables are adjacent: how close they came to being separated, and whether the tests disagree."""
+    if p <= level:
+        near = f"the closest was {given} with {p_is(p, level)}, and more than {level:g} would be needed"
+        return f"no set that was tried separates them; {near}"
+    other = f"another step found them independent {given} ({p_is(p, level)})"
+    return f"the search for them found no separating set; yet {other}: the tests disagree"
+
+
+def disagreement(given: Collection[str], p: float, level: float) -> str:
+    """Return the same in short, to stand beside an edge."""
+    return f"the tests disagree: independent given {listing(given)}, {p_is(p, level)}"
+
+
+# --- what an absence says ---------------------------------------------------------------------------------
+
+
+def absence(given: Collection[str] | None) -> str:
+    """Return what a missing edge says; ``given`` was found to separate the pair, None if no set can be named."""
+    if given is None:
+        return "the data do not speak for a direct connection."
+    return "what is measured explains their dependence away." if given else "they are independent."
+
+
+def separation(given: str | None, own_boundaries: bool = False) -> str:
+    """Return in a sentence what separates two variables; None if no set can be named."""
+    if given is None:
+        whose = "as these were given" if own_boundaries else "and no single set was tested"
+        return f"They are not in each other's Markov boundary, {whose}."
+    return f"They are independent {given}.".replace(" .", ".")
+
+
+def outside(a: str, b: str, settings: Mapping[str, Any]) -> str:
+    """Return why two variables are not adjacent that were never asked about by themselves."""
+    boundary, level = settings.get("boundary"), settings.get("boundary_alpha")
+    if boundary == "own":
+        return f"{a} and {b} are not in each other's boundary, as these were given; no set was tested"
+    above = f", p above {rounded(level)}" if isinstance(level, float) else ""
+    if boundary == "tc":
+        return f"{a} and {b} are independent given all other variables (search for Markov boundaries{above})"
+    return f"{a} and {b} are not in each other's Markov boundary (search by {boundary}{above}); no set was tested alone"
+
+
+def in_doubt(a: str, b: str, given: str, p: float, level: float) -> str:
+    """Return why two variables are not adjacent although no set that was tried separates them."""
+    near = f"the closest was {given} with {p_is(p, level)}, and more than {level:g} would be needed"
+    return (
+        f"{a} and {b} are not in each other's Markov boundary, yet no set that was tried separates them: {near};"
+        " no mark rests on it"
+    )
+
+
+_STEPS = {
+    "adjacency": "adjacency search",
+    "removability": "removal test",
+    "update": "boundary update",
+    "completion": "search among variables of which none could be removed",
+    "chordless": "search around chordless cycles",
+    "possible-d-sep": "Possible-D-Sep search",
+    "collider-set": "collider-set search",
+    "triples": "check of triples",
+    "gaps": "test of what the boundaries imply",
+    "contested": "removal test",
+}
+
+
+def step(phase: str) -> str:
+    """Return what to call the step of a method that made a test."""
+    return _STEPS.get(phase, phase)
+
+
+# --- why an end has its mark ------------------------------------------------------------------------------
+
+
+def circle(undecided: bool, ended: bool, legal: bool, scored: bool) -> str:
+    """Return why an end has a circle."""
+    if undecided:
+        return "not examined, since the edge itself is undecided"
+    if ended:
+        return "no rule that was used before the search ended decides this end"
+    if not legal:
+        return "no rule decides this end"
+    if scored:
+        return "no rule decides this end: graphs with a tail here and with an arrowhead fit equally well"
+    return "no rule decides this end: a tail and an arrowhead both agree with the tests"
+
+
+def collider(a: str, b: str, c: str, rule: str) -> str:
+    """Return why b is a collider between a and c, where many separating sets were asked ("majority" and so on)."""
+    most = "most" if rule == "majority" else "all"
+    return (
+        f"{b} is a collider between {a} and {c}: of the sets of neighbours that separate these two, {most} leave it out"
+    )
+
+
+# --- notes ------------------------------------------------------------------------------------------------
+
+
+def undecided_note(reason: str | None, undecided: int, nothing_learned: bool, are_edges: bool = True) -> str:
+    """Return what is to be known of a search that ended early."""
+    why = "the search ended early" + (f" ({reason})" if reason else "")
+    if nothing_learned:
+        return f"{why}: nothing was learned"
+    if not undecided:
+        return f"{why}: going on might have changed the graph"
+    if not are_edges:
+        return f"{why}: {open_pairs(undecided)}"
+    stay = "it stays as an edge that was" if undecided == 1 else "they stay as edges that were"
+    return f"{why}: {open_pairs(undecided)}, and {stay} not shown to be there"
+
+
+def open_pairs(undecided: int) -> str:
+    """Return how many pairs are undecided."""
+    return (
+        f"{count(undecided, 'pair')} {'is' if undecided == 1 else 'are'} undecided"
+        if undecided
+        else "no pair is undecided"
+    )
+
+
+def illegal_note(reason: str) -> str:
+    """Return what is to be known of a PAG that no MAG has."""
+    return f"no MAG has exactly this PAG ({reason}): some tests contradict each other, as finite samples do"
+
+
+def contested_note(contested: int) -> str:
+    """Return what is to be known of edges on which the tests disagree."""
+    one = contested == 1
+    return (
+        f"the tests disagree on {count(contested, 'edge')}: a search found no separating set for"
+        f" {'it' if one else 'them'}, though another step found the {'pair' if one else 'pairs'} independent"
+    )
+
+
+def doubtful_note(doubtful: int) -> str:
+    """Return what is to be known of pairs without an edge that no set separates."""
+    one = doubtful == 1
+    return (
+        f"{count(doubtful, 'pair')} without an edge {'is' if one else 'are'} in doubt: outside each other's Markov"
+        f" {'boundary' if one else 'boundaries'}, but no set that was tried separates {'it' if one else 'them'}; no"
+        " mark rests on that"
+    )
+
+
+def none_removable_note(remaining: int) -> str:
+    """Return what is to be known of a recursion that got stuck."""
+    return f"no variable tested as removable among {remaining}; these were settled by search"
+
+
+# --- what the rows can show -------------------------------------------------------------------------------
+
+
+def smallest_noticed(rows: int, alpha: float) -> float:
+    """Return the smallest correlation of two variables that Fisher's z test can notice with so many rows.
+
+    Examples
+    --------
+    >>> round(smallest_noticed(392, 0.01), 2)
+    0.13
+    """
+    if rows <= 3:
+        return 1.0
+    return math.tanh(-NormalDist().inv_cdf(max(alpha / 2, 5e-324)) / math.sqrt(rows - 3))
+
+
+def power(settings: Mapping[str, Any]) -> str | None:
+    """Return what goes unnoticed with the rows of a run; None where the test is not one of correlations."""
+    found = _noticed(settings)
+    if found is None:
+        return None
+    rows, alpha, smallest = found
+    return f"with {count(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
+
+
+def powerless(settings: Mapping[str, Any]) -> str | None:
+    """Return that the rows of a run cannot show anything, None if they can."""
+    found = _noticed(settings)
+    if found is None or (found[2] <= 0.9 and found[0] >= 8):
+        return None
+    rows, _, smallest = found
+    head = "the rows cannot show anything"
+    return f"{head}: with {count(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
+
+
+def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
+    rows, alpha = settings.get("rows"), settings.get("alpha", LEVEL)
+    if rows is None or settings.get("test") not in _CORRELATIONS:
+        return None
+    return rows, alpha, smallest_noticed(rows, alpha)
+
+
+def no_edges(settings: Mapping[str, Any]) -> str:
+    """Return what a graph without edges says."""
+    return powerless(settings) or "every pair of variables is independent, or separated by others"
