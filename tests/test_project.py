@@ -25,7 +25,7 @@ TEXTS = {
     ".build",
     ".R",
 }
-MOST_LINES = 450
+MOST_LINES = 400
 
 
 def label(path: Path) -> str:

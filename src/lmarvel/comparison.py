@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from lmarvel.data.moments import Moments, moments_of
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.result import Discovery
@@ -89,7 +90,7 @@ def compare(
 
     Parameters
     ----------
-    data : array, mapping, frame, path or Moments
+    data : array, mapping, frame, path, Dataset or Moments
         The table.
     methods : sequence of str
         Names from :data:`lmarvel.estimators.METHODS`: "lmarvel", "fci", "rfci", "mbcs", "m3hc".
@@ -103,11 +104,11 @@ def compare(
             raise ParameterError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
     if not methods:
         raise ParameterError(f"no method to compare: choose from {', '.join(METHODS)}")
-    moments = data if isinstance(data, Moments) else moments_of(data)
+    table = Dataset.of(data)
     results = {
-        name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(moments).result_ for name in methods
+        name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(table).result_ for name in methods
     }
-    return Comparison(results, {name: score(found, moments) for name, found in results.items()})
+    return Comparison(results, {name: score(found, table.moments) for name, found in results.items()})
 
 
 def score(found: Discovery, moments: Moments) -> float | None:

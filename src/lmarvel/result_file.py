@@ -256,7 +256,12 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
     if plain is None:
         return None
     columns = [
-        {"name": text(column["name"]), "mean": number(column["mean"]), "sd": number(column["sd"])}
+        {
+            "name": text(column["name"]),
+            "mean": number(column["mean"]),
+            "sd": number(column["sd"]),
+            **({"kind": text(column["kind"])} if "kind" in column else {}),  # not in files of version 2
+        }
         for column in items(plain["columns"])
     ]
     return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns}

@@ -22,7 +22,7 @@ from lmarvel.cli.options import (
     with_options,
 )
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines
-from lmarvel.data.moments import Moments, moments_of
+from lmarvel.data.dataset import Dataset
 from lmarvel.data.table import column_names
 from lmarvel.estimators import METHODS
 from lmarvel.result import Discovery
@@ -137,14 +137,14 @@ def compare(
     print(as_json(compared.to_dict()) if form == "json" else "\n".join(comparison_lines(compared)))
 
 
-def _read(data: Path, columns: list[str] | None, drop: list[str] | None, separator: str | None) -> Moments:
+def _read(data: Path, columns: list[str] | None, drop: list[str] | None, separator: str | None) -> Dataset:
     if separator is not None:
         separator = separator.replace("\\t", "\t")
     if not (columns or drop):
-        return moments_of(data, separator=separator)
+        return Dataset.of(data, separator=separator)
     known = column_names(data, separator)
     chosen = None if columns is None else _names(columns, known)
-    return moments_of(data, columns=chosen, drop=_names(drop or [], known), separator=separator)
+    return Dataset.of(data, columns=chosen, drop=_names(drop or [], known), separator=separator)
 
 
 def _names(given: list[str], known: list[str]) -> list[str]:
