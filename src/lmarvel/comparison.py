@@ -105,9 +105,7 @@ def compare(
     if not methods:
         raise ParameterError(f"no method to compare: choose from {', '.join(METHODS)}")
     table = Dataset.of(data)
-    results = {
-        name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(table).result_ for name in methods
-    }
+    results = {name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(table).result_ for name in methods}
     return Comparison(results, {name: score(found, table.moments) for name, found in results.items()})
 
 

@@ -8,6 +8,9 @@ from itertools import combinations, islice
 from operator import eq
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -52,6 +55,41 @@ class Statistics:
         """The average size of the conditioning sets."""
         sizes = self.by_size()
         return sum(size * tests for size, tests in sizes.items()) / max(sum(sizes.values()), 1)
+
+
+class NamedPairs(Sequence[tuple[str, str]]):
+    """Pairs of names, kept as positions and named when asked for: there can be a million.
+
+    Examples
+    --------
+    >>> pairs = NamedPairs(["A", "B", "C"], np.array([[0, 2], [1, 2]]))
+    >>> pairs[1], len(pairs), pairs == (("A", "C"), ("B", "C"))
+    (('B', 'C'), 2, True)
+    """
+
+    def __init__(self, names: Sequence[str], positions: NDArray[np.intp]) -> None:
+        self.names = tuple(names)
+        self.positions = positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        called = np.array(self.names, dtype=object)
+        return zip(called[self.positions[:, 0]].tolist(), called[self.positions[:, 1]].tolist(), strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NamedPairs):
+            return self.names == other.names and np.array_equal(self.positions, other.positions)
+        if isinstance(other, tuple):
+            return len(other) == len(self) and all(map(eq, other, self))
+        return NotImplemented
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return NamedPairs(self.names, self.positions[index])
+        x, y = self.positions[index]
+        return self.names[x], self.names[y]
 
 
 class AllPairs(Sequence[tuple[str, str]]):

@@ -53,6 +53,8 @@ class Boundaries:
 
     def moved(self, place: Sequence[int]) -> Boundaries:
         """Return the same boundaries where variable v stands at ``place[v]``."""
+        if self.method == "none" or list(place) == list(range(len(self.sets))):
+            return self
         sets: list[frozenset[int]] = [frozenset()] * len(self.sets)
         for v, mb in enumerate(self.sets):
             sets[place[v]] = frozenset(place[w] for w in mb)

@@ -22,12 +22,13 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.orient.engine import orient
-from lmarvel.result import AllPairs, Discovery, Statistics
+from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.lmarvel import default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
@@ -35,6 +36,7 @@ from lmarvel.trace import BudgetEnded, Event, moved
 from lmarvel.version import __version__
 
 Marks = NDArray[np.int8]
+_FEW = 10_000  # pairs, that are listed by name at once
 _GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
 
 
@@ -109,6 +111,7 @@ def discover(
     ledger = Ledger(test, settings.max_conditioning, settings.max_tests, settings.max_seconds, clock.started)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     try:
+        ledger.meter.check_time()
         boundaries = boundaries_for(settings.boundary, ledger, level)
     except BudgetSpent as spent:  # without boundaries no method can start
         clock.lap("boundary")
@@ -217,12 +220,20 @@ def _discovery(
         stats=_statistics(ledger, clock),
         trace=found.trace,
         settings=settings,
-        undecided=tuple((names[x], names[y]) for x, y in sorted(map(tuple, found.undecided.tolist()))),
+        undecided=_named_pairs(names, found.undecided),
         mag=None if found.mag is None else MAG._trusted(names, found.mag),
         bic=found.bic,
         data=test.summary(),
         versions=_versions(test.search_name),
     )
+
+
+def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
+    """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
+    if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
+        return AllPairs(names)
+    listed = NamedPairs(names, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    return tuple(listed) if len(listed) < _FEW else listed
 
 
 def _nothing_learned(

@@ -8,7 +8,7 @@ What a method hands on is frozen (:class:`Learned`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,9 +187,13 @@ class SkeletonState:
         self.ended = self.ended or str(reason)
         self.all_open = True
 
+    def each_edge(self) -> Iterator[Pair]:
+        """Iterate over the edges, ascending, as the graph stands when a variable's turn comes."""
+        return ((x, y) for x, around in enumerate(self.adjacent) for y in sorted(around) if x < y)
+
     def edges(self) -> list[Pair]:
         """Return the edges, ascending."""
-        return [(x, y) for x, around in enumerate(self.adjacent) for y in sorted(around) if x < y]
+        return list(self.each_edge())
 
     def learned(
         self,
@@ -225,7 +229,8 @@ class SkeletonState:
     def undecided(self) -> NDArray[np.intp]:
         """Return the edges that a budget or a limit left open, and those of boundaries that were cut short."""
         if self.all_open:  # there can be millions
-            rows = [np.sort(np.fromiter((y for y in near if y > x), np.intp)) for x, near in enumerate(self.adjacent)]
+            arrays = (np.sort(np.fromiter(near, np.intp, len(near))) for near in self.adjacent)
+            rows = [around[np.searchsorted(around, x) :] for x, around in enumerate(arrays)]
             starts = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
             return np.column_stack([starts, np.concatenate(rows)]) if rows else np.empty((0, 2), np.intp)
         doubtful = {pair_of(x, y) for x in self.boundaries.truncated for y in self.adjacent[x]}
