@@ -172,6 +172,12 @@ class Lifting:
                 if candidate is None:
                     continue
                 ends = {(min(v, u), max(v, u)) for v in (x, y) for u in members(candidate.adjacent(v))}
+                climb = Climb(self.scores, candidate, self.price, sorted(ends), (NO_EDGE,))
+                # What x <-> y is good for is that an edge becomes superfluous; only then other changes are tried.
+                if climb.score > score - self.record.noise:
+                    climb.run(self.record, 1)
+                if climb.score > score - self.record.noise:
+                    continue
                 climb = Climb(self.scores, candidate, self.price, sorted(ends), (NO_EDGE, BOTH, FORTH, BACK))
                 climb.run(self.record, _LOCAL_STEPS)
                 if climb.score < score - self.record.noise:

@@ -48,8 +48,8 @@ class Local(Protocol):
     def value(self, v: int, parents: int) -> float:
         """Return the score of v given parents, without the price of edges."""
 
-    def additions(self, v: int, parents: int) -> list[int]:
-        """Return the variables that pay their price as one more parent of v, best first, as single bits."""
+    def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
+        """Return the value, and the variables that pay their price as one more parent, best first, as single bits."""
 
     def removal(self, v: int, parents: int) -> int:
         """Return the parent, as a bit, that is best left out since it does not pay its price; 0 if all pay."""
@@ -71,7 +71,7 @@ class GaussianLocal:
     --------
     >>> R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])     # 0 - 1 - 2 is a chain
     >>> local = GaussianLocal(R, n=100, price=9.5)
-    >>> local.additions(0, 0b000), local.additions(0, 0b010), local.removal(0, 0b110)
+    >>> local.additions(0, 0b000)[1], local.additions(0, 0b010)[1], local.removal(0, 0b110)
     ([2], [], 4)
     """
 
@@ -92,32 +92,33 @@ class GaussianLocal:
             beside = rows[:, v]
             _, slope, failed = lapack.dposv(rows[:, near], beside)
             variance = 0.0 if failed else variance - float(slope @ beside)
-        if variance < _LEAST_VARIANCE:
-            return math.inf
-        return self.n * (math.log(variance) + 1.0 + LOG_2PI)
+        return self._value(variance)
 
-    def additions(self, v: int, parents: int) -> list[int]:
-        """Return the variables that pay their price as one more parent of v, best first, as single bits."""
+    def _value(self, variance: float) -> float:
+        return math.inf if variance < _LEAST_VARIANCE else self.n * (math.log(variance) + 1.0 + LOG_2PI)
+
+    def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
+        """Return the value, and the variables that pay their price as one more parent, best first, as single bits."""
         S = self.covariance
         if parents:
             near = list(members(parents))
             rows = S[near]
             _, slopes, failed = lapack.dposv(rows[:, near], rows)
             if failed:
-                return []
+                return math.inf, []
             shared = S[v] - rows[:, v] @ slopes
             left = self._own - np.einsum("ij,ij->j", rows, slopes)
             left[near] = np.inf
         else:
-            shared, left = S[v].copy(), self._own.copy()
-        variance = shared[v]
+            shared, left = S[v], self._own.copy()
+        variance = float(shared[v])
         left[v] = np.inf
         if variance < _LEAST_VARIANCE:
-            return []
+            return math.inf, []
         explained = shared * shared / (np.maximum(left, 1e-12) * variance)
         found = (explained > self._pays).nonzero()[0]
         order = found[(-explained[found]).argsort(kind="stable")]
-        return [1 << u for u in order.tolist()]
+        return self._value(variance), [1 << u for u in order.tolist()]
 
     def removal(self, v: int, parents: int) -> int:
         """Return the parent, as a bit, that is best left out since it does not pay its price; 0 if all pay."""
@@ -159,7 +160,7 @@ class Regressions:
         self.local = local
         self.n_variables = n
         self._families: list[dict[int, Family]] = [{} for _ in range(n)]
-        self._additions: list[dict[int, list[int]]] = [{} for _ in range(n)]
+        self._additions: list[dict[int, tuple[float, list[int]]]] = [{} for _ in range(n)]
         self._shrunk: list[dict[int, tuple[int, float]]] = [{} for _ in range(n)]
 
     def __call__(self, v: int, predecessors: int) -> Family:
@@ -175,11 +176,11 @@ class Regressions:
         grown = tempting = 0
         more = True
         while more:
-            steps = lists.get(grown)
-            if steps is None:
-                steps = lists[grown] = self.local.additions(v, grown)
+            known = lists.get(grown)
+            if known is None:
+                known = lists[grown] = self.local.additions(v, grown)
             more = False
-            for step in steps:
+            for step in known[1]:
                 if step & predecessors:
                     grown |= step
                     more = True
@@ -187,14 +188,17 @@ class Regressions:
                 tempting |= step
         shrunk = self._shrunk[v].get(grown)
         if shrunk is None:
-            shrunk = self._shrunk[v][grown] = self._shrink(v, grown)
+            shrunk = self._shrunk[v][grown] = self._shrink(v, grown, known[0])
         parents, score = shrunk
         return Family(score, parents, grown, tempting)
 
-    def _shrink(self, v: int, parents: int) -> tuple[int, float]:
+    def _shrink(self, v: int, grown: int, value: float) -> tuple[int, float]:
+        parents = grown
         while parents:
             step = self.local.removal(v, parents)
             if not step:
                 break
             parents ^= step
-        return parents, self.local.value(v, parents) + self.local.price * parents.bit_count()
+        if parents != grown:
+            value = self.local.value(v, parents)
+        return parents, value + self.local.price * parents.bit_count()
