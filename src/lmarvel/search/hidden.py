@@ -1,31 +1,31 @@
-"""Search over hidden nodes: a latent or a selection node in place of a clique (structural EM).
+"""Search over hidden nodes: a latent or a selection node in place of edges (structural EM).
 
 An ancestral graph says with k (k - 1) / 2 edges that k variables share a latent cause, or are parents of a selection
-node; the node itself has k parameters. So a score that counts edges charges such cliques too much, and drops some of
-their edges, which turns others round. Here the hidden node is put into the DAG (:mod:`lmarvel.search.hidden_model`).
-A round of the search:
+node; the node itself has k parameters. And one selected pair makes all its ancestors undirected, so that more edges
+join them. So a score that counts edges charges for hidden nodes too much, and drops some of those edges, which turns
+others round. Here hidden nodes are put into the DAG (:mod:`lmarvel.search.hidden_model`). A round of the search:
 
-1. *Candidates*: each maximal clique of four or more (the 20 largest) loses its inner edges to a latent or to a
-   selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection node
-   gets one more parent.
-2. The best 8 by a rough fit are *refreshed*: the covariance of observed and latent nodes, expected and with the
-   selection undone, is searched for orders again, in the neighbourhood of the clique.
-3. The best 2 of these are *pruned* of what is not worth its price, refreshed as a whole, and the better one is kept
-   if the score falls.
+1. *Changes*: each edge, each triangle and each of the 20 largest maximal cliques loses its inner edges to a latent or
+   to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
+   node gets one more parent. They are ranked by a rough fit, which stays good while nothing near them changes.
+2. The best 12 are *refreshed*: the covariance of observed and latent nodes, expected and with the selection undone, is
+   searched for orders again, in the neighbourhood of the change.
+3. The best 2 of these are *pruned* of what is not worth its price, refreshed as a whole, and the better one is kept if
+   the score falls.
 
-The first fit alone tells little about a candidate, since most of its gain comes from the edges that it makes
-superfluous.
+The first fit alone tells little about a change, since most of its gain comes from the edges that it makes
+superfluous. At the end hidden nodes go that the score does not miss.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.paths import bits, members
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import maximal_cliques
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel, regression
@@ -35,12 +35,21 @@ from lmarvel.search.regressions import GaussianLocal, Regressions
 
 Kind = Literal["latent", "selection"]
 
-_SMALLEST_CLIQUE = 4
-_CLIQUES, _REFRESHED, _POLISHED = 20, 8, 2
-_ROUNDS = 8
-_MOST_FITS = 1500
+_CLIQUES, _REFRESHED, _POLISHED = 20, 12, 2
+_MOST_SETS = 400
+_ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
+_MISSED = 0.5  # a hidden node that the score misses by less goes
 _START = 0.8  # loadings begin at this share of the leading eigenvector
+
+
+class Change(NamedTuple):
+    """A new hidden node over a set of nodes; or, with ``which``, one more parent, ``node``, of a selection node."""
+
+    kind: Kind
+    nodes: int
+    which: int = -1
+    node: int = -1
 
 
 class HiddenSearch:
@@ -71,6 +80,7 @@ class HiddenSearch:
         self.record = record
         self.kinds = kinds
         self.met: list[HiddenModel] = []
+        self._gains: dict[tuple[object, ...], float] = {}
 
     def run(self, model: HiddenModel) -> HiddenModel:
         """Put hidden nodes into a model while the score falls; return the model."""
@@ -81,15 +91,15 @@ class HiddenSearch:
             if better is None or better.score > model.score - _LEAST_GAIN:
                 break
             model = better
-            if self.fits.fits > _MOST_FITS:
-                break
-        return model
+        return self._simplified(min(self.met, key=lambda met: met.score))
 
     def _round(self, model: HiddenModel) -> HiddenModel | None:
-        candidates = sorted(self._candidates(model), key=lambda found: found[0].score)
+        ranked = sorted(self._changes(model), key=lambda change: self._gain(model, change))
         local = []
-        for candidate, around in candidates[:_REFRESHED]:
+        for change in ranked[:_REFRESHED]:
             self.record.check()
+            candidate = self._make(model, change)
+            around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
             fresh = self.refresh(candidate, around, sweeps=3)
             local.append(min(fresh, candidate, key=lambda found: found.score))
         local.sort(key=lambda found: found.score)
@@ -100,23 +110,52 @@ class HiddenSearch:
         self.met.append(model)
         return model
 
-    # --- candidates -------------------------------------------------------------------------------------
+    def _simplified(self, model: HiddenModel) -> HiddenModel:
+        """Drop hidden nodes that the score does not miss, one after the other."""
+        again = True
+        while again:
+            again = False
+            for _, _, without in self.without_each(model):
+                if without.score < model.score + _MISSED:
+                    self.met = [met for met in self.met if met.score >= without.score]
+                    model = self._note(without)
+                    again = True
+                    break
+        return model
 
-    def _candidates(self, model: HiddenModel) -> Iterator[tuple[HiddenModel, int]]:
-        """Iterate over models with one more hidden node or membership, and the nodes around the change."""
-        seen = (1 << model.p) - 1
-        for clique in _cliques(model):
-            for kind in self.kinds:
-                self.record.check()
-                candidate = self.replace(model, clique, kind)
-                around = _near(candidate, clique)
-                yield candidate, around | (1 << model.m if kind == "latent" else 0)
-        if "selection" in self.kinds:
-            for index, inside in enumerate(model.selections):
-                for v in members(_near(model, inside) & ~inside & seen):
-                    self.record.check()
-                    candidate = self._enlarge(model, index, v)
-                    yield candidate, _near(candidate, inside | 1 << v)
+    def without_each(self, model: HiddenModel) -> Iterator[tuple[Kind, int, HiddenModel]]:
+        """Iterate over the hidden nodes: kind, what it is tied to, and the model without it, adapted."""
+        for latent in range(model.p, model.m):
+            children = bits(v for v, mask in enumerate(model.parents) if mask >> latent & 1)
+            yield "latent", children, self.prune(self.refresh(self.without_latent(model, latent)))
+        for index, parents in enumerate(model.selections):
+            yield "selection", parents, self.prune(self.refresh(self.without_selection(model, index)))
+
+    # --- changes ----------------------------------------------------------------------------------------
+
+    def _changes(self, model: HiddenModel) -> Iterator[Change]:
+        """Iterate over the changes that a round considers."""
+        for nodes in _joined_sets(model):
+            yield from (Change(kind, nodes) for kind in self.kinds)
+        for index, inside in enumerate(model.selections):
+            for v in members(_near(model, inside) & ~inside & (1 << model.p) - 1):
+                yield Change("selection", inside | 1 << v, index, v)
+
+    def _gain(self, model: HiddenModel, change: Change) -> float:
+        """Return by how much a change alters the score, by a rough fit; known as long as nothing near changes."""
+        around = _near(model, change.nodes)
+        beside = tuple(mask for mask in model.selections if mask & around)
+        key = (change.kind, change.nodes, change.node, beside, *(model.parents[v] for v in members(around)))
+        known = self._gains.get(key)
+        if known is None:
+            self.record.check()
+            known = self._gains[key] = self._make(model, change).score - model.score
+        return known
+
+    def _make(self, model: HiddenModel, change: Change) -> HiddenModel:
+        if change.which >= 0:
+            return self._enlarge(model, change.which, change.node)
+        return self.replace(model, change.nodes, change.kind)
 
     def replace(self, model: HiddenModel, clique: int, kind: Kind) -> HiddenModel:
         """Return the model with one hidden node in place of the edges inside a clique."""
@@ -307,12 +346,18 @@ def _near(model: HiddenModel, nodes: int) -> int:
     return around
 
 
-def _cliques(model: HiddenModel) -> list[int]:
-    """Return the largest maximal cliques of observed nodes."""
+def _joined_sets(model: HiddenModel) -> list[int]:
+    """Return the largest maximal cliques of observed nodes, then the triangles and the edges."""
     seen = (1 << model.p) - 1
     adjacent = [mask & seen for mask in model.parents[: model.p]]
     for v in range(model.p):
         for u in members(model.parents[v] & seen):
             adjacent[u] |= 1 << v
-    found = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() >= _SMALLEST_CLIQUE]
-    return sorted(found, key=lambda clique: -clique.bit_count())[:_CLIQUES]
+    cliques = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() > 3]
+    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[:_CLIQUES])
+    edges = [(u, v) for v in range(model.p) for u in members(adjacent[v]) if u < v]
+    for u, v in edges:
+        found[1 << u | 1 << v] = None
+    for u, v in edges:
+        found.update(dict.fromkeys(1 << u | 1 << v | 1 << w for w in members(adjacent[u] & adjacent[v]) if w > v))
+    return [nodes for nodes in found if nodes not in model.selections][:_MOST_SETS]

@@ -24,7 +24,7 @@ import numpy as np
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import DAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.graph.paths import bits, members
+from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.score.m3hc import maximal
@@ -215,8 +215,8 @@ class _Search:
     def _from_start(self, start: Marks) -> None:
         """Climb from the graph that was given, if it is legal, allowed, and not far behind.
 
-        In the limit it is the truth, and none is better. One that is many edges behind is not worth the time: in no run on
-        samples did a climb from there end at the best graph.
+        In the limit it is the truth, and none is better. One that is many edges behind is not worth the time: in no
+        run on samples did a climb from there end at the best graph.
         """
         graph = _member(start)
         if graph is None or (any(graph.spouses) and not self.latents):
@@ -296,17 +296,10 @@ class _Search:
         assert self.hidden is not None
         search = self.hidden
         search.record = Record(self.n)  # a few fits more, also when the time is up
-        found: list[tuple[Kind, int, float]] = []
-        for latent in range(model.p, model.m):
-            children = bits(v for v, mask in enumerate(model.parents) if mask >> latent & 1)
-            without = search.prune(search.refresh(search.without_latent(model, latent)))
-            found.append(("latent", children, without.score - model.score))
-        for index, parents in enumerate(model.selections):
-            without = search.prune(search.refresh(search.without_selection(model, index)))
-            found.append(("selection", parents, without.score - model.score))
+        seen = (1 << model.p) - 1
         return tuple(
-            HiddenNode(kind, tuple(sorted(int(columns[v]) for v in members(mask) if v < model.p)), gain)
-            for kind, mask, gain in found
+            HiddenNode(kind, tuple(sorted(int(columns[v]) for v in members(mask & seen))), without.score - model.score)
+            for kind, mask, without in search.without_each(model)
         )
 
 

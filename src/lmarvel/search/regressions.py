@@ -174,21 +174,21 @@ class Regressions:
     def _walk(self, v: int, predecessors: int) -> Family:
         lists = self._additions[v]
         grown = tempting = 0
-        more = True
-        while more:
+        while True:
             known = lists.get(grown)
             if known is None:
                 known = lists[grown] = self.local.additions(v, grown)
-            more = False
-            for step in known[1]:
+            value, steps = known
+            for step in steps:
                 if step & predecessors:
                     grown |= step
-                    more = True
                     break
                 tempting |= step
+            else:
+                break
         shrunk = self._shrunk[v].get(grown)
         if shrunk is None:
-            shrunk = self._shrunk[v][grown] = self._shrink(v, grown, known[0])
+            shrunk = self._shrunk[v][grown] = self._shrink(v, grown, value)
         parents, score = shrunk
         return Family(score, parents, grown, tempting)
 
