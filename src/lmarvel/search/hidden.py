@@ -13,6 +13,8 @@ others round. Here hidden nodes are put into the DAG (:mod:`lmarvel.search.hidde
 3. The best 2 of these are *pruned* of what is not worth its price, refreshed as a whole, and the better one is kept if
    the score falls.
 
+There are two ways: large cliques first and then all changes, and all changes from the start. The better end is taken.
+
 The first fit alone tells little about a change, since most of its gain comes from the edges that it makes
 superfluous. At the end hidden nodes go that the score does not miss.
 """
@@ -35,7 +37,7 @@ from lmarvel.search.regressions import GaussianLocal, Regressions
 
 Kind = Literal["latent", "selection"]
 
-_CLIQUES, _REFRESHED, _POLISHED = 20, 12, 2
+_CLIQUES, _REFRESHED, _POLISHED = 20, 12, 4
 _MOST_SETS = 400
 _ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
@@ -85,16 +87,24 @@ class HiddenSearch:
     def run(self, model: HiddenModel) -> HiddenModel:
         """Put hidden nodes into a model while the score falls; return the model."""
         self._note(model)
+        large = self._climb(model, smallest=4)
+        if large is not model:
+            self._climb(large)
+        self._climb(model)
+        return self._simplified(min(self.met, key=lambda met: met.score))
+
+    def _climb(self, model: HiddenModel, smallest: int = 2) -> HiddenModel:
         for done in range(_ROUNDS):
             self.record.report("hidden", done, _ROUNDS)
-            better = self._round(model)
+            better = self._round(model, smallest)
             if better is None or better.score > model.score - _LEAST_GAIN:
                 break
             model = better
-        return self._simplified(min(self.met, key=lambda met: met.score))
+        return model
 
-    def _round(self, model: HiddenModel) -> HiddenModel | None:
-        ranked = sorted(self._changes(model), key=lambda change: self._gain(model, change))
+    def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
+        changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
+        ranked = sorted(changes, key=lambda change: self._gain(model, change))
         local = []
         for change in ranked[:_REFRESHED]:
             self.record.check()
@@ -103,8 +113,9 @@ class HiddenSearch:
             fresh = self.refresh(candidate, around, sweeps=3)
             local.append(min(fresh, candidate, key=lambda found: found.score))
         local.sort(key=lambda found: found.score)
-        polished = [self.polish(self.prune(found)) for found in local[:_POLISHED]]
-        return min(polished, key=lambda found: found.score, default=None)
+        polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
+        best = min(polished, key=lambda found: found.score, default=None)
+        return None if best is None else self._note(self.polish(best))
 
     def _note(self, model: HiddenModel) -> HiddenModel:
         self.met.append(model)
@@ -230,16 +241,16 @@ class HiddenSearch:
             S = np.linalg.inv(K - share * added)
         return np.asarray(S)
 
-    def polish(self, model: HiddenModel, rounds: int = 3) -> HiddenModel:
+    def polish(self, model: HiddenModel, rounds: int = 3, families: int = 1) -> HiddenModel:
         """Refresh and prune the whole model while that helps."""
         for _ in range(rounds):
-            fresh = self.prune(self.refresh(model, families=1))
+            fresh = self.prune(self.refresh(model, families=families))
             gain = model.score - fresh.score
             if gain > 1e-3:
                 model = fresh
             if gain < 0.5:
                 break
-        return self._note(model)
+        return model
 
     # --- what is not worth its price --------------------------------------------------------------------
 

@@ -327,7 +327,7 @@ class HiddenFits:
             if rough or not known[2]:
                 return known[:2]
             x = known[0]
-        tolerance, most = (0.5 / self.n, 6) if rough else (1e-3 / self.n, _MAX_STEPS)
+        tolerance, most = (0.05 / self.n, 25) if rough else (1e-3 / self.n, _MAX_STEPS)
         x = problem.fit(x, tolerance, most)
         self.fits += 1
         self._known[key] = x, problem.value(x), rough
