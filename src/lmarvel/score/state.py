@@ -74,8 +74,8 @@ class State:
         mask = 1 << v
         return closure(self.spouses, mask) if self.spouses[v] else mask
 
-    def _close(self) -> None:
-        """Find all ancestors and descendants: causes first, then effects first."""
+    def _close(self) -> bool:
+        """Find all ancestors and descendants: causes first, then effects first. Tell whether there is no cycle."""
         n = len(self.parents)
         missing = [mask.bit_count() for mask in self.parents]
         order = [v for v in range(n) if not missing[v]]
@@ -93,6 +93,7 @@ class State:
             for w in members(self.children[v]):
                 below |= self.descendants[w]
             self.descendants[v] = below
+        return len(order) == n
 
     # --- moves ------------------------------------------------------------------------------------------
 

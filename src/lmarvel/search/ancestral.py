@@ -1,0 +1,214 @@
+"""The graph that Lift walks over: directed, bidirected and undirected edges, always ancestral.
+
+To what :class:`lmarvel.score.state.State` knows (no directed cycle, no u <-> w with u an ancestor of w) this adds
+undirected edges: a node with an undirected edge has no arrowhead at it. So an undirected edge may be put only between
+nodes without parents and spouses, and an arrowhead only at a node without neighbours.
+
+Functions on undirected graphs stand here as well: simplicial nodes, the direction of a chordal graph, maximal cliques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.paths import closure, members
+from lmarvel.score.state import BACK, BOTH, FORTH, NO_EDGE, State
+
+UNDIRECTED = 4  # x --- y; the other kinds of edge are those of State
+KINDS = (FORTH, BACK, BOTH, NO_EDGE, UNDIRECTED)
+
+Marks = NDArray[np.int8]
+
+
+class AncestralGraph(State):
+    """An ancestral graph that changes edge by edge.
+
+    Examples
+    --------
+    >>> graph = AncestralGraph(4)
+    >>> graph.apply(0, 1, UNDIRECTED)
+    >>> graph.apply(1, 2, FORTH)
+    >>> graph.is_legal(3, 1, FORTH), graph.is_legal(3, 2, FORTH), graph.is_legal(2, 3, UNDIRECTED)
+    (False, True, False)
+    """
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.neighbors = [0] * n
+
+    @classmethod
+    def of_parents(cls, parents: Sequence[int]) -> AncestralGraph:
+        """Return the DAG in which each node has these parents."""
+        graph = cls(len(parents))
+        for v, mask in enumerate(parents):
+            for u in members(mask):
+                graph.set_edge(u, v, FORTH)
+        graph._close()
+        return graph
+
+    @classmethod
+    def of_marks(cls, marks: Marks) -> AncestralGraph:
+        """Return the graph of a matrix of marks, which must be that of an ancestral graph."""
+        graph = cls(len(marks))
+        kinds = {(TAIL, ARROW): FORTH, (ARROW, TAIL): BACK, (ARROW, ARROW): BOTH, (TAIL, TAIL): UNDIRECTED}
+        for x, y in np.argwhere(np.triu(marks)).tolist():
+            graph.set_edge(x, y, kinds[int(marks[y, x]), int(marks[x, y])])
+        graph._close()
+        return graph
+
+    def copy(self) -> AncestralGraph:
+        """Return a graph of its own with the same edges."""
+        twin = AncestralGraph.__new__(AncestralGraph)
+        twin.n_edges = self.n_edges
+        twin.parents, twin.children = self.parents.copy(), self.children.copy()
+        twin.spouses, twin.neighbors = self.spouses.copy(), self.neighbors.copy()
+        twin.ancestors, twin.descendants = self.ancestors.copy(), self.descendants.copy()
+        return twin
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    # --- edges ------------------------------------------------------------------------------------------
+
+    def edge(self, x: int, y: int) -> int:
+        """Return which edge joins x and y."""
+        return UNDIRECTED if self.neighbors[x] >> y & 1 else super().edge(x, y)
+
+    def set_edge(self, x: int, y: int, kind: int) -> None:
+        """Put an edge in place of the present one, and leave ancestors as they are: for looking, not for moving."""
+        at_x, at_y = 1 << x, 1 << y
+        joined = bool(self.neighbors[x] & at_y)
+        if joined:
+            self.neighbors[x] ^= at_y
+            self.neighbors[y] ^= at_x
+            self.n_edges -= 1
+        if kind == UNDIRECTED:
+            super().set_edge(x, y, NO_EDGE)
+            self.neighbors[x] |= at_y
+            self.neighbors[y] |= at_x
+            self.n_edges += 1
+        else:
+            super().set_edge(x, y, kind)
+
+    def adjacent(self, v: int) -> int:
+        """Return all nodes that are joined to v."""
+        return self.parents[v] | self.children[v] | self.spouses[v] | self.neighbors[v]
+
+    def block(self, v: int) -> int:
+        """Return the district of v, or its component of undirected edges where it has such."""
+        return closure(self.neighbors, 1 << v) if self.neighbors[v] else self.district(v)
+
+    def has_selection(self) -> bool:
+        """Tell whether some undirected component is not chordal: no graph without selection has this class."""
+        return bool(take_off_simplicial(self.neighbors, (1 << len(self)) - 1)[1])
+
+    # --- legality ---------------------------------------------------------------------------------------
+
+    def is_legal(self, x: int, y: int, kind: int) -> bool:
+        """Tell whether the graph stays ancestral with this edge in place of the present one."""
+        at_x, at_y = 1 << x, 1 << y
+        if kind == UNDIRECTED:
+            return not ((self.parents[x] | self.spouses[x]) & ~at_y or (self.parents[y] | self.spouses[y]) & ~at_x)
+        if (kind in (BACK, BOTH) and self.neighbors[x] & ~at_y) or (
+            kind in (FORTH, BOTH) and self.neighbors[y] & ~at_x
+        ):
+            return False
+        return super().is_legal(x, y, kind)
+
+    def settle(self) -> bool:
+        """Find ancestors and descendants after several edges were set; tell whether the graph is ancestral."""
+        return self._close() and not any(
+            self.spouses[v] & (self.ancestors[v] | self.descendants[v])
+            or (self.neighbors[v] and self.parents[v] | self.spouses[v])
+            for v in range(len(self))
+        )
+
+    def marks(self) -> Marks:
+        """Return the matrix of marks."""
+        marks = super().marks()
+        for v, around in enumerate(self.neighbors):
+            for u in members(around):
+                marks[u, v] = TAIL
+        return marks
+
+
+def direct_chordal(graph: AncestralGraph) -> AncestralGraph:
+    """Return a graph of the same class in which the chordal undirected components are directed.
+
+    Nothing points into an undirected component, so directing it without new colliders changes no separation; and an
+    arrow may enter it again.
+
+    Examples
+    --------
+    >>> graph = AncestralGraph(3)
+    >>> graph.apply(0, 1, UNDIRECTED)
+    >>> graph.apply(1, 2, UNDIRECTED)
+    >>> direct_chordal(graph).parents == [0b010, 0b100, 0]
+    True
+    """
+    twin = graph.copy()
+    done = 0
+    for v in range(len(graph)):
+        if not graph.neighbors[v] or done >> v & 1:
+            continue
+        component = closure(graph.neighbors, 1 << v)
+        done |= component
+        taken, left = take_off_simplicial(graph.neighbors, component)
+        if left:
+            continue
+        for w, clique in taken:
+            for u in members(clique):
+                twin.set_edge(u, w, FORTH)
+    twin._close()
+    return twin
+
+
+def take_off_simplicial(adjacent: Sequence[int], nodes: int) -> tuple[list[tuple[int, int]], int]:
+    """Take simplicial nodes off an undirected graph; return each with its clique, in order, and what is left.
+
+    A node is simplicial if all that it is joined to is joined. A graph is chordal exactly if nothing is left
+    (Fulkerson & Gross 1965).
+
+    Examples
+    --------
+    >>> path, square = [0b010, 0b101, 0b010], [0b1010, 0b0101, 0b1010, 0b0101]
+    >>> take_off_simplicial(path, 0b111), take_off_simplicial(square, 0b1111)
+    (([(0, 2), (1, 4), (2, 0)], 0), ([], 15))
+    """
+    taken = []
+    again = True
+    while again:
+        again = False
+        for v in members(nodes):
+            around = adjacent[v] & nodes
+            if all(not around & ~adjacent[w] & ~(1 << w) for w in members(around)):
+                taken.append((v, around))
+                nodes &= ~(1 << v)
+                again = True
+    return taken, nodes
+
+
+def maximal_cliques(adjacent: Sequence[int]) -> Iterator[int]:
+    """Iterate over the maximal cliques of an undirected graph, as bit sets (Bron & Kerbosch 1973, with pivots).
+
+    Examples
+    --------
+    >>> sorted(maximal_cliques([0b0110, 0b0101, 0b1011, 0b0100])) == [0b0111, 0b1100]
+    True
+    """
+
+    def extend(clique: int, candidates: int, excluded: int) -> Iterator[int]:
+        if not candidates | excluded:
+            yield clique
+            return
+        pivot = max(members(candidates | excluded), key=lambda u: (adjacent[u] & candidates).bit_count())
+        for v in members(candidates & ~adjacent[pivot]):
+            yield from extend(clique | 1 << v, candidates & adjacent[v], excluded & adjacent[v])
+            candidates &= ~(1 << v)
+            excluded |= 1 << v
+
+    return extend(0, (1 << len(adjacent)) - 1, 0)

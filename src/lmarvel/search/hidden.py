@@ -1,0 +1,374 @@
+"""Search over hidden nodes: a latent or a selection node in place of edges (structural EM).
+
+An ancestral graph says with k (k - 1) / 2 edges that k variables share a latent cause, or are parents of a selection
+node; the node itself has k parameters. And one selected pair makes all its ancestors undirected, so that more edges
+join them. So a score that counts edges charges for hidden nodes too much, and drops some of those edges, which turns
+others round. Here hidden nodes are put into the DAG (:mod:`lmarvel.search.hidden_model`). A round of the search:
+
+1. *Changes*: each edge, each triangle and each of the 20 largest maximal cliques loses its inner edges to a latent or
+   to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
+   node gets one more parent. They are ranked by a rough fit, which stays good while nothing near them changes.
+2. The best 12 are *refreshed*: the covariance of observed and latent nodes, expected and with the selection undone, is
+   searched for orders again, in the neighbourhood of the change.
+3. The best 2 of these are *pruned* of what is not worth its price, refreshed as a whole, and the better one is kept if
+   the score falls.
+
+There are two ways: large cliques first and then all changes, and all changes from the start. The better end is taken.
+
+The first fit alone tells little about a change, since most of its gain comes from the edges that it makes
+superfluous. At the end hidden nodes go that the score does not miss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from lmarvel.graph.paths import bits, members
+from lmarvel.score.district import Matrix
+from lmarvel.search.ancestral import maximal_cliques
+from lmarvel.search.hidden_model import HiddenFits, HiddenModel, regression
+from lmarvel.search.orders import settle, turn_families
+from lmarvel.search.record import Record
+from lmarvel.search.regressions import GaussianLocal, Regressions
+
+Kind = Literal["latent", "selection"]
+
+_CLIQUES, _REFRESHED, _POLISHED = 20, 12, 4
+_MOST_SETS = 400
+_ROUNDS = 12
+_LEAST_GAIN = 1.0  # in units of the score
+_MISSED = 0.5  # a hidden node that the score misses by less goes
+_START = 0.8  # loadings begin at this share of the leading eigenvector
+
+
+class Change(NamedTuple):
+    """A new hidden node over a set of nodes; or, with ``which``, one more parent, ``node``, of a selection node."""
+
+    kind: Kind
+    nodes: int
+    which: int = -1
+    node: int = -1
+
+
+class HiddenSearch:
+    """The search over DAGs with latent and selection nodes.
+
+    Parameters
+    ----------
+    fits : HiddenFits
+        Fits models to the data.
+    record : Record
+        The deadline.
+    kinds : tuple
+        Which hidden nodes are allowed.
+
+    Examples
+    --------
+    >>> loadings = np.array([0.8, -0.7, 0.7, 0.6, 0.8])
+    >>> R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
+    >>> search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
+    >>> dag = search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5))
+    >>> found = search.run(dag)
+    >>> found.m, found.selections, round(dag.score - found.score) > 40          # one latent node for ten edges
+    (6, (), True)
+    """
+
+    def __init__(self, fits: HiddenFits, record: Record, kinds: tuple[Kind, ...]) -> None:
+        self.fits = fits
+        self.record = record
+        self.kinds = kinds
+        self.met: list[HiddenModel] = []
+        self._gains: dict[tuple[object, ...], float] = {}
+
+    def run(self, model: HiddenModel) -> HiddenModel:
+        """Put hidden nodes into a model while the score falls; return the model."""
+        self._note(model)
+        large = self._climb(model, smallest=4)
+        if large is not model:
+            self._climb(large)
+        self._climb(model)
+        return self._simplified(min(self.met, key=lambda met: met.score))
+
+    def _climb(self, model: HiddenModel, smallest: int = 2) -> HiddenModel:
+        for done in range(_ROUNDS):
+            self.record.report("hidden", done, _ROUNDS)
+            better = self._round(model, smallest)
+            if better is None or better.score > model.score - _LEAST_GAIN:
+                break
+            model = better
+        return model
+
+    def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
+        changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
+        ranked = sorted(changes, key=lambda change: self._gain(model, change))
+        local = []
+        for change in ranked[:_REFRESHED]:
+            self.record.check()
+            candidate = self._make(model, change)
+            around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
+            fresh = self.refresh(candidate, around, sweeps=3)
+            local.append(min(fresh, candidate, key=lambda found: found.score))
+        local.sort(key=lambda found: found.score)
+        polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
+        best = min(polished, key=lambda found: found.score, default=None)
+        return None if best is None else self._note(self.polish(best))
+
+    def _note(self, model: HiddenModel) -> HiddenModel:
+        self.met.append(model)
+        return model
+
+    def _simplified(self, model: HiddenModel) -> HiddenModel:
+        """Drop hidden nodes that the score does not miss, one after the other."""
+        again = True
+        while again:
+            again = False
+            for _, _, without in self.without_each(model):
+                if without.score < model.score + _MISSED:
+                    self.met = [met for met in self.met if met.score >= without.score]
+                    model = self._note(without)
+                    again = True
+                    break
+        return model
+
+    def without_each(self, model: HiddenModel) -> Iterator[tuple[Kind, int, HiddenModel]]:
+        """Iterate over the hidden nodes: kind, what it is tied to, and the model without it, adapted."""
+        for latent in range(model.p, model.m):
+            children = bits(v for v, mask in enumerate(model.parents) if mask >> latent & 1)
+            yield "latent", children, self.prune(self.refresh(self.without_latent(model, latent)))
+        for index, parents in enumerate(model.selections):
+            yield "selection", parents, self.prune(self.refresh(self.without_selection(model, index)))
+
+    # --- changes ----------------------------------------------------------------------------------------
+
+    def _changes(self, model: HiddenModel) -> Iterator[Change]:
+        """Iterate over the changes that a round considers."""
+        for nodes in _joined_sets(model):
+            yield from (Change(kind, nodes) for kind in self.kinds)
+        for index, inside in enumerate(model.selections):
+            for v in members(_near(model, inside) & ~inside & (1 << model.p) - 1):
+                yield Change("selection", inside | 1 << v, index, v)
+
+    def _gain(self, model: HiddenModel, change: Change) -> float:
+        """Return by how much a change alters the score, by a rough fit; known as long as nothing near changes."""
+        around = _near(model, change.nodes)
+        beside = tuple(mask for mask in model.selections if mask & around)
+        key = (change.kind, change.nodes, change.node, beside, *(model.parents[v] for v in members(around)))
+        known = self._gains.get(key)
+        if known is None:
+            self.record.check()
+            known = self._gains[key] = self._make(model, change).score - model.score
+        return known
+
+    def _make(self, model: HiddenModel, change: Change) -> HiddenModel:
+        if change.which >= 0:
+            return self._enlarge(model, change.which, change.node)
+        return self.replace(model, change.nodes, change.kind)
+
+    def replace(self, model: HiddenModel, clique: int, kind: Kind) -> HiddenModel:
+        """Return the model with one hidden node in place of the edges inside a clique."""
+        nodes, m = list(members(clique)), model.m
+        inner = np.ix_(nodes, nodes)
+        parents = [mask & ~clique if clique >> v & 1 else mask for v, mask in enumerate(model.parents)]
+        B, log_variance, V = model.B.copy(), model.log_variance, model.V
+        B[inner] = 0.0
+        if kind == "selection":
+            K: Matrix = np.asarray(np.linalg.inv(model.covariance), dtype=np.float64)[inner]
+            V = np.hstack([V, np.zeros((m, 1))])
+            V[nodes, -1] = _leading(K - np.diag(K.diagonal()))
+            return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, rough=True)
+        A = np.eye(m) - B
+        errors = (A @ model.covariance @ A.T)[inner]
+        B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
+        B[nodes, m] = _leading(errors - np.diag(errors.diagonal()) / 2)
+        log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
+        parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
+        return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, rough=True)
+
+    def _enlarge(self, model: HiddenModel, index: int, v: int) -> HiddenModel:
+        """Return the model with v as one more parent of a selection node, in place of its edges to the others."""
+        inside = model.selections[index]
+        nodes = list(members(inside))
+        parents = [
+            mask & ~inside if u == v else mask & ~(1 << v) if inside >> u & 1 else mask
+            for u, mask in enumerate(model.parents)
+        ]
+        B = model.B.copy()
+        B[v, nodes] = B[nodes, v] = 0.0
+        selections = list(model.selections)
+        selections[index] |= 1 << v
+        found = []
+        for loading in (0.3, -0.3):
+            V = model.V.copy()
+            V[v, index] = loading
+            found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
+        return min(found, key=lambda candidate: candidate.score)
+
+    # --- structural EM ----------------------------------------------------------------------------------
+
+    def refresh(self, model: HiddenModel, only: int = -1, sweeps: int = 4, families: int = 0) -> HiddenModel:
+        """Search for orders again, given the hidden nodes, and fit what is found."""
+        S = self._completed(model)
+        if S is None:
+            return model
+        fits = self.fits
+        best = Regressions(GaussianLocal(S, fits.n, fits.price), model.m)
+        found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
+        if families:
+            found = turn_families(best, found, families, self.record.noise, self.record.check)
+        B, log_variance, scale = _parameters(S, found.parents, model.p)
+        V = model.V * scale[:, None]
+        return self._without_idle(fits.fit(found.parents, model.selections, found.order, B, log_variance, V))
+
+    def _completed(self, model: HiddenModel) -> Matrix | None:
+        """Return the expected covariance of observed and latent nodes, selection undone; None where there is none."""
+        p, S = model.p, self.fits.correlation
+        if model.m > p:
+            Sigma = model.covariance
+            on_seen = np.linalg.solve(Sigma[:p, :p], Sigma[:p, p:]).T
+            cross = on_seen @ S
+            latent = cross @ on_seen.T + Sigma[p:, p:] - on_seen @ Sigma[:p, p:]
+            S = np.block([[S, cross.T], [cross, latent]])
+        if model.selections:
+            K, added, share = np.linalg.inv(S), model.V @ model.V.T, 1.0
+            while np.linalg.eigvalsh(K - share * added)[0] < 1e-3:
+                share *= 0.9
+                if share < 0.3:
+                    return None
+            S = np.linalg.inv(K - share * added)
+        return np.asarray(S)
+
+    def polish(self, model: HiddenModel, rounds: int = 3, families: int = 1) -> HiddenModel:
+        """Refresh and prune the whole model while that helps."""
+        for _ in range(rounds):
+            fresh = self.prune(self.refresh(model, families=families))
+            gain = model.score - fresh.score
+            if gain > 1e-3:
+                model = fresh
+            if gain < 0.5:
+                break
+        return model
+
+    # --- what is not worth its price --------------------------------------------------------------------
+
+    def prune(self, model: HiddenModel, most: int = 25) -> HiddenModel:
+        """Drop edges and memberships that are not worth their price: a quadratic guess proposes, the fit decides."""
+        for _ in range(most):
+            self.record.check()
+            for guess, index, v, is_selection in sorted(self._weakest(model))[:3]:
+                if guess > 2 * self.fits.price:
+                    return self._without_idle(model)
+                parents, selections = list(model.parents), list(model.selections)
+                sets = selections if is_selection else parents
+                sets[index] &= ~(1 << v)
+                fitted = self.fits.fit(parents, selections, model.order, model.B, model.log_variance, model.V)
+                if fitted.score < model.score - 1e-3:
+                    model = fitted
+                    break
+            else:
+                break
+        return self._without_idle(model)
+
+    def _weakest(self, model: HiddenModel) -> Iterator[tuple[float, int, int, bool]]:
+        """Iterate over (what dropping it would lose, whose, which, of a selection node?) of edges and memberships."""
+        n, Sigma = self.fits.n, model.covariance
+        for v, mask in enumerate(model.parents):
+            near = list(members(mask))
+            if near:
+                inverse = np.linalg.inv(Sigma[np.ix_(near, near)]).diagonal()
+                lost = model.B[v, near] ** 2 / inverse / math.exp(model.log_variance[v])
+                yield from ((n * math.log1p(lost[i]), v, u, False) for i, u in enumerate(near))
+        for index, mask in enumerate(model.selections):
+            for v in members(mask):
+                yield n * math.log1p(model.V[v, index] ** 2 * Sigma[v, v]) / 2, index, v, True
+
+    def _without_idle(self, model: HiddenModel) -> HiddenModel:
+        """Drop hidden nodes that tie nothing together."""
+        while True:
+            idle = next((v for v in range(model.p, model.m) if _is_idle(model, v)), None)
+            if idle is not None:
+                model = self.without_latent(model, idle)
+            elif 0 in model.selections:
+                model = self.without_selection(model, model.selections.index(0))
+            else:
+                return model
+
+    def without_latent(self, model: HiddenModel, latent: int) -> HiddenModel:
+        """Return the model without a latent node."""
+        kept = [v for v in range(model.m) if v != latent]
+
+        def cut(mask: int) -> int:
+            return mask & (1 << latent) - 1 | mask >> latent + 1 << latent
+
+        return self.fits.fit(
+            [cut(model.parents[v]) for v in kept],
+            [cut(mask) for mask in model.selections],
+            [v - (v > latent) for v in model.order if v != latent],
+            model.B[np.ix_(kept, kept)],
+            model.log_variance[kept],
+            model.V[kept],
+        )
+
+    def without_selection(self, model: HiddenModel, index: int) -> HiddenModel:
+        """Return the model without a selection node."""
+        selections = model.selections[:index] + model.selections[index + 1 :]
+        V = np.delete(model.V, index, axis=1)
+        return self.fits.fit(model.parents, selections, model.order, model.B, model.log_variance, V)
+
+
+def _leading(matrix: Matrix) -> Matrix:
+    """Return loadings that explain as much of a symmetric matrix as one vector can."""
+    values, vectors = np.linalg.eigh(matrix)
+    vector = vectors[:, -1]
+    vector = vector * (1.0 if vector[np.abs(vector).argmax()] > 0 else -1.0)
+    return np.asarray(_START * vector * math.sqrt(max(values[-1], 0.05)))
+
+
+def _parameters(S: Matrix, parents: list[int], p: int) -> tuple[Matrix, Matrix, Matrix]:
+    """Return coefficients, logarithms of variances, and scales that give the latent nodes unit variances."""
+    m = len(parents)
+    B, variance = np.zeros((m, m)), np.ones(m)
+    for v, mask in enumerate(parents):
+        B[v, list(members(mask))], variance[v] = regression(S, v, mask)
+    variance = np.maximum(variance, 1e-6)
+    scale = np.ones(m)
+    scale[p:] = np.sqrt(variance[p:])
+    log_variance = np.log(variance)
+    log_variance[p:] = 0.0
+    return B * scale[None, :] / scale[:, None], log_variance, scale
+
+
+def _is_idle(model: HiddenModel, latent: int) -> bool:
+    uses = sum(mask >> latent & 1 for mask in (*model.parents, *model.selections))
+    return uses == 0 or (uses == 1 and not model.parents[latent])
+
+
+def _near(model: HiddenModel, nodes: int) -> int:
+    """Return the nodes with their parents and children."""
+    around = nodes
+    for v, mask in enumerate(model.parents):
+        if nodes >> v & 1:
+            around |= mask
+        elif mask & nodes:
+            around |= 1 << v
+    return around
+
+
+def _joined_sets(model: HiddenModel) -> list[int]:
+    """Return the largest maximal cliques of observed nodes, then the triangles and the edges."""
+    seen = (1 << model.p) - 1
+    adjacent = [mask & seen for mask in model.parents[: model.p]]
+    for v in range(model.p):
+        for u in members(model.parents[v] & seen):
+            adjacent[u] |= 1 << v
+    cliques = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() > 3]
+    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[:_CLIQUES])
+    edges = [(u, v) for v in range(model.p) for u in members(adjacent[v]) if u < v]
+    for u, v in edges:
+        found[1 << u | 1 << v] = None
+    for u, v in edges:
+        found.update(dict.fromkeys(1 << u | 1 << v | 1 << w for w in members(adjacent[u] & adjacent[v]) if w > v))
+    return [nodes for nodes in found if nodes not in model.selections][:_MOST_SETS]

@@ -1,0 +1,357 @@
+"""The Gaussian likelihood of a DAG with latent and selection nodes.
+
+Over observed and latent nodes X = BX + eps with independent errors of variances D, so the inverse covariance before
+selection is (I - B)' D^-1 (I - B). A selection node is a child of some nodes that is held fixed; that adds v v' to
+the inverse covariance, v its loadings. So
+
+    K = (I - B)' D^-1 (I - B) + V V',
+
+a column of V for each selection node, and the observed nodes have the covariance that is the observed part of K^-1. A
+latent node has error variance 1, which fixes its scale.
+
+**Blocks.** The likelihood is a product over blocks: the children of a latent node belong together, and so do all
+ancestors of a selection node. A block C is fitted given its outside parents E, as a graph over C and E in which E has
+no edges and unit variances: what that adds is known. A node that is no member of such a block is a regression. Blocks
+are fitted once.
+
+**Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
+dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
+have the expected second derivative 2 (u'Gu~ w'Gw~ + u'Gw~ w'Gu~), G = T Sigma T'. Every parameter is of this form.
+Fisher scoring with these, damped after Levenberg and Marquardt, needs about ten steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lmarvel.graph.paths import closure, members
+from lmarvel.score.district import LOG_2PI, Matrix
+
+_LEAST_LOG_VARIANCE = math.log(1e-6)
+_MAX_STEPS = 60
+
+
+@dataclass(frozen=True)
+class HiddenModel:
+    """A DAG over observed nodes (the first p), latent nodes and selection nodes, with fitted parameters.
+
+    Attributes
+    ----------
+    p : int
+        Number of observed nodes.
+    parents : tuple of int
+        For each observed and latent node a bit set.
+    selections : tuple of int
+        For each selection node the bit set of its parents.
+    order : tuple of int
+        An order of observed and latent nodes, causes first.
+    B, log_variance, V : arrays
+        Coefficients (``B[v, u]`` of u in the equation of v), logarithms of error variances, loadings of selection
+        nodes. score : float Minus two log-likelihood and the price of the parameters.
+    """
+
+    p: int
+    parents: tuple[int, ...]
+    selections: tuple[int, ...]
+    order: tuple[int, ...]
+    B: Matrix
+    log_variance: Matrix
+    V: Matrix
+    score: float
+
+    @property
+    def m(self) -> int:
+        """Number of observed and latent nodes."""
+        return len(self.parents)
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """The covariance of observed and latent nodes, given the selection."""
+        A = np.eye(self.m) - self.B
+        return np.asarray(np.linalg.inv(A.T @ (A * np.exp(-self.log_variance)[:, None]) + self.V @ self.V.T))
+
+
+def n_parameters(parents: Sequence[int], selections: Sequence[int], p: int) -> int:
+    """Count coefficients and loadings; a hidden node with two neighbours has one that is identified, not two.
+
+    Examples
+    --------
+    >>> n_parameters([0b100, 0b100, 0], [], p=2), n_parameters([0, 0b01], [0b11], p=2)     # 0 <- L -> 1; 0 -> 1, S
+    (1, 2)
+    """
+    count = sum(mask.bit_count() for mask in parents)
+    count += sum(mask.bit_count() - (mask.bit_count() == 2) for mask in selections)
+    return count - sum(
+        not parents[latent] and sum(mask >> latent & 1 for mask in parents) == 2 for latent in range(p, len(parents))
+    )
+
+
+def blocks(parents: Sequence[int], selections: Sequence[int], p: int) -> list[int]:
+    """Return the sets of nodes that latent and selection nodes tie together; other nodes stand alone.
+
+    Examples
+    --------
+    >>> blocks([0b10000, 0b10000, 0b0010, 0, 0], [], p=4) == [0b10011]     # 0 <- 4 -> 1 -> 2
+    True
+    >>> blocks([0, 0b0001, 0b0010, 0], [0b1010], p=4) == [0b1011]          # 0 -> 1 -> 2, 1 -> S <- 3
+    True
+    """
+    tied = [closure(list(parents), mask) for mask in selections]
+    for latent in range(p, len(parents)):
+        tied.append(1 << latent | sum(1 << v for v, mask in enumerate(parents) if mask >> latent & 1))
+    merged: list[int] = []
+    for group in tied:
+        apart = []
+        for other in merged:
+            if other & group:
+                group |= other
+            else:
+                apart.append(other)
+        merged = [*apart, group]
+    return merged
+
+
+class BlockProblem:
+    """One block given its outside parents: where its parameters stand, its likelihood and derivatives.
+
+    Parameters are one vector: coefficients, logarithms of error variances, loadings.
+
+    Examples
+    --------
+    >>> R = np.array([[1.0, 0.42, 0.35], [0.42, 1.0, 0.3], [0.35, 0.3, 1.0]])
+    >>> factor = BlockProblem(R, 0b1111, [0b1000, 0b1000, 0b1000, 0], [], p=3)
+    >>> best = factor.fit(np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0]))
+    >>> np.round(best[:3], 3).tolist()                     # 0.7 * 0.6 = 0.42, 0.7 * 0.5 = 0.35, 0.6 * 0.5 = 0.3
+    [0.7, 0.6, 0.5]
+    """
+
+    def __init__(self, R: Matrix, block: int, parents: Sequence[int], selections: Sequence[int], p: int) -> None:
+        observed = (1 << p) - 1
+        outside = 0
+        for v in members(block):
+            outside |= parents[v] & ~block
+        own = list(members(block & observed))
+        self.order = [*own, *members(outside), *members(block & ~observed)]
+        self.n_seen = len(own) + outside.bit_count()
+        self.n_outside = outside.bit_count()
+        self.S = R[np.ix_(self.order[: self.n_seen], self.order[: self.n_seen])]
+        place = {v: i for i, v in enumerate(self.order)}
+        edges = [(place[v], place[u]) for v in members(block) for u in members(parents[v])]
+        chosen = [i for i, mask in enumerate(selections) if mask & block]
+        loadings = [(place[v], i) for i, s in enumerate(chosen) for v in members(selections[s])]
+        self.selections = chosen
+        self.heads, self.tails = _columns(edges)
+        self.loaded, self.loads_on = _columns(loadings)
+        self.n_own = len(own)
+
+    def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
+        """Return the parameters of this block out of those of the whole model."""
+        where = np.array(self.order, dtype=np.intp)
+        chosen = np.array(self.selections, dtype=np.intp)
+        return np.concatenate(
+            [
+                B[where[self.heads], where[self.tails]],
+                log_variance[where[: self.n_own]],
+                V[where[self.loaded], chosen[self.loads_on]],
+            ]
+        )
+
+    def scatter(self, x: Matrix, B: Matrix, log_variance: Matrix, V: Matrix) -> None:
+        """Write the parameters of this block into those of the whole model."""
+        where = np.array(self.order, dtype=np.intp)
+        chosen = np.array(self.selections, dtype=np.intp)
+        edges, own = len(self.heads), self.n_own
+        B[where[self.heads], where[self.tails]] = x[:edges]
+        log_variance[where[:own]] = x[edges : edges + own]
+        V[where[self.loaded], chosen[self.loads_on]] = x[edges + own :]
+
+    def _matrices(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        k, edges, own = len(self.order), len(self.heads), self.n_own
+        A = np.eye(k)
+        A[self.heads, self.tails] -= x[:edges]
+        weight = np.ones(k)
+        weight[:own] = np.exp(-x[edges : edges + own])
+        V = np.zeros((k, len(self.selections)))
+        V[self.loaded, self.loads_on] = x[edges + own :]
+        return A, A * weight[:, None], V
+
+    def _observed(self, A: Matrix, scaled: Matrix, V: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the inverse covariance of what is observed, and T."""
+        K, d = A.T @ scaled + V @ V.T, self.n_seen
+        T = np.eye(len(K), d)
+        if len(K) > d:
+            T[d:] = -np.linalg.solve(K[d:, d:], K[d:, :d])
+        return K[:d] @ T, T
+
+    def value(self, x: Matrix) -> float:
+        """Return minus two log-likelihood per row of the block given its outside parents, without log 2 pi."""
+        inverse, _ = self._observed(*self._matrices(x))
+        try:
+            root = np.linalg.cholesky(inverse)
+        except np.linalg.LinAlgError:
+            return math.inf
+        return float(np.vdot(inverse, self.S) - 2 * np.log(root.diagonal()).sum()) - self.n_outside
+
+    def derivatives(self, x: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the gradient of the value, and its expected second derivatives."""
+        A, scaled, V = self._matrices(x)
+        inverse, T = self._observed(A, scaled, V)
+        Sigma = np.linalg.inv(inverse)
+        Q, G = T @ (Sigma - self.S) @ T.T, T @ Sigma @ T.T
+        one = np.eye(len(self.order))
+        own = slice(0, self.n_own)
+        U = np.concatenate([one[self.tails], A[own], one[self.loaded]]).T
+        W = np.concatenate([-scaled[self.heads], -0.5 * scaled[own], V.T[self.loads_on]]).T
+        gradient = -2 * np.einsum("ij,ij->j", U, Q @ W)
+        GU, GW = G @ U, G @ W
+        mixed = U.T @ GW
+        return gradient, 2 * ((U.T @ GU) * (W.T @ GW) + mixed * mixed.T)
+
+    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = _MAX_STEPS) -> Matrix:
+        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring."""
+        value, damping = self.value(x), 1e-3
+        edges, own = len(self.heads), self.n_own
+        for _ in range(max_steps):
+            gradient, information = self.derivatives(x)
+            scale = np.maximum(information.diagonal(), 1e-8)
+            improved = False
+            while damping < 1e8:
+                step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
+                trial = x + step
+                trial[edges : edges + own] = np.maximum(trial[edges : edges + own], _LEAST_LOG_VARIANCE)
+                new = self.value(trial)
+                if new < value:
+                    improved = True
+                    break
+                if -gradient @ step < tolerance:
+                    return x
+                damping *= 8.0
+            if not improved:
+                return x
+            gained, x, value = value - new, trial, new
+            damping = max(damping / 8.0, 1e-9)
+            if gained < tolerance:
+                break
+        return x
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> Iterator[np.ndarray]:
+    return (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
+
+
+class HiddenFits:
+    """Fits models to a correlation matrix; blocks and regressions are remembered.
+
+    Parameters
+    ----------
+    correlation : array
+        Correlation matrix of the observed nodes.
+    n : float
+        Rows.
+    price : float
+        What a parameter costs.
+
+    Examples
+    --------
+    >>> R = np.array([[1.0, 0.42, 0.35], [0.42, 1.0, 0.3], [0.35, 0.3, 1.0]])
+    >>> fits = HiddenFits(R, n=1000, price=13.8)
+    >>> chain, full = fits.of_dag([0, 0b001, 0b010], [0, 1, 2]), fits.of_dag([0, 0b001, 0b011], [0, 1, 2])
+    >>> full.score < chain.score
+    True
+    """
+
+    def __init__(self, correlation: Matrix, n: float, price: float) -> None:
+        self.correlation = correlation
+        self.n = n
+        self.price = price
+        self.p = len(correlation)
+        self.fits = 0  # blocks fitted so far
+        self._known: dict[tuple[int, ...], tuple[Matrix, float, bool]] = {}
+        self._regressions: dict[tuple[int, int], tuple[Matrix, float]] = {}
+
+    def of_dag(self, parents: Sequence[int], order: Sequence[int]) -> HiddenModel:
+        """Return the model without hidden nodes."""
+        p = self.p
+        return self.fit(parents, (), order, np.zeros((p, p)), np.zeros(p), np.zeros((p, 0)))
+
+    def fit(
+        self,
+        parents: Sequence[int],
+        selections: Sequence[int],
+        order: Sequence[int],
+        B: Matrix,
+        log_variance: Matrix,
+        V: Matrix,
+        rough: bool = False,
+    ) -> HiddenModel:
+        """Fit a structure, beginning with these parameters; ``rough`` is good enough to compare candidates."""
+        m, p = len(parents), self.p
+        start, B, log_variance, V = (B, log_variance, V), np.zeros((m, m)), np.zeros(m), np.zeros((m, len(selections)))
+        value, tied = p * LOG_2PI, 0
+        for block in blocks(parents, selections, p):
+            tied |= block
+            if not block & ((1 << p) - 1):
+                continue
+            problem = BlockProblem(self.correlation, block, parents, selections, p)
+            x, part = self._fit_block(block, problem, parents, selections, start, rough)
+            problem.scatter(x, B, log_variance, V)
+            value += part
+        for v in range(p):
+            if not tied >> v & 1:
+                slope, variance = self._regression(v, parents[v])
+                B[v, list(members(parents[v]))] = slope
+                log_variance[v] = math.log(variance)
+                value += log_variance[v] + 1.0
+        score = self.n * value + self.price * n_parameters(parents, selections, p)
+        return HiddenModel(p, tuple(parents), tuple(selections), tuple(order), B, log_variance, V, float(score))
+
+    def _fit_block(
+        self,
+        block: int,
+        problem: BlockProblem,
+        parents: Sequence[int],
+        selections: Sequence[int],
+        start: tuple[Matrix, Matrix, Matrix],
+        rough: bool,
+    ) -> tuple[Matrix, float]:
+        tied = (selections[s] for s in problem.selections)
+        key = (block, *(parents[v] for v in members(block)), -1, *tied)
+        known = self._known.get(key)
+        x = problem.gather(*start)
+        if known is not None and not problem.value(x) < known[1]:  # else another maximum may be near
+            if rough or not known[2]:
+                return known[:2]
+            x = known[0]
+        tolerance, most = (0.05 / self.n, 25) if rough else (1e-3 / self.n, _MAX_STEPS)
+        x = problem.fit(x, tolerance, most)
+        self.fits += 1
+        self._known[key] = x, problem.value(x), rough
+        return self._known[key][:2]
+
+    def _regression(self, v: int, parents: int) -> tuple[Matrix, float]:
+        known = self._regressions.get((v, parents))
+        if known is None:
+            slope, variance = regression(self.correlation, v, parents)
+            known = self._regressions[v, parents] = slope, max(variance, 1e-10)
+        return known
+
+
+def regression(S: Matrix, v: int, parents: int) -> tuple[Matrix, float]:
+    """Return the coefficients of v on its parents, and the variance that is left.
+
+    Examples
+    --------
+    >>> slope, variance = regression(np.array([[1.0, 0.6], [0.6, 1.0]]), 1, 0b01)
+    >>> slope.round(12).tolist(), round(variance, 12)
+    ([0.6], 0.64)
+    """
+    near = list(members(parents))
+    if not near:
+        return np.empty(0), float(S[v, v])
+    slope = np.linalg.solve(S[np.ix_(near, near)], S[near, v])
+    return np.asarray(slope, dtype=np.float64), float(S[v, v] - slope @ S[near, v])

@@ -1,0 +1,357 @@
+"""Lift: the PAG of the graph with the best score, by orders, ancestral graphs and hidden nodes.
+
+1. **Order**: a DAG of good score, from orders of the variables (:mod:`lmarvel.search.orders`).
+2. **Lift**: from that DAG, and from a graph that is given (L-MARVEL's: its limit is the truth), steps over ancestral
+   graphs with undirected and bidirected edges (:mod:`lmarvel.search.lifting`).
+3. **Hidden**: latent and selection nodes in place of cliques of the DAG (:mod:`lmarvel.search.hidden`).
+4. The best of these, made maximal or projected to what is observed, and its PAG. A model with hidden nodes must be
+   clearly better than the graphs of step 2, and a graph that only selection explains clearly better than all that do
+   without.
+
+Tests decide one pair at a time, and a false decision turns a region round; the score sees the whole graph. The price
+is that it is a search, and may end in a local optimum. The result is always a legal PAG. There are no random numbers,
+and columns are put into an order that depends on their content only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.graph.kinds import DAG, PAG
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.paths import members
+from lmarvel.orient.equivalence import pag_to_mag
+from lmarvel.score.district import Matrix
+from lmarvel.score.m3hc import maximal
+from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
+from lmarvel.search.hidden import HiddenSearch, Kind
+from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.lifting import MARGIN, Lifting
+from lmarvel.search.orders import Order, search_orders
+from lmarvel.search.record import OutOfTime, Progress, Record
+from lmarvel.search.regressions import GaussianLocal, Regressions
+from lmarvel.search.scores import GaussianBlocks
+from lmarvel.search.support import pag_of
+
+_SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
+_FAR_BEHIND = 6  # edges
+
+Stage = Literal["order", "lift", "start", "hidden"]
+
+
+class HiddenNode(NamedTuple):
+    """A latent or selection node: its kind, the positions it is tied to, and what the score would lose without it."""
+
+    kind: Kind
+    members: tuple[int, ...]
+    gain: float
+
+
+@dataclass(frozen=True)
+class LiftResult:
+    """What Lift found.
+
+    Attributes
+    ----------
+    mag, pag : array
+        Marks of a maximal ancestral graph and of its PAG; ``marks[i, j]`` is the mark at j.
+    score : float
+        Minus two log-likelihood of standardised data and the price of edges, the lower the better.
+    hidden : tuple of HiddenNode
+        The hidden nodes that the answer rests on; none where an ancestral graph gave it.
+    used : {"order", "lift", "start", "hidden"}
+        Which stage gave the answer.
+    selection_gain : float
+        By how much the answer is better than the best graph met that needs no selection; 0 where it needs none itself.
+    seen : tuple of (score, marks)
+        Distinct ancestral graphs that were met, with scores close to the best one, best first.
+    ended : str or None
+        Why the search ended early, None if it did not.
+    """
+
+    mag: Marks
+    pag: Marks
+    score: float
+    hidden: tuple[HiddenNode, ...]
+    used: Stage
+    selection_gain: float
+    seen: tuple[tuple[float, Marks], ...]
+    ended: str | None
+
+
+def lift(
+    correlation: Matrix,
+    n: int,
+    *,
+    penalty: float = 2.0,
+    selection: bool = True,
+    latents: bool = True,
+    start: Marks | None = None,
+    deadline: float = math.inf,
+    progress: Progress | None = None,
+) -> LiftResult:
+    """Learn a PAG by score.
+
+    Parameters
+    ----------
+    correlation : array
+        Correlation matrix of the data.
+    n : int
+        Rows.
+    penalty : float
+        What an edge costs, in units of log n; BIC's is 1.
+    selection, latents : bool
+        Whether the sample may be selected, and whether there may be latent causes.
+    start : array, optional
+        Marks of a PAG or MAG to start from as well; one that is not legal is passed over.
+    deadline : float
+        Stop when :func:`time.monotonic` passes this; the best graph so far is the answer.
+    progress : callable, optional
+        Called with ("order", "lift" or "hidden", steps done, steps).
+
+    Examples
+    --------
+    >>> R = np.eye(4) + 0.45 * np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+    >>> found = lift(R, 2000)                          # 0 o-> 1 <-> 2 <-o 3
+    >>> found.pag.tolist()
+    [[0, 2, 0, 0], [1, 0, 2, 0], [0, 2, 0, 1], [0, 0, 2, 0]]
+    >>> found.used, found.hidden, found.ended
+    ('lift', (), None)
+    """
+    R = _checked(correlation, n, penalty)
+    columns = canonical_order(R)
+    back = np.argsort(columns)
+    R = R[np.ix_(columns, columns)]
+    search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
+    search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
+    return search.result(back)
+
+
+def canonical_order(R: Matrix) -> list[int]:
+    """Return an order of the columns that depends on their content: by how well each is predicted by the others."""
+    rounded = [float(f"{value:.8e}") for value in np.linalg.inv(R).diagonal()]
+    return sorted(range(len(R)), key=lambda v: (rounded[v], v))
+
+
+class _Found(NamedTuple):
+    """An answer: the graph that stands for it, its score, and where it is from."""
+
+    score: float
+    mag: Marks
+    pag: Marks
+    used: Stage
+    model: HiddenModel | None = None
+
+    @property
+    def needs_selection(self) -> bool:
+        return bool(((self.pag == TAIL) & ((self.pag.T == TAIL) | (self.pag.T == CIRCLE))).any())
+
+
+class _Search:
+    """The stages, and the best answers so far: with selection and without."""
+
+    def __init__(self, R: Matrix, n: int, penalty: float, selection: bool, latents: bool, record: Record) -> None:
+        self.R, self.n, self.record = R, n, record
+        self.price = penalty * math.log(n)
+        self.selection, self.latents = selection, latents
+        self.scores = GaussianBlocks(R, n)
+        self.kinds: list[Kind] = []
+        if selection:
+            self.kinds.append("selection")
+        if latents:
+            self.kinds.append("latent")
+        self.hidden: HiddenSearch | None = None
+        self.found: list[_Found] = []
+        self.ended: str | None = None
+
+    def run(self, start: Marks | None) -> None:
+        """Take all stages, as far as time allows."""
+        empty = AncestralGraph(len(self.R))
+        try:
+            order = self._orders()
+            self._lift(AncestralGraph.of_parents(order.parents), "lift")
+            if start is not None:
+                self._from_start(start)
+            self._hidden(order)
+        except OutOfTime:
+            self.ended = "the time was up"
+            if not self.found:
+                self._keep(empty, Lifting(self.scores, self.R, self.price, self.record).score(empty), "order")
+
+    # --- the stages -------------------------------------------------------------------------------------
+
+    def _orders(self) -> Order:
+        local = GaussianLocal(self.R, self.n, self.price)
+        best = Regressions(local, len(self.R))
+        self.record.report("order", 0, 1)
+
+        def see(order: Order) -> None:
+            graph = AncestralGraph.of_parents(order.parents)
+            self.record.see(order.score, graph)
+            if not self.found or order.score < self.found[0].score:
+                self.found = [self._answer(graph, order.score, "order")]
+
+        order = search_orders(best, self.R, self.n, self.record.noise, self.record.check, see)
+        self.found = []
+        self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
+        return order
+
+    def _lift(self, graph: AncestralGraph, stage: Stage) -> None:
+        """Climb from a graph; where the answer needs selection, climb without it too, for comparison."""
+        self.record.report("lift", len(self.found), 3)
+        lifting = Lifting(self.scores, self.R, self.price, self.record, self.selection, self.latents)
+        self._keep(*lifting.climb(graph), stage)
+        if self.found[-1].needs_selection:
+            directed = direct_chordal(graph)
+            if not directed.has_selection():
+                plain = Lifting(self.scores, self.R, self.price, self.record, False, self.latents)
+                self._keep(*plain.climb(directed), stage)
+
+    def _from_start(self, start: Marks) -> None:
+        """Climb from the graph that was given, if it is legal, allowed, and not far behind.
+
+        In the limit it is the truth, and none is better. One that is many edges behind is not worth the time: in no
+        run on samples did a climb from there end at the best graph.
+        """
+        graph = _member(start)
+        if graph is None or (any(graph.spouses) and not self.latents):
+            return
+        graph = direct_chordal(graph)
+        if any(graph.neighbors) and not self.selection:
+            return
+        score = Lifting(self.scores, self.R, self.price, self.record).score(graph)
+        if score < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
+            self._lift(graph, "start")
+
+    def _hidden(self, order: Order) -> None:
+        if not self.kinds:
+            return
+        fits = HiddenFits(self.R, self.n, self.price)
+        self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
+        try:
+            self.hidden.run(fits.of_dag(order.parents, order.order))
+        finally:
+            for model in self.hidden.met:
+                if model.m > model.p or model.selections:
+                    mag = projected(model)
+                    self.record.see_marks(model.score, mag)
+                    self.found.append(_Found(model.score, mag, pag_of(mag, self.selection), "hidden", model))
+
+    # --- answers ----------------------------------------------------------------------------------------
+
+    def _keep(self, graph: AncestralGraph, score: float, stage: Stage) -> None:
+        self.found.append(self._answer(graph, score, stage))
+
+    def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
+        names = tuple(f"X{v}" for v in range(len(graph)))
+        mag = np.asarray(maximal(names, direct_chordal(graph).marks())[0].marks)
+        return _Found(score, mag, pag_of(mag, self.selection), stage)
+
+    def choose(self) -> tuple[_Found, float]:
+        """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
+        margin, noise = MARGIN * self.price, self.record.noise
+
+        def pick(found: list[_Found]) -> _Found | None:
+            best: _Found | None = None
+            for candidate in sorted(found, key=lambda f: f.used == "hidden"):
+                step = margin if candidate.model is not None and (best is None or best.model is None) else noise
+                if best is None or candidate.score < best.score - step:
+                    best = candidate
+            return best
+
+        plain = pick([f for f in self.found if not f.needs_selection])
+        selected = pick([f for f in self.found if f.needs_selection])
+        if selected is None:
+            assert plain is not None
+            return plain, 0.0
+        gain = math.inf if plain is None else plain.score - selected.score
+        if plain is not None and gain < margin:
+            return plain, 0.0
+        return selected, gain
+
+    def result(self, back: np.ndarray) -> LiftResult:
+        """Return the answer in the caller's order of columns."""
+        answer, gain = self.choose()
+        place = np.ix_(back, back)
+        seen = tuple((score, marks[place]) for score, marks in self.record.graphs())
+        return LiftResult(
+            mag=answer.mag[place],
+            pag=answer.pag[place],
+            score=answer.score,
+            hidden=() if answer.model is None else self._nodes(answer.model, back),
+            used=answer.used,
+            selection_gain=gain,
+            seen=seen,
+            ended=self.ended,
+        )
+
+    def _nodes(self, model: HiddenModel, back: np.ndarray) -> tuple[HiddenNode, ...]:
+        """Return the hidden nodes of a model, with what the score would lose without each."""
+        columns = np.argsort(back)
+        assert self.hidden is not None
+        search = self.hidden
+        search.record = Record(self.n)  # a few fits more, also when the time is up
+        seen = (1 << model.p) - 1
+        return tuple(
+            HiddenNode(kind, tuple(sorted(int(columns[v]) for v in members(mask & seen))), without.score - model.score)
+            for kind, mask, without in search.without_each(model)
+        )
+
+
+def projected(model: HiddenModel) -> Marks:
+    """Return the marks of the MAG that a DAG with hidden nodes has over what is observed."""
+    n = model.m + len(model.selections)
+    names = tuple(f"X{v}" for v in range(n))
+    marks = np.zeros((n, n), dtype=np.int8)
+    for v, mask in enumerate((*model.parents, *model.selections)):
+        for u in members(mask):
+            marks[u, v], marks[v, u] = ARROW, TAIL
+    mag = DAG._trusted(names, marks).project(names[model.p : model.m], names[model.m :])
+    return np.asarray(mag.marks)
+
+
+def _member(start: Marks) -> AncestralGraph | None:
+    """Return a MAG of the graph to start from; None if it is not legal."""
+    names = tuple(f"X{v}" for v in range(len(start)))
+    try:
+        if (start == CIRCLE).any() or not start.any():
+            start = np.asarray(pag_to_mag(PAG(names, start)).marks)
+        graph = AncestralGraph.of_marks(start)
+    except GraphError:
+        return None
+    return graph if graph.settle() else None
+
+
+def _checked_start(start: Marks, p: int) -> Marks:
+    marks = np.asarray(start, dtype=np.int8)
+    if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
+        raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
+    return marks
+
+
+def _checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
+    R = np.asarray(correlation, dtype=np.float64)
+    if R.ndim != 2 or R.shape[0] != R.shape[1] or not len(R):
+        raise DataError(f"a correlation matrix is square, not of shape {R.shape}")
+    if not np.isfinite(R).all():
+        x, y = np.argwhere(~np.isfinite(R))[0]
+        raise DataError(f"the correlation of the variables number {x} and {y} is not a finite number")
+    if not np.allclose(R, R.T, atol=1e-8) or not np.allclose(R.diagonal(), 1.0, atol=1e-8):
+        raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
+    if not penalty > 0:
+        raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
+    if n <= len(R) + 1:
+        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
+    for k in range(1, len(R) + 1):  # the first variable that those before it determine
+        try:
+            pivot = float(np.linalg.cholesky(R[:k, :k])[-1, -1]) ** 2
+        except np.linalg.LinAlgError:
+            pivot = 0.0
+        if pivot < _SINGULAR:
+            raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")
+    return R

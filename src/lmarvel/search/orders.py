@@ -1,0 +1,201 @@
+"""The order search: a DAG of good score, from orders of the variables.
+
+Each order has a score: that of the DAG in which every variable takes the best parents among its predecessors. A *sweep*
+takes the variables in turn and moves each to its best place; sweeps are repeated until none moves (BOSS, see
+:mod:`lmarvel.search.regressions`). It begins at five fixed orders, which needs no random numbers:
+
+* smallest boundary last: take off, as last, the variable with the smallest Markov boundary among those left; its
+  reverse;
+* forward: append the variable that loses least by having only the earlier ones as parents;
+* by the diagonal of the inverse covariance (how well a variable is predicted by all others), upwards and downwards.
+
+A sweep cannot turn a whole family: for v with two parents or more, *families* puts v and then its parents in front and
+sweeps again.
+
+**What a sweep need not ask.** Let v stand at a place and w elsewhere. Only the side of w on which v stands can
+change. If v comes before w now, w without v has the same parents unless v was taken on the way to them; if v comes
+after w, w with v has the same parents unless v is tempting there. So most scores are known without asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lmarvel.graph.paths import bits, members
+from lmarvel.search.regressions import Family, Matrix, Regressions
+
+NOISE = 1e-6  # differences of scores below this are rounding
+MAX_SWEEPS = 30
+_FAMILY_SWEEPS = 6
+
+Check = Callable[[], None]
+
+
+def nothing() -> None:
+    """Check nothing."""
+
+
+class Order(NamedTuple):
+    """An order of the variables, the parents of each (by variable), and the score of that DAG."""
+
+    order: list[int]
+    parents: list[int]
+    score: float
+
+
+class _Sweeper:
+    """An order with the family of each variable, while variables are moved."""
+
+    def __init__(self, best: Regressions, order: Iterable[int]) -> None:
+        self.best = best
+        self.order = list(order)
+        self.family: dict[int, Family] = {}
+        self._refresh(0, len(self.order), 0)
+
+    def _refresh(self, start: int, stop: int, before: int) -> None:
+        """Choose the families again at some places; ``before`` are the predecessors of the first of them."""
+        for v in self.order[start:stop]:
+            self.family[v] = self.best(v, before)
+            before |= 1 << v
+
+    def move(self, v: int, noise: float) -> bool:
+        """Move v to its best place; tell whether it moved."""
+        best, family, at = self.best, self.family, self.order.index(v)
+        bit = 1 << v
+        others = self.order[:at] + self.order[at + 1 :]
+        own = best(v, 0)
+        # The change of the total against all others being after v; then v passes them one by one.
+        total, before = own.score, 0
+        totals = [total]
+        for place, w in enumerate(others):
+            now = family[w]
+            if place < at:  # v comes after w now
+                if now.tempting & bit:
+                    total += now.score - best(w, before | bit).score
+            elif now.taken & bit:
+                total += best(w, before).score - now.score
+            w_bit = 1 << w
+            before |= w_bit
+            if own.tempting & w_bit:
+                after = best(v, before)
+                total += after.score - own.score
+                own = after
+            totals.append(total)
+        place = min(range(len(totals)), key=totals.__getitem__)
+        if not totals[place] < totals[at] - noise:
+            return False
+        self.order = [*others[:place], v, *others[place:]]
+        first, last = min(at, place), max(at, place)
+        self._refresh(first, last + 1, bits(self.order[:first]))
+        return True
+
+    def result(self) -> Order:
+        parents = [0] * self.best.n_variables
+        for v, family in self.family.items():
+            parents[v] = family.parents
+        return Order(self.order, parents, sum(self.family[v].score for v in self.order))
+
+
+def settle(
+    best: Regressions,
+    order: Sequence[int],
+    max_sweeps: int = MAX_SWEEPS,
+    only: int = -1,
+    noise: float = NOISE,
+    check: Check = nothing,
+) -> Order:
+    """Move each variable (of the bit set ``only``) to its best place until none moves.
+
+    Examples
+    --------
+    >>> from lmarvel.search.regressions import GaussianLocal
+    >>> R = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])     # 0 --> 2 <-- 1
+    >>> settle(Regressions(GaussianLocal(R, 500, 12.4), 3), [2, 0, 1]).parents == [0, 0, 0b011]
+    True
+    """
+    sweeper = _Sweeper(best, order)
+    for _ in range(max_sweeps):
+        moved = False
+        for v in list(sweeper.order):
+            if only >> v & 1:
+                check()
+                moved |= sweeper.move(v, noise)
+        if not moved:
+            break
+    return sweeper.result()
+
+
+def turn_families(
+    best: Regressions, found: Order, rounds: int = 2, noise: float = NOISE, check: Check = nothing
+) -> Order:
+    """Put a variable and then its parents in front and settle again, for all variables, until that does not help."""
+    for _ in range(rounds):
+        start = found.score
+        for v in list(found.order):
+            parents = [u for u in found.order if found.parents[v] >> u & 1]
+            if len(parents) < 2:
+                continue
+            family = {v, *parents}
+            order = [v, *parents, *(u for u in found.order if u not in family)]
+            turned = settle(best, order, _FAMILY_SWEEPS, noise=noise, check=check)
+            if turned.score < found.score - noise:
+                found = turned
+        if found.score > start - noise:
+            break
+    return found
+
+
+def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[int]:
+    """Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one."""
+    left = list(range(len(covariance)))
+    order = []
+    precision = np.linalg.inv(covariance)
+    while left:
+        diagonal = precision.diagonal()
+        partial = precision * precision / np.outer(diagonal, diagonal)
+        sizes = (-n * np.log(np.maximum(1 - partial, 1e-12)) > price).sum(axis=1)
+        last = min(range(len(left)), key=lambda i: (sizes[i], -diagonal[i]))
+        order.append(left.pop(last))
+        column = np.delete(precision[:, last], last)
+        precision = np.delete(np.delete(precision, last, 0), last, 1) - np.outer(column, column) / diagonal[last]
+    return order[::-1]
+
+
+def forward(best: Regressions) -> list[int]:
+    """Append the variable that loses least by having only the earlier ones as parents."""
+    everything = (1 << best.n_variables) - 1
+    final = [best(v, everything & ~(1 << v)).score for v in range(best.n_variables)]
+    order: list[int] = []
+    before = 0
+    while len(order) < best.n_variables:
+        left = members(everything & ~before)
+        chosen = min(left, key=lambda u: (best(u, before).score - final[u], u))
+        order.append(chosen)
+        before |= 1 << chosen
+    return order
+
+
+def search_orders(
+    best: Regressions,
+    covariance: Matrix,
+    n: float,
+    noise: float = NOISE,
+    check: Check = nothing,
+    report: Callable[[Order], None] | None = None,
+) -> Order:
+    """Return the best DAG that sweeps from the five fixed orders, and then families, find."""
+    price = best.local.price
+    by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
+    last = smallest_boundary_last(covariance, n, price)
+    found: Order | None = None
+    for order in (last, forward(best), by_precision, by_precision[::-1], last[::-1]):
+        settled = settle(best, order, noise=noise, check=check)
+        if report is not None:
+            report(settled)
+        if found is None or settled.score < found.score:
+            found = settled
+    assert found is not None
+    return turn_families(best, found, noise=noise, check=check)

@@ -1,0 +1,186 @@
+"""Lift on covariances and tables: exact in the limit, legal always, free of the order of the columns."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from lmarvel import MAG, PAG, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.support import pags_of, support
+from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
+
+UNDIRECTED, BIDIRECTED = 3, 2
+
+
+def drawn(seed: int, nodes: int, latent: int, selection: int, degree: float = 2.5) -> tuple[Study, LinearSEM]:
+    dag = erdos_renyi(nodes, degree / (nodes - 1), seed=seed)
+    return hide(dag, latent, selection, seed=seed + 1), LinearSEM.random(dag, seed=seed + 2)
+
+
+def correlation_of(covariance: np.ndarray) -> np.ndarray:
+    scale = np.sqrt(covariance.diagonal())
+    return covariance / np.outer(scale, scale)
+
+
+def table(seed: int, nodes: int = 12, latent: int = 2, selection: int = 1, rows: int = 600) -> tuple[Study, np.ndarray]:
+    study, model = drawn(seed, nodes, latent, selection)
+    return study, model.sample(study, rows, seed=seed + 3)
+
+
+def names_of(found: LiftResult) -> tuple[str, ...]:
+    return tuple(f"X{v}" for v in range(len(found.pag)))
+
+
+@pytest.mark.parametrize("seed", range(500, 532))
+def test_population_covariances_give_the_true_pag(seed: int) -> None:
+    study, model = drawn(seed, 11, seed % 3, seed // 3 % 3)
+    truth = study.pag
+    start = LMarvel(test=MSeparation(study.mag)).fit(names=list(study.observed)).pag_
+    found = lift(correlation_of(model.covariance(study)), 10**8, start=start.marks)
+    assert np.array_equal(found.pag, truth.marks)
+
+
+@pytest.mark.parametrize("seed", range(600, 606))
+def test_what_is_returned_is_legal(seed: int) -> None:
+    _, X = table(seed)
+    found = lift(np.corrcoef(X.T), len(X))
+    names = names_of(found)
+    mag = MAG(names, found.mag)  # raises unless maximal and ancestral
+    assert explain_invalid(PAG(names, found.pag)) is None
+    assert np.array_equal(mag_to_pag(mag).marks, found.pag)
+    for score, marks in found.seen:
+        assert score <= min(s for s, _ in found.seen) + 100
+        MAG(names, marks)
+    assert len(found.seen) > 1
+
+
+@pytest.mark.parametrize("seed", [610, 611, 612])
+def test_the_order_of_the_columns_does_not_matter(seed: int) -> None:
+    _, X = table(seed)
+    R = np.corrcoef(X.T)
+    order = np.random.default_rng(seed).permutation(len(R))
+    plain, shuffled = lift(R, len(X)), lift(R[np.ix_(order, order)], len(X))
+    assert np.array_equal(plain.pag[np.ix_(order, order)], shuffled.pag)
+    assert shuffled.score == pytest.approx(plain.score, abs=1e-6)
+    moved = [(node.kind, tuple(sorted(int(order[v]) for v in node.members))) for node in shuffled.hidden]
+    assert sorted(moved) == sorted((node.kind, node.members) for node in plain.hidden)
+
+
+@pytest.mark.parametrize("seed", [620, 621, 622, 623])
+def test_the_score_is_that_of_the_likelihood(seed: int) -> None:
+    _, X = table(seed)
+    n, p = X.shape
+    found = lift(np.corrcoef(X.T), n, selection=False)
+    if found.hidden:
+        pytest.skip("a model with hidden nodes is no ancestral graph")
+    mag = MAG(names_of(found), found.mag)
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    likelihood = bic(mag, standard) - math.log(n) * (p + mag.n_edges)
+    assert found.score == pytest.approx(likelihood + 2 * math.log(n) * mag.n_edges, abs=1e-4)
+
+
+def square() -> tuple[np.ndarray, int]:
+    """Four variables joined in an undirected square: no graph without selection separates both pairs."""
+    K = np.eye(4) * 1.5
+    for x, y in ((0, 1), (1, 2), (2, 3), (3, 0)):
+        K[x, y] = K[y, x] = 0.45
+    return correlation_of(np.linalg.inv(K)), 2000
+
+
+def test_selection_is_found_with_its_evidence() -> None:
+    R, n = square()
+    found = lift(R, n)
+    assert np.count_nonzero((found.pag == UNDIRECTED) & (found.pag.T == UNDIRECTED)) == 8
+    assert found.selection_gain > 0.75 * 2 * math.log(n)
+
+
+def test_without_selection_nothing_is_undirected() -> None:
+    R, n = square()
+    found = lift(R, n, selection=False)
+    assert not ((found.mag == UNDIRECTED) & (found.mag.T == UNDIRECTED)).any()
+    assert found.selection_gain == 0
+    assert all(node.kind == "latent" for node in found.hidden)
+
+
+def test_without_latents_nothing_is_bidirected() -> None:
+    R = np.eye(4) + 0.45 * np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+    assert ((lift(R, 2000).mag == BIDIRECTED) & (lift(R, 2000).mag.T == BIDIRECTED)).any()
+    found = lift(R, 2000, latents=False)
+    assert not ((found.mag == BIDIRECTED) & (found.mag.T == BIDIRECTED)).any()
+
+
+def test_a_latent_node_is_found_and_weighed() -> None:
+    loadings = np.array([0.8, -0.7, 0.7, 0.6, 0.8, 0.0, 0.0])
+    R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
+    found = lift(R, 1000)
+    assert found.used == "hidden"
+    assert [(node.kind, node.members) for node in found.hidden] == [("latent", (0, 1, 2, 3, 4))]
+    assert found.hidden[0].gain > 20
+
+
+def test_a_plain_tree_is_not_taken_for_a_selected_sample() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        X = rng.normal(size=(3000, 12))
+        for v in range(1, 12):
+            X[:, v] += 0.8 * X[:, rng.integers(v)]
+        found = lift(np.corrcoef(X.T), len(X))
+        assert not ((found.pag == UNDIRECTED) & (found.pag.T == UNDIRECTED)).any()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.3])
+def test_a_deadline_gives_the_best_graph_so_far(seconds: float) -> None:
+    _, X = table(630, nodes=24, latent=3, selection=2)
+    found = lift(np.corrcoef(X.T), len(X), deadline=time.monotonic() + seconds)
+    assert explain_invalid(PAG(names_of(found), found.pag)) is None
+    if seconds == 0:
+        assert found.ended == "the time was up"
+        assert not found.pag.any()
+
+
+def test_progress_names_the_stages() -> None:
+    _, X = table(631)
+    told: list[str] = []
+    lift(np.corrcoef(X.T), len(X), progress=lambda stage, done, total: told.append(stage))
+    assert list(dict.fromkeys(told)) == ["order", "lift", "hidden"]
+
+
+def test_support_is_the_distance_to_another_mark() -> None:
+    _, X = table(632)
+    found = lift(np.corrcoef(X.T), len(X))
+    near = pags_of(found.seen)
+    figures = support(found.pag, found.score, near)
+    assert figures.shape == found.pag.shape
+    assert (figures >= 0).all()
+    for score, marks in near:
+        assert (figures[marks != found.pag] <= max(score - found.score, 0.0)).all()
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_few_variables(p: int) -> None:
+    found = lift(np.eye(p), 100)
+    assert found.pag.shape == (p, p)
+    assert not found.pag.any()
+
+
+def test_bad_input_is_named() -> None:
+    twins = np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 1.0], [0.5, 1.0, 1.0]])
+    with pytest.raises(DataError, match="variable number 2 is determined by those before it"):
+        lift(twins, 100)
+    with pytest.raises(DataError, match="4 rows are too few for 3 variables: a score needs at least 5 rows"):
+        lift(np.eye(3), 4)
+    with pytest.raises(DataError, match="number 0 and 1 is not a finite number"):
+        lift(np.array([[1.0, math.nan], [math.nan, 1.0]]), 100)
+    with pytest.raises(DataError, match="square"):
+        lift(np.ones((2, 3)), 100)
+    with pytest.raises(DataError, match="ones on the diagonal"):
+        lift(np.diag([1.0, 2.0]), 100)
+    with pytest.raises(ParameterError, match="penalty must be above 0"):
+        lift(np.eye(2), 100, penalty=0)
+    with pytest.raises(ParameterError, match="start must be a 2 x 2 matrix"):
+        lift(np.eye(2), 100, start=np.zeros((3, 3), np.int8))
