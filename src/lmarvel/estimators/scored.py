@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.moments import Moments
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
+from lmarvel.estimators.lift import table_of
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.score.m3hc import M3HCResult, m3hc
 from lmarvel.skeleton.state import Progress
@@ -78,7 +77,7 @@ class M3HC(PagEstimator):
         found = m3hc(
             ledger,
             None if boundaries.method == "none" else [set(mb) for mb in boundaries.sets],
-            _moments(ledger.test, data),
+            table_of(ledger.test, data),
             self.alpha,
             self.max_k,
             self.tabu,
@@ -89,19 +88,6 @@ class M3HC(PagEstimator):
         )
         undecided = np.array(found.undecided, dtype=np.intp).reshape(-1, 2)
         return Chosen(found.mag.marks, found.pag.marks, found.bic, _trace(found, self.selection), undecided)
-
-
-def _moments(test: IndependenceTest, data: Dataset | None) -> Moments:
-    """Return the moments behind the score, in the order of the test's variables."""
-    if test.moments is not None:
-        return test.moments
-    if data is None:
-        raise DataError("M3HC scores graphs on data: pass a table to fit, also with a test of your own")
-    moments = data.moments
-    if set(moments.names) != set(test.names):
-        raise DataError("the columns of the table and the variables of the test differ")
-    where = {name: i for i, name in enumerate(moments.names)}
-    return moments.take([where[name] for name in test.names])
 
 
 def _trace(found: M3HCResult, selection: bool) -> tuple[Event, ...]:

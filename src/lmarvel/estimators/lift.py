@@ -1,0 +1,147 @@
+"""Lift as an estimator: tests give it a graph to start from, a score chooses the graph."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.ledger import Ledger
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.discover import Chosen
+from lmarvel.graph.kinds import MAG
+from lmarvel.orient.engine import orient
+from lmarvel.orient.equivalence import orient_mag
+from lmarvel.search.ancestral import Marks
+from lmarvel.search.lift import LiftResult, lift
+from lmarvel.skeleton.lmarvel import Levels, lmarvel
+from lmarvel.skeleton.state import Learned, Progress
+from lmarvel.trace import BudgetEnded, Event
+
+_FOR_TESTS = 0.25  # of the seconds, at most, for the graph to start from
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class Lift(PagEstimator):
+    """Learn a PAG by score: orders of the variables, lifted to ancestral graphs and to hidden nodes.
+
+    The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
+    where a single test that errs turns a region round. It is a search, so it can end in a local optimum; L-MARVEL's
+    graph is one of its starts, which makes it exact in the limit of many rows. It needs a table of numbers with more
+    rows than columns. There are no random numbers, and the order of the columns does not matter.
+
+    Parameters
+    ----------
+    penalty : float
+        What an edge costs, in units of log n. BIC's is 1; 2 is better for marks.
+    latents : bool
+        False asserts that no unmeasured variable is a common cause of two measured ones.
+    selection : bool
+        False asserts that the sample was not selected.
+    alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
+        Of L-MARVEL, which gives the graph to start from; see :class:`LMarvel`.
+    max_seconds : float, optional
+        Stop after so many seconds, with the best graph so far.
+
+    Attributes
+    ----------
+    pag_, mag_ : PAG, MAG
+        The PAG, and the maximal ancestral graph that the score chose.
+    bic_ : float
+        The score, without what is the same for all graphs: minus two log-likelihood of standardised data and the
+        price of the edges.
+    result_ : Discovery
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, d, u = rng.normal(size=(3, 2000))                # u is not measured
+    >>> b = a + u + 0.5 * rng.normal(size=2000)
+    >>> c = d + u + 0.5 * rng.normal(size=2000)
+    >>> print(Lift().fit({"A": a, "B": b, "C": c, "D": d}).pag_)
+    nodes: A B C D
+    A o-> B
+    B <-> C
+    D o-> C
+    """
+
+    penalty: float = 2.0
+    latents: bool = True
+
+    def _check(self) -> None:
+        number = isinstance(self.penalty, int | float | np.number) and not isinstance(self.penalty, bool)
+        if not number or not 0 < self.penalty < float("inf"):
+            raise ParameterError(f"penalty must be a number above 0, not {self.penalty!r}; 2 is a usual choice")
+
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
+        """Run L-MARVEL for a start, then the search."""
+        moments = table_of(ledger.test, data)
+        start = self._start(ledger, boundaries, report)
+        correlation = moments.correlation()
+        found = lift(
+            correlation,
+            moments.n,
+            penalty=self.penalty,
+            selection=self.selection,
+            latents=self.latents,
+            start=start,
+            deadline=ledger.meter.deadline,
+            progress=report,
+        )
+        nothing_open = np.empty((0, 2), dtype=np.intp)
+        return Chosen(found.mag, found.pag, found.score, self._trace(found, moments), nothing_open)
+
+    def _start(self, ledger: Ledger, boundaries: Boundaries, report: Progress) -> Marks | None:
+        """Return L-MARVEL's PAG; a search that a budget cut short gives none."""
+        levels = Levels(self.alpha, boundaries.level)
+        learned: Learned = lmarvel(ledger, boundaries, levels, report)
+        if len(learned.undecided):
+            return None
+        now = time.monotonic()
+        deadline = now + _FOR_TESTS * max(ledger.meter.deadline - now, 0.0)
+        oriented = orient(
+            len(ledger.names),
+            learned.decided,
+            learned.is_collider,
+            self.selection,
+            learned.ambiguous,
+            deadline=deadline,
+        )
+        return oriented.marks if oriented.complete else None
+
+    def _trace(self, found: LiftResult, moments: Moments) -> tuple[Event, ...]:
+        ended = () if found.ended is None else (BudgetEnded(found.ended),)
+        mag = MAG._trusted(moments.names, found.mag)
+        return (*ended, *orient_mag(mag, self.selection).log)
+
+    @property
+    def mag_(self) -> MAG:
+        """The graph that the score chose."""
+        assert self.result_.mag is not None
+        return self.result_.mag
+
+    @property
+    def bic_(self) -> float:
+        """Its score."""
+        assert self.result_.bic is not None
+        return self.result_.bic
+
+
+def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
+    """Return the moments behind a score, in the order of the test's variables."""
+    if test.moments is not None:
+        return test.moments
+    if data is None:
+        raise DataError("a score needs data: pass a table to fit, also with a test of your own")
+    moments = data.moments
+    if set(moments.names) != set(test.names):
+        raise DataError("the columns of the table and the variables of the test differ")
+    where = {name: i for i, name in enumerate(moments.names)}
+    return moments.take([where[name] for name in test.names])
