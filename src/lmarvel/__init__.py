@@ -11,7 +11,7 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.data import Dataset, Kind
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
-from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Lift, LMarvel
+from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.explanation import Explanation, Reason
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
@@ -30,6 +30,7 @@ __all__ = [
     "MBCS",
     "PAG",
     "RFCI",
+    "Auto",
     "CITest",
     "CITestError",
     "DataError",

@@ -11,6 +11,7 @@ import typer
 from lmarvel.atomic import check_writable
 from lmarvel.cli.app import app, check_apart, fail, interruptible, progress_bar
 from lmarvel.cli.options import (
+    LEARNERS,
     Columns,
     Drop,
     Quiet,
@@ -33,7 +34,9 @@ from lmarvel.wording import open_pairs, readable
 @with_options(method_options())
 def learn(
     data: Table,
-    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "lmarvel",
+    method: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(LEARNERS)}; auto is lift where the table allows it, else lmarvel.")
+    ] = "auto",
     columns: Columns = None,
     drop: Drop = None,
     separator: Separator = None,

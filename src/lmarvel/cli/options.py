@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from lmarvel.errors import ParameterError
-from lmarvel.estimators import METHODS, PagEstimator
+from lmarvel.estimators import METHODS, Auto, PagEstimator
 
 Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")]
@@ -30,6 +30,7 @@ _HELP = {
     "max_tests": "Stop after so many tests.",
     "max_seconds": "Stop after so many seconds.",
 }
+LEARNERS: dict[str, type[PagEstimator]] = {"auto": Auto, **METHODS}
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -132,14 +133,14 @@ def _parameter(option: MethodOption, default: Any) -> inspect.Parameter:
 
 def estimator_of(method: str, **parameters: Any) -> PagEstimator:
     """Return a method with the parameters that were given, checked; None is one that was not."""
-    if method not in METHODS:
-        raise ParameterError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
+    if method not in LEARNERS:
+        raise ParameterError(f"unknown method {method!r}: choose from {', '.join(LEARNERS)}")
     given = {name: value for name, value in parameters.items() if value is not None}
     options = method_options()
     for name in given:
-        if method not in options[name].methods:
+        if name not in inspect.signature(LEARNERS[method]).parameters:
             owners = " and ".join(options[name].methods)
             raise ParameterError(f"{options[name].flag} is an option of {owners}, not of {method}: leave it out")
-    model = METHODS[method](**given)
+    model = LEARNERS[method](**given)
     model.check_parameters()
     return model

@@ -1,5 +1,6 @@
 """The estimators, in scikit-learn's manner: one interface for all methods."""
 
+from lmarvel.estimators.auto import Auto
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import FCI, MBCS, RFCI, LMarvel
@@ -14,4 +15,4 @@ METHODS: dict[str, type[PagEstimator]] = {
     "m3hc": M3HC,
 }
 
-__all__ = ["FCI", "M3HC", "MBCS", "METHODS", "RFCI", "LMarvel", "Lift", "PagEstimator"]
+__all__ = ["FCI", "M3HC", "MBCS", "METHODS", "RFCI", "Auto", "LMarvel", "Lift", "PagEstimator"]

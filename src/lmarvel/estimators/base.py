@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.base import CITest, checked_alpha
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import check_budgets
@@ -92,6 +93,10 @@ class PagEstimator(Estimator):
     def _starts_complete(cls) -> bool:
         """Whether the method can start from all pairs."""
         return False
+
+    def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str | None]:
+        """Return the method to run on a test, and why it was chosen; None where the user chose it."""
+        return self, None
 
     # --- learning ---------------------------------------------------------------------------------------
 

@@ -66,6 +66,9 @@ class Settings(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
 
+    def resolved(self, test: IndependenceTest) -> tuple[Settings, str | None]:
+        """Return the method to run, which "auto" chooses by the test, and why."""
+
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
 
@@ -104,6 +107,7 @@ def discover(
             unread = _recorded(settings, None, settings.boundary_alpha or settings.alpha, "none")
             return _nothing_learned(table.names, str(spent), clock, unread)
     given = as_ci_test(settings.test, table, names)
+    settings, why = settings.resolved(given)
     order = given.canonical_order()
     test = given.reordered(order)
     clock.lap("data")
@@ -115,10 +119,10 @@ def discover(
         boundaries = boundaries_for(settings.boundary, ledger, level)
     except BudgetSpent as spent:  # without boundaries no method can start
         clock.lap("boundary")
-        recorded = _recorded(settings, given, level, "none")
+        recorded = _recorded(settings, given, level, "none", why)
         return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     clock.lap("boundary")
-    recorded = _recorded(settings, given, level, boundaries.method)
+    recorded = _recorded(settings, given, level, boundaries.method, why)
     outcome = settings.learn(ledger, boundaries, table, report)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     return _discovery(found.moved(order), boundaries.moved(order), given, ledger, clock, recorded)
@@ -267,10 +271,14 @@ def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[
     return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries.sets, strict=True)}
 
 
-def _recorded(settings: Settings, test: IndependenceTest | None, level: float, boundary: str) -> dict[str, Any]:
+def _recorded(
+    settings: Settings, test: IndependenceTest | None, level: float, boundary: str, why: str | None = None
+) -> dict[str, Any]:
     """Return the settings as a result keeps them: plain values, with what "auto" became."""
     plain = {"method": type(settings).__name__, **settings.get_params()}
     plain |= {"boundary": boundary, "boundary_alpha": level}
+    if why is not None:
+        plain["chosen"] = why
     if test is not None:
         plain["test"] = test.name
         if test.rows is not None:

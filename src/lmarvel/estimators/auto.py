@@ -1,0 +1,60 @@
+"""The method that fits the table: Lift where rows and columns allow it, else L-MARVEL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.lift import Lift
+from lmarvel.estimators.methods import LMarvel
+
+MOST_COLUMNS = 60  # that Lift searches in some seconds
+ROWS_A_COLUMN = 2  # that a score needs at least to be worth more than tests
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class Auto(PagEstimator):
+    """Learn a PAG with the method that fits the table; the result says which, and why.
+
+    Parameters
+    ----------
+    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
+        As for :class:`LMarvel`.
+    penalty, latents
+        As for :class:`Lift`.
+    removal_threshold, assume_chordal, faithful
+        As for :class:`LMarvel`.
+
+    Examples
+    --------
+    >>> from lmarvel.datasets import CARS
+    >>> Auto().fit(CARS).result_.settings["chosen"]
+    'lift: 392 rows and 6 columns allow a search by score'
+    """
+
+    penalty: float = 2.0
+    latents: bool = True
+    removal_threshold: float = 0.8
+    assume_chordal: bool = False
+    faithful: bool = False
+
+    def _check(self) -> None:
+        for method in (Lift, LMarvel):
+            self._as(method)._check()
+
+    def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
+        """Return the method for this test, and why it was chosen."""
+        p, rows = len(test.names), test.rows
+        if test.moments is None or rows is None:
+            return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
+        if p > MOST_COLUMNS:
+            return self._as(LMarvel), f"lmarvel: {p} columns are many for a search by score, which takes {MOST_COLUMNS}"
+        if rows < max(ROWS_A_COLUMN * p, p + 2):
+            return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {p} columns"
+        return self._as(Lift), f"lift: {rows} rows and {p} columns allow a search by score"
+
+    def _as(self, method: type[PagEstimator]) -> PagEstimator:
+        """Return a method with the parameters that it has."""
+        known = method._defaults()
+        return method(**{name: value for name, value in self.get_params().items() if name in known})
