@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import time
 
+import numpy as np
 import pytest
 
-from lmarvel import DAG, PAG, Discovery, LMarvel, MSeparation, ParameterError, mag_to_pag
+from lmarvel import (
+    DAG,
+    FCI,
+    M3HC,
+    MBCS,
+    PAG,
+    RFCI,
+    Auto,
+    CITestError,
+    DataError,
+    Discovery,
+    FisherZ,
+    LMarvel,
+    MSeparation,
+    ParameterError,
+    mag_to_pag,
+)
+from lmarvel.ci.gaussian import kernel_name
 
 TRUTH = DAG.from_edges("A --> B", "U --> B", "U --> C", "D --> C")
 ORACLE = MSeparation(TRUTH, latent=["U"])
@@ -201,3 +220,101 @@ def test_one_variable_or_none_is_no_trouble() -> None:
     alone = LMarvel(test=lambda *_: 1.0).fit(names=["A"])
     assert alone.pag_ == PAG.from_edges(nodes=["A"])
     assert LMarvel(test=lambda *_: 1.0).fit(names=[]).pag_ == PAG.from_edges()
+
+
+# --- what was passed, and what is said of it --------------------------------------------------------------
+
+
+def columns(n: int = 60) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, n))
+    return {"A": a, "B": a + b, "C": c}
+
+
+def test_parameters_are_given_by_name_only() -> None:
+    with pytest.raises(TypeError):
+        LMarvel(0.05)
+
+
+def test_a_table_beside_a_test_must_be_about_the_same_variables() -> None:
+    test = FisherZ(columns())
+    assert LMarvel(test=test).fit(columns()).pag_ == LMarvel(test=test).fit().pag_
+    with pytest.raises(CITestError, match="the test does not know the variable Z"):
+        LMarvel(test=test).fit({**columns(), "Z": np.arange(60.0)})
+    with pytest.raises(CITestError, match="the test has the variable C that the table leaves out"):
+        LMarvel(test=test).fit({name: columns()[name] for name in "AB"})
+
+
+def test_the_search_that_ran_is_the_one_that_is_recorded() -> None:
+    assert LMarvel(test=FisherZ(columns(), compiled=False)).fit().result_.versions["search"] == "readable"
+    assert LMarvel(test=FisherZ(columns())).fit().result_.versions["search"] == kernel_name()
+
+
+@pytest.mark.parametrize("boundary", ["tc", "iamb"])
+def test_copies_of_columns_are_refused_whatever_the_boundaries(boundary: str) -> None:
+    table = columns(12)
+    table |= {f"N{i}": np.random.default_rng(100 + i).normal(size=12) for i in range(20)} if boundary == "iamb" else {}
+    with pytest.raises(DataError, match="'A' and 'Copy' are copies"):
+        LMarvel(boundary=boundary).fit({**table, "Copy": 2 * table["A"]})
+
+
+def test_a_tabu_list_without_room_is_refused_before_the_work() -> None:
+    with pytest.raises(ParameterError, match="tabu must be a whole number of at least 1"):
+        M3HC(tabu=0).check_parameters()
+
+
+def test_three_columns_that_depend_on_each_other_leave_nothing_undecided() -> None:
+    """25 rows, no limits: nothing limited the search."""
+    x = np.random.default_rng(0).normal(size=25)
+    table = {name: x + 0.3 * np.random.default_rng(k).normal(size=25) for k, name in enumerate("ABC", 1)}
+    found = LMarvel().fit(table).result_
+    assert found.budget_ended is None
+    assert not found.undecided
+
+
+def test_reading_counts_in_the_time() -> None:
+    table = np.random.default_rng(0).normal(size=(50, 3))
+    found = LMarvel(max_seconds=1e-9).fit(table).result_
+    assert found.nothing_learned
+    assert found.budget_ended == "max_seconds is used up"
+
+
+@pytest.mark.parametrize("method", [FCI, RFCI, MBCS, LMarvel, M3HC])
+def test_a_dense_table_of_many_columns_ends_in_time(method: type) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(1200, 500)) @ (np.eye(500) + np.triu(0.05 * rng.normal(size=(500, 500)), 1))
+    started = time.monotonic()
+    found = method(max_seconds=0.5).fit(table).result_
+    found.to_dict()
+    assert time.monotonic() - started < 8.0  # 0.5 s and what comes after; generous, for machines under load
+    assert found.undecided
+
+
+# --- the method that fits the table -----------------------------------------------------------------------
+
+
+def test_auto_takes_lift_where_the_table_allows_it_and_says_why() -> None:
+    settings = Auto().fit(columns()).result_.settings
+    assert settings["method"] == "Lift"
+    assert settings["chosen"] == "lift: 60 rows and 3 columns allow a search by score"
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "why"),
+    [
+        (np.random.default_rng(0).normal(size=(30, 20)), {}, "30 rows are few"),
+        (np.random.default_rng(0).normal(size=(500, 61)), {}, "61 columns are many"),
+        (None, {"test": ORACLE}, "the test is one of your own"),
+    ],
+)
+def test_auto_takes_lmarvel_elsewhere(data: object, options: dict[str, object], why: str) -> None:
+    settings = Auto(**options).fit(data).result_.settings
+    assert settings["method"] == "LMarvel"
+    assert why in settings["chosen"]
+
+
+def test_auto_hands_its_parameters_on() -> None:
+    settings = Auto(alpha=0.05, penalty=3.0).fit(columns()).result_.settings
+    assert (settings["alpha"], settings["penalty"]) == (0.05, 3.0)
+    with pytest.raises(ParameterError, match="penalty"):
+        Auto(penalty=0).fit(columns())

@@ -289,3 +289,29 @@ def test_whole_runs_are_equal_with_both_searches(seed: int, boundary: str) -> No
     assert dict(compiled.sepsets) == dict(readable.sepsets)
     assert compiled.removal_order == readable.removal_order
     assert compiled.stats.by_size()[2] > 20
+
+
+@pytest.mark.parametrize("position", [-1, 3, 10**8, 2**40, -(2**40)])
+def test_the_kernel_trusts_no_position(position: int) -> None:
+    R = np.eye(3)
+    for x, y, zs in ((0, position, ()), (position, 1, ()), (0, 1, (position,))):
+        with pytest.raises((IndexError, OverflowError)):
+            gaussian._kernel.partial(R, x, y, zs)
+    critical = np.zeros(8)
+    for query in (SepsetQuery(position, 1, ()), SepsetQuery(0, 1, (position,)), SepsetQuery(0, 1, (), (position,))):
+        with pytest.raises((IndexError, OverflowError)):
+            gaussian._kernel.search(R, 50, query, len(query.pool), critical)
+
+
+def test_the_kernel_trusts_no_length() -> None:
+    R, many = np.eye(3), tuple([2] * 1000)
+    with pytest.raises(ValueError, match="at most"):
+        gaussian._kernel.partial(R, 0, 1, many)
+    with pytest.raises(ValueError, match="buffers"):
+        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, many), 1, np.zeros(8))
+    with pytest.raises(ValueError, match="buffers"):
+        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 5, np.zeros(8))
+    with pytest.raises(ValueError, match="critical"):
+        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 1, np.zeros(1))
+    with pytest.raises(ValueError, match="square"):
+        gaussian._kernel.partial(np.zeros((3, 2)), 0, 1, ())
