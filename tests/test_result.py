@@ -104,8 +104,8 @@ def test_the_legend_has_every_kind_of_edge() -> None:
         ("Heart", "Fatigue", "Heart --> Fatigue: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
         ("Fatigue", "Heart", "Fatigue <-- Heart: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
         ("Diet", "Stress", "Diet, Stress: not adjacent. They are independent."),
-        ("Stress", "Fatigue", "Stress, Fatigue: not adjacent. Their Markov boundaries separate them: Heart."),
-        ("Fatigue", "Stress", "Fatigue, Stress: not adjacent. Their Markov boundaries separate them: Heart."),
+        ("Stress", "Fatigue", "Stress, Fatigue: not adjacent. They are independent given Heart."),
+        ("Fatigue", "Stress", "Fatigue, Stress: not adjacent. They are independent given Heart."),
     ],
 )
 def test_describe(found: Discovery, a: str, b: str, text: str) -> None:

@@ -221,7 +221,7 @@ class Discovery:
         >>> print(found.explain("Weight", "Horsepower"))                                     # doctest: +ELLIPSIS
         Weight and Horsepower are not adjacent
         Meaning: what is measured explains their dependence away.
-        No edge: Weight and Horsepower are independent given ... (p = 0.046, search around chordless cycles)
+        No edge: Weight and Horsepower are independent given ... (p = 0.046, boundary update)
         """
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:

@@ -202,6 +202,8 @@ def separation(given: str | None, own_boundaries: bool = False) -> str:
 def outside(a: str, b: str, settings: Mapping[str, Any]) -> str:
     """Return why two variables are not adjacent that were never asked about by themselves."""
     boundary, level = settings.get("boundary"), settings.get("boundary_alpha")
+    if boundary in (None, "none"):
+        return f"{a} and {b}: no test separated them"
     if boundary == "own":
         return f"{a} and {b} are not in each other's boundary, as these were given; no set was tested"
     above = f", p above {rounded(level)}" if isinstance(level, float) else ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lmarvel import MAG, LMarvel, MSeparation, mag_to_pag
-from lmarvel.estimators import base
+from lmarvel.estimators import discover
 from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.orient.draft import Draft, OutOfTime
 from lmarvel.orient.engine import orient
@@ -82,8 +82,8 @@ def test_a_result_says_that_marks_are_missing_for_want_of_time(monkeypatch: pyte
     def late(*args, **options):
         return orient(*args[:6], time.monotonic() - 1, **options)
 
-    monkeypatch.setattr(base, "orient", late)
+    monkeypatch.setattr(discover, "orient", late)
     mag = MAG.from_edges("A --> C", "B --> C")
     found = LMarvel(test=MSeparation(mag)).fit().result_
     assert found.budget_ended == "time ran out before all edges were oriented"
-    assert "before the budget ended" in str(found.explain("A", "C"))
+    assert "before the search ended" in str(found.explain("A", "C"))
