@@ -8,9 +8,12 @@ import time
 import numpy as np
 import pytest
 
-from lmarvel import MAG, PAG, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
+from lmarvel import DAG, MAG, PAG, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
 from lmarvel.errors import DataError, ParameterError
+from lmarvel.search.hidden import HiddenSearch
+from lmarvel.search.hidden_model import HiddenFits
 from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.record import Record
 from lmarvel.search.support import pags_of, support
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 
@@ -121,6 +124,31 @@ def test_a_latent_node_is_found_and_weighed() -> None:
     assert found.used == "hidden"
     assert [(node.kind, node.members) for node in found.hidden] == [("latent", (0, 1, 2, 3, 4))]
     assert found.hidden[0].gain > 20
+
+
+def test_a_selected_pair_is_found_though_it_joins_its_ancestors() -> None:
+    """Two colliders, selected on both: seven edges in an ancestral graph, five parameters with a selection node."""
+    dag = DAG.from_edges("A --> C", "B --> C", "D --> E", "F --> E", "C --> S", "E --> S")
+    study = Study(dag, selection=("S",))
+    found = lift(correlation_of(LinearSEM.random(dag, seed=3).covariance(study)), 1000)
+    assert np.array_equal(found.pag, study.pag.marks)
+    assert found.used == "hidden"
+    pair = tuple(sorted(study.observed.index(name) for name in ("C", "E")))
+    assert [(node.kind, node.members) for node in found.hidden] == [("selection", pair)]
+    assert found.hidden[0].gain > math.log(1000)
+    assert found.selection_gain == 0  # a graph without selection has the same class
+
+
+def test_a_hidden_node_that_the_score_does_not_miss_is_dropped() -> None:
+    loadings = np.array([0.8, -0.7, 0.7, 0.6, 0.8])
+    R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
+    search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
+    model = search.run(search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5)))
+    idle = search.replace(model, 0b00011, "selection")  # one more node, over a pair that is explained already
+    kept, nodes = search.simplified(idle)
+    assert kept.selections == ()
+    assert [(node.kind, node.nodes) for node in nodes] == [("latent", 0b11111)]
+    assert kept.score < idle.score
 
 
 def test_a_plain_tree_is_not_taken_for_a_selected_sample() -> None:

@@ -41,7 +41,7 @@ _CLIQUES, _REFRESHED, _POLISHED = 20, 12, 4
 _MOST_SETS = 400
 _ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
-_MISSED = 0.5  # a hidden node that the score misses by less goes
+_MISSED = 0.25  # a hidden node that the score misses by less than this share of the price goes
 _START = 0.8  # loadings begin at this share of the leading eigenvector
 
 
@@ -52,6 +52,14 @@ class Change(NamedTuple):
     nodes: int
     which: int = -1
     node: int = -1
+
+
+class Missed(NamedTuple):
+    """A hidden node: its kind, the nodes that it is tied to, and by how much the score would be worse without it."""
+
+    kind: Kind
+    nodes: int
+    by: float
 
 
 class HiddenSearch:
@@ -91,7 +99,7 @@ class HiddenSearch:
         if large is not model:
             self._climb(large)
         self._climb(model)
-        return self._simplified(min(self.met, key=lambda met: met.score))
+        return min(self.met, key=lambda met: met.score)
 
     def _climb(self, model: HiddenModel, smallest: int = 2) -> HiddenModel:
         for done in range(_ROUNDS):
@@ -121,18 +129,18 @@ class HiddenSearch:
         self.met.append(model)
         return model
 
-    def _simplified(self, model: HiddenModel) -> HiddenModel:
-        """Drop hidden nodes that the score does not miss, one after the other."""
-        again = True
-        while again:
-            again = False
-            for _, _, without in self.without_each(model):
-                if without.score < model.score + _MISSED:
-                    self.met = [met for met in self.met if met.score >= without.score]
-                    model = self._note(without)
-                    again = True
+    def simplified(self, model: HiddenModel, limit: float = math.inf) -> tuple[HiddenModel, list[Missed]]:
+        """Drop hidden nodes that the score does not miss, while it stays below a limit; return it and what it keeps."""
+        while True:
+            kept = []
+            for kind, nodes, without in self.without_each(model):
+                missed = without.score - model.score
+                if missed < _MISSED * self.fits.price and without.score < limit:
+                    model = without
                     break
-        return model
+                kept.append(Missed(kind, nodes, missed))
+            else:
+                return model, kept
 
     def without_each(self, model: HiddenModel) -> Iterator[tuple[Kind, int, HiddenModel]]:
         """Iterate over the hidden nodes: kind, what it is tied to, and the model without it, adapted."""

@@ -29,7 +29,7 @@ from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.score.m3hc import maximal
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
-from lmarvel.search.hidden import HiddenSearch, Kind
+from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.lifting import MARGIN, Lifting
 from lmarvel.search.orders import Order, search_orders
@@ -238,9 +238,7 @@ class _Search:
         finally:
             for model in self.hidden.met:
                 if model.m > model.p or model.selections:
-                    mag = projected(model)
-                    self.record.see_marks(model.score, mag)
-                    self.found.append(_Found(model.score, mag, pag_of(mag, self.selection), "hidden", model))
+                    self.found.append(self._of_model(model))
 
     # --- answers ----------------------------------------------------------------------------------------
 
@@ -276,31 +274,38 @@ class _Search:
 
     def result(self, back: np.ndarray) -> LiftResult:
         """Return the answer in the caller's order of columns."""
-        answer, gain = self.choose()
-        place = np.ix_(back, back)
-        seen = tuple((score, marks[place]) for score, marks in self.record.graphs())
+        chosen, gain = self.choose()
+        answer, nodes = self._simplified(chosen)
+        gain = gain - (answer.score - chosen.score) if answer.needs_selection else 0.0
+        place, columns = np.ix_(back, back), np.argsort(back)
+        seen = (1 << len(self.R)) - 1
+        hidden = [
+            HiddenNode(node.kind, tuple(sorted(int(columns[v]) for v in members(node.nodes & seen))), node.by)
+            for node in nodes
+        ]
         return LiftResult(
             mag=answer.mag[place],
             pag=answer.pag[place],
             score=answer.score,
-            hidden=() if answer.model is None else self._nodes(answer.model, back),
+            hidden=tuple(sorted(hidden)),
             used=answer.used,
             selection_gain=gain,
-            seen=seen,
+            seen=tuple((score, marks[place]) for score, marks in self.record.graphs()),
             ended=self.ended,
         )
 
-    def _nodes(self, model: HiddenModel, back: np.ndarray) -> tuple[HiddenNode, ...]:
-        """Return the hidden nodes of a model, with what the score would lose without each."""
-        columns = np.argsort(back)
-        assert self.hidden is not None
-        search = self.hidden
-        search.record = Record(self.n)  # a few fits more, also when the time is up
-        seen = (1 << model.p) - 1
-        return tuple(
-            HiddenNode(kind, tuple(sorted(int(columns[v]) for v in members(mask & seen))), without.score - model.score)
-            for kind, mask, without in search.without_each(model)
-        )
+    def _simplified(self, answer: _Found) -> tuple[_Found, list[Missed]]:
+        """Drop the hidden nodes of an answer that the score does not miss, and weigh the others."""
+        if answer.model is None or self.hidden is None:
+            return answer, []
+        self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
+        model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
+        return (answer if model is answer.model else self._of_model(model)), nodes
+
+    def _of_model(self, model: HiddenModel) -> _Found:
+        mag = projected(model)
+        self.record.see_marks(model.score, mag)
+        return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
 
 
 def projected(model: HiddenModel) -> Marks:

@@ -88,9 +88,9 @@ class GaussianLocal:
         variance = float(self._own[v])
         if parents:
             near = list(members(parents))
-            rows = self.covariance[near]
+            rows = self.covariance.take(near, 0)
             beside = rows[:, v]
-            _, slope, failed = lapack.dposv(rows[:, near], beside)
+            _, slope, failed = lapack.dposv(rows.take(near, 1), beside)
             variance = 0.0 if failed else variance - float(slope @ beside)
         return self._value(variance)
 
@@ -102,29 +102,32 @@ class GaussianLocal:
         S = self.covariance
         if parents:
             near = list(members(parents))
-            rows = S[near]
-            _, slopes, failed = lapack.dposv(rows[:, near], rows)
+            rows = S.take(near, 0)
+            root, failed = lapack.dpotrf(rows.take(near, 1), lower=1)
             if failed:
                 return math.inf, []
-            shared = S[v] - rows[:, v] @ slopes
-            left = self._own - np.einsum("ij,ij->j", rows, slopes)
-            left[near] = np.inf
+            scores, _ = lapack.dtrtrs(root, rows, lower=1)  # covariances with uncorrelated combinations of the parents
+            shared = S[v] - scores[:, v] @ scores
+            scores *= scores
+            left = np.maximum(self._own - scores.sum(0), 1e-12)
+            left.put(near, np.inf)
         else:
-            shared, left = S[v], self._own.copy()
+            shared, left = S[v].copy(), self._own.copy()
         variance = float(shared[v])
         left[v] = np.inf
         if variance < _LEAST_VARIANCE:
             return math.inf, []
-        explained = shared * shared / (np.maximum(left, 1e-12) * variance)
-        found = (explained > self._pays).nonzero()[0]
-        order = found[(-explained[found]).argsort(kind="stable")]
+        shared *= shared
+        shared /= left  # what each of the others would take off the variance
+        found = (shared > self._pays * variance).nonzero()[0]
+        order = found[(-shared[found]).argsort(kind="stable")] if len(found) > 1 else found
         return self._value(variance), [1 << u for u in order.tolist()]
 
     def removal(self, v: int, parents: int) -> int:
         """Return the parent, as a bit, that is best left out since it does not pay its price; 0 if all pay."""
         near = list(members(parents))
-        rows = self.covariance[near]
-        factor, failed = lapack.dpotrf(rows[:, near])
+        rows = self.covariance.take(near, 0)
+        factor, failed = lapack.dpotrf(rows.take(near, 1))
         if failed:
             return 0
         inverse, _ = lapack.dpotri(factor)
