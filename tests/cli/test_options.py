@@ -113,7 +113,10 @@ def test_a_comparison_has_the_options_that_all_methods_share() -> None:
     words = ("--methods", "lmarvel,mbcs", "--boundary-alpha", "0.004", "--no-selection", "--format", "json")
     compared = json.loads(run("compare", CARS, *words).out)
     for found in compared["methods"].values():
-        assert found["settings"].items() >= {"boundary_alpha": 0.004, "selection": False, "max_seconds": 60.0}.items()
+        assert (
+            found["result"]["settings"].items()
+            >= {"boundary_alpha": 0.004, "selection": False, "max_seconds": 60.0}.items()
+        )
     assert run("compare", CARS, "--tabu", "3").code == 2
     done = run("compare", CARS, "--alpha", "2")
     assert (done.code, "alpha must lie" in done.err) == (2, True)

@@ -69,7 +69,14 @@ def essence(result: Discovery) -> dict[str, Any]:
 
 
 def every_pair_is_accounted_for(result: Discovery) -> bool:
-    return all(result.pag.has_edge(a, b) != ((a, b) in result.sepsets) for a, b in combinations(result.pag.names, 2))
+    """Each pair is joined, or separated by a set that was tested, or outside each other's boundary."""
+    for a, b in combinations(result.pag.names, 2):
+        separated = (a, b) in result.sepsets or (bool(result.boundaries) and b not in result.boundaries[a])
+        if result.pag.has_edge(a, b) and (a, b) in result.sepsets:
+            return False
+        if not result.pag.has_edge(a, b) and not separated:
+            return False
+    return True
 
 
 # --- right ------------------------------------------------------------------------------------------------
@@ -192,7 +199,8 @@ def test_a_run_finishes_whatever_the_test_answers(seed: int, alpha: float, thres
         return answers.setdefault((frozenset((x, y)), frozenset(given)), float(rng.random() ** 4))
 
     for boundary in ("tc", "gs", "iamb", "inter-iamb", "fast-iamb"):
-        model = LMarvel(alpha, random_answer, boundary, removal_threshold=threshold).fit(names="ABCDEFG")
+        model = LMarvel(alpha=alpha, test=random_answer, boundary=boundary, removal_threshold=threshold)
+        model.fit(names="ABCDEFG")
         assert every_pair_is_accounted_for(model.result_)
 
 

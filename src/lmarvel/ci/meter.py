@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from lmarvel.errors import ParameterError
 
@@ -98,6 +100,19 @@ class Meter:
         """Raise :class:`BudgetSpent` if the time is used up."""
         if time.monotonic() > self.deadline:
             raise BudgetSpent("max_seconds is used up")
+
+    @contextmanager
+    def part(self, tests: int, share: float) -> Iterator[None]:
+        """Allow no more than so many tests, and this share of the time that is left, for a part of the work."""
+        before = self.max_tests, self.deadline
+        most = self.n_tests + tests
+        now = time.monotonic()
+        self.max_tests = most if self.max_tests is None else min(self.max_tests, most)
+        self.deadline = now + share * max(self.deadline - now, 0.0)
+        try:
+            yield
+        finally:
+            self.max_tests, self.deadline = before
 
     def tests_by_size(self, phase: str | None = None) -> dict[int, int]:
         """Return how many tests had conditioning sets of each size, in one phase or in all."""

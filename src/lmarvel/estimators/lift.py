@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,9 @@ from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Learned, Progress
 from lmarvel.trace import BudgetEnded, Event
 
-_FOR_TESTS = 0.25  # of the seconds, at most, for the graph to start from
+# For the graph to start from: tests at most, and a share of the seconds.
+_MOST_TESTS = 200_000
+_FOR_TESTS = 0.25
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -99,21 +100,20 @@ class Lift(PagEstimator):
         return Chosen(found.mag, found.pag, found.score, self._trace(found, moments), nothing_open)
 
     def _start(self, ledger: Ledger, boundaries: Boundaries, report: Progress) -> Marks | None:
-        """Return L-MARVEL's PAG; a search that a budget cut short gives none."""
+        """Return L-MARVEL's PAG; a search that takes too long gives none."""
         levels = Levels(self.alpha, boundaries.level)
-        learned: Learned = lmarvel(ledger, boundaries, levels, report)
-        if len(learned.undecided):
-            return None
-        now = time.monotonic()
-        deadline = now + _FOR_TESTS * max(ledger.meter.deadline - now, 0.0)
-        oriented = orient(
-            len(ledger.names),
-            learned.decided,
-            learned.is_collider,
-            self.selection,
-            learned.ambiguous,
-            deadline=deadline,
-        )
+        with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
+            learned: Learned = lmarvel(ledger, boundaries, levels, report)
+            if len(learned.undecided):
+                return None
+            oriented = orient(
+                len(ledger.names),
+                learned.decided,
+                learned.is_collider,
+                self.selection,
+                learned.ambiguous,
+                deadline=ledger.meter.deadline,
+            )
         return oriented.marks if oriented.complete else None
 
     def _trace(self, found: LiftResult, moments: Moments) -> tuple[Event, ...]:
