@@ -213,7 +213,7 @@ class Explainer:
         if doubt is not None and doubt.strongest is not None:
             return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self._alpha), (), doubt)
         if members is None and self.scored:
-            return Reason(f"{a} and {b}: the search by score left the edge out")
+            return Reason(f"{a} and {b}: {wording.left_out(self.is_undecided(x, y))}")
         if members is None:
             return Reason(wording.outside(a, b, self.settings))
         if event is not None:
