@@ -184,6 +184,8 @@ class Explainer:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
         event = self.kept.get(pair)
+        if event is None and self.scored:
+            return Reason("the graph that the search by score chose has it")
         if event is None or event.strongest is None:
             bounded = event is not None and self.settings.get("boundary") != "none"
             return Reason(wording.unseparated(bounded), (), event)

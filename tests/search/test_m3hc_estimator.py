@@ -42,6 +42,8 @@ def test_the_climb_begins_with_a_mag_of_l_marvels_pag(seed: int) -> None:
     still = fitted(test, start="lmarvel", max_iterations=0)
     assert still.trace[0] == Began("lmarvel", "a MAG of L-MARVEL's PAG")
     assert still.pag == pag
+    edge = next(pag.edges())
+    assert "the graph that the search by score chose has it" in str(still.explain(edge.a, edge.b))
     found = fitted(test, start="lmarvel")
     assert found.bic is not None
     assert found.bic <= bic(pag_to_mag(pag), test) + 1e-6
