@@ -197,3 +197,11 @@ def test_a_limit_on_conditioning_sets_is_the_reason_of_what_it_leaves_open() -> 
     found = fitted(study_data(20, 8), max_conditioning=1)
     assert found.undecided
     assert found.budget_ended == "max_conditioning=1 limited the search while pairs were tested"
+
+
+def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lmarvel.search.record.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
+    assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time was up")
+    assert found.budget_ended is None  # the climb itself came to its end
+    assert found.pag.n_edges
