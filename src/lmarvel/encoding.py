@@ -20,6 +20,7 @@ from lmarvel.orient.rules import RULES
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.trace import (
     Adjacent,
+    Began,
     BudgetEnded,
     Doubtful,
     Event,
@@ -106,7 +107,7 @@ _TEXT = _Coder(lambda value, names: value, lambda plain, index: text(plain))
 _CODERS = {
     **dict.fromkeys(("x", "y", "z"), _VARIABLE),
     **dict.fromkeys(("sepset", "boundary", "adjacent", "given", "remaining"), _MEMBERS),
-    **dict.fromkeys(("before", "after", "phase", "reason"), _TEXT),
+    **dict.fromkeys(("before", "after", "phase", "reason", "graph"), _TEXT),
     "strongest": _PERHAPS,
     "pvalue": _PVALUE,
     "bic": _NUMBER,
@@ -119,6 +120,7 @@ _KINDS: dict[str, type] = {
     "removed": Removed,
     "left boundary": LeftBoundary,
     "none removable": NoneRemovable,
+    "began": Began,
     "moved": Moved,
     "budget ended": BudgetEnded,
 }

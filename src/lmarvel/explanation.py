@@ -184,6 +184,8 @@ class Explainer:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
         event = self.kept.get(pair)
+        if event is None and self.scored:
+            return Reason("the graph that the search by score chose has it")
         if event is None or event.strongest is None:
             bounded = event is not None and self.settings.get("boundary") != "none"
             return Reason(wording.unseparated(bounded), (), event)
@@ -213,7 +215,7 @@ class Explainer:
         if doubt is not None and doubt.strongest is not None:
             return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self._alpha), (), doubt)
         if members is None and self.scored:
-            return Reason(f"{a} and {b}: the search by score left the edge out")
+            return Reason(f"{a} and {b}: {wording.left_out(self.is_undecided(x, y))}")
         if members is None:
             return Reason(wording.outside(a, b, self.settings))
         if event is not None:

@@ -253,7 +253,8 @@ class Discovery:
             return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
         given = self._explainer.separation(self.pag.index(a), self.pag.index(b))[0]
         if given is None and self.mag is not None:
-            why = "The search by score left the edge out."
+            undecided = self._explainer.is_undecided(self.pag.index(a), self.pag.index(b))
+            why = wording.left_out(undecided).capitalize() + "."
         else:
             shown = None if given is None else self._explainer.given(given) if given else ""
             why = wording.separation(shown, self.settings.get("boundary") == "own")

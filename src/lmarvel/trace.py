@@ -85,6 +85,14 @@ class NoneRemovable:
 
 
 @dataclass(frozen=True, slots=True)
+class Began:
+    """A search by score began with this graph ("empty": no edges): what it is, or why it is not the one asked for."""
+
+    graph: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A move of a search by score: the edge between x and y before and after, and the BIC that it led to."""
 
@@ -110,6 +118,7 @@ Event = (
     | Removed
     | LeftBoundary
     | NoneRemovable
+    | Began
     | Moved
     | BudgetEnded
     | RuleApplication

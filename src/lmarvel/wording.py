@@ -167,6 +167,11 @@ def unseparated(bounded: bool) -> str:
     return ("each is in the other's Markov boundary, and " if bounded else "") + "no separating set was found"
 
 
+def left_out(undecided: bool) -> str:
+    """Return why two variables are not adjacent in a graph that a search by score chose."""
+    return "the search by score left the edge out" + (", but ended before the pair was settled" if undecided else "")
+
+
 def closest(given: str, p: float, level: float) -> str:
     """Return why two variables are adjacent: how close they came to being separated, and whether the tests disagree."""
     if p <= level:

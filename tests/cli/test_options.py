@@ -29,6 +29,7 @@ VALUES: dict[str, Any] = {
     "tabu": 4,
     "patience": 5,
     "max_iterations": 6,
+    "start": "lmarvel",
     "max_conditioning": 3,
     "max_tests": 100_000,
     "max_seconds": 50.0,
@@ -85,6 +86,8 @@ def test_several_options_at_once() -> None:
     [
         (("--method", "fci", "--colliders", "vote"), "colliders must be one of"),
         (("--method", "m3hc", "--tabu", "-1"), "tabu must be a whole number"),
+        (("--method", "m3hc", "--start", "fci"), "start must be one of empty, lmarvel, lift"),
+        (("--method", "m3hc", "--start", "lmarvel", "--boundary", "none"), "needs Markov boundaries"),
         (("--boundary", "none"), "boundary must be one of"),
         (("--test", "chi"), "test must be"),
     ],

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
-from lmarvel.errors import ParameterError
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.lift import table_of
-from lmarvel.orient.equivalence import orient_mag
-from lmarvel.score.m3hc import M3HCResult, m3hc
+from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.orient.engine import orient
+from lmarvel.orient.equivalence import orient_mag, pag_to_mag
+from lmarvel.search.ancestral import AncestralGraph, direct_chordal
+from lmarvel.search.lift import lift
+from lmarvel.search.m3hc import M3HCResult, check_limits, m3hc
+from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress
-from lmarvel.trace import BudgetEnded, Event, Moved
+from lmarvel.trace import Began, BudgetEnded, Event, Moved
+
+STARTS = ("empty", "lmarvel", "lift")
+_FOR_START = 0.5  # of the seconds that are left, at most, for the graph to start from
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -24,13 +35,17 @@ class M3HC(PagEstimator):
     """Learn a MAG and its PAG with M3HC, hill climbing on BIC (Tsirlis, Lagani, Triantafillou & Tsamardinos 2018).
 
     A test restricts the pairs that may be adjacent (MMPC), then edges are added, turned and deleted greedily, with a
-    tabu list. It always returns a legal PAG, and guarantees no more: a greedy search can end in a local optimum. It
-    cannot represent selection (no undirected edges). The score is Gaussian, so it needs a table.
+    tabu list. It always returns a legal PAG, and guarantees no more: a greedy search can end in a local optimum. As
+    published it cannot represent selection (no undirected edges) and begins without edges; ``undirected`` and ``start``
+    change that. The score is Gaussian, so it needs a table.
 
     Parameters
     ----------
-    alpha, test, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
-        As for :class:`LMarvel`.
+    alpha, test, boundary_alpha, max_conditioning, max_tests, max_seconds
+        As for :class:`LMarvel`. Pairs that a budget leaves open, in the tests or in the climb, are listed in
+        ``result_.undecided``.
+    selection : bool
+        False asserts that the sample was not selected. It rules undirected edges out and switches the rules R5-R7 off.
     boundary : {"auto", "none", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"} or mapping
         Where pairs are chosen from: Markov boundaries, or all pairs with "none".
     max_k : int
@@ -41,6 +56,12 @@ class M3HC(PagEstimator):
         How many moves without a better graph to make before giving up.
     max_iterations : int, optional
         The most moves to make.
+    undirected : bool
+        Whether the climb tries undirected edges too, which say that the sample was selected.
+    start : {"empty", "lmarvel", "lift"}
+        Where the climb begins: without edges, with a MAG of L-MARVEL's PAG, or with Lift's MAG. The edges of that graph
+        are candidates beside those of MMPC. Where there is no such graph the climb begins without edges; the first
+        record of the trace tells.
 
     Examples
     --------
@@ -48,36 +69,42 @@ class M3HC(PagEstimator):
     >>> rng = np.random.default_rng(0)
     >>> a, d, u = rng.normal(size=(3, 2000))
     >>> b, c = a + u + 0.5 * rng.normal(size=2000), d + u + 0.5 * rng.normal(size=2000)
-    >>> model = M3HC().fit({"A": a, "B": b, "C": c, "D": d})
-    >>> print(model.pag_)
+    >>> table = {"A": a, "B": b, "C": c, "D": d}
+    >>> print(M3HC().fit(table).pag_)
     nodes: A B C D
     A o-> B
     B <-> C
     D o-> C
+    >>> M3HC(start="lmarvel").fit(table).result_.trace[0]
+    Began(graph='lmarvel', reason="a MAG of L-MARVEL's PAG")
     """
 
     max_k: int = 10
     tabu: int = 100
     patience: int = 50
     max_iterations: int | None = None
+    undirected: bool = False
+    start: str = "empty"
 
     @classmethod
     def _starts_complete(cls) -> bool:
         return True
 
     def _check(self) -> None:
-        for name, least in (("max_k", 0), ("tabu", 1), ("patience", 1), ("max_iterations", 0)):
-            value = vars(self)[name]
-            optional = name == "max_iterations" and value is None
-            if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-                raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        check_limits(self.max_k, self.tabu, self.patience, self.max_iterations)
+        if self.start not in STARTS:
+            raise ParameterError(f"start must be one of {', '.join(STARTS)}, not {self.start!r}")
+        if self.start == "lmarvel" and self.boundary == "none":
+            raise ParameterError('start="lmarvel" needs Markov boundaries: leave boundary="none" out')
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run M3HC."""
+        moments = table_of(ledger.test, data)
+        start = self._start(ledger, boundaries, moments, report)
         found = m3hc(
             ledger,
             None if boundaries.method == "none" else [set(mb) for mb in boundaries.sets],
-            table_of(ledger.test, data),
+            moments,
             self.alpha,
             self.max_k,
             self.tabu,
@@ -85,9 +112,72 @@ class M3HC(PagEstimator):
             self.max_iterations,
             report,
             self.selection,
+            self.undirected,
+            start.mag,
         )
         undecided = np.array(found.undecided, dtype=np.intp).reshape(-1, 2)
-        return Chosen(found.mag.marks, found.pag.marks, found.bic, _trace(found, self.selection), undecided)
+        trace = (*self._began(start, found), *_trace(found, self.selection))
+        return Chosen(found.mag.marks, found.pag.marks, found.bic, trace, undecided)
+
+    # --- where the climb begins -------------------------------------------------------------------------
+
+    def _start(self, ledger: Ledger, boundaries: Boundaries, moments: Moments, report: Progress) -> _Start:
+        if self.start == "empty":
+            return _Start(None, "")
+        now = time.monotonic()
+        deadline = now + _FOR_START * max(ledger.meter.deadline - now, 0.0)
+        if self.start == "lmarvel":
+            return self._from_lmarvel(ledger, boundaries, deadline, report)
+        return self._from_lift(moments, deadline, report)
+
+    def _from_lmarvel(self, ledger: Ledger, boundaries: Boundaries, deadline: float, report: Progress) -> _Start:
+        """Return a MAG of L-MARVEL's PAG, with directed edges where these say the same as undirected ones."""
+        learned = lmarvel(ledger, boundaries, Levels(self.alpha, boundaries.level), report)
+        if len(learned.undecided):
+            return _Start(None, "L-MARVEL was cut short")
+        oriented = orient(
+            len(ledger.names),
+            learned.decided,
+            learned.is_collider,
+            self.selection,
+            learned.ambiguous,
+            deadline=deadline,
+        )
+        if not oriented.complete:
+            return _Start(None, "L-MARVEL was cut short")
+        try:
+            member = pag_to_mag(PAG._trusted(ledger.names, oriented.marks))
+        except GraphError as error:
+            return _Start(None, f"L-MARVEL's PAG is not legal: {error}")
+        graph = direct_chordal(AncestralGraph.of_marks(member.marks))
+        return _Start(MAG._trusted(ledger.names, graph.marks()), "a MAG of L-MARVEL's PAG")
+
+    def _from_lift(self, moments: Moments, deadline: float, report: Progress) -> _Start:
+        """Return Lift's MAG; one without undirected edges, unless the climb knows them."""
+        selection = self.selection and self.undirected
+        try:
+            found = lift(moments.correlation(), moments.n, selection=selection, deadline=deadline, progress=report)
+        except DataError as error:
+            return _Start(None, f"Lift has no graph: {error}")
+        told = "Lift's MAG" if found.ended is None else f"Lift's MAG, cut short: {found.ended}"
+        return _Start(MAG._trusted(moments.names, found.mag), told)
+
+    def _began(self, start: _Start, found: M3HCResult) -> tuple[Began, ...]:
+        """Return the record of where the climb began; none where it was to begin without edges."""
+        if self.start == "empty":
+            return ()
+        if start.mag is None:
+            return (Began("empty", start.told),)
+        if found.refused is not None:
+            return (Began("empty", f"{start.told} was not taken: {found.refused}"),)
+        return (Began(self.start, start.told),)
+
+
+class _Start(NamedTuple):
+    """A graph to start from, and what it is; or None, and why."""
+
+    mag: MAG | None
+    told: str
 
 
 def _trace(found: M3HCResult, selection: bool) -> tuple[Event, ...]:

@@ -7,7 +7,10 @@ has; :func:`lmarvel.explain_invalid` tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.checks import checked_names, look_up, parse_edges
@@ -215,15 +218,42 @@ def explain_not_maximal(graph: MixedGraph) -> str | None:
     Such a pair is joined by an inducing path, which is a collider path, so only pairs that a collider path
     joins need a look.
     """
+    for x, y in _inseparable(graph):
+        path = inducing_path(graph, x, y, 0, 0) or []
+        shown = ", ".join(readable(graph.names[v]) for v in path)
+        pair = f"{readable(graph.names[x])} and {readable(graph.names[y])}"
+        return f"not maximal: no set separates {pair}, because of the inducing path {shown}"
+    return None
+
+
+def _inseparable(graph: MixedGraph) -> Iterator[tuple[int, int]]:
+    """Iterate over the pairs that are not adjacent and that no set separates, ascending."""
     for x in range(len(graph)):
         near = collider_connected(graph, x) & ~graph.masks.adjacent[x]
         for y in members(near >> (x + 1) << (x + 1)):
             if has_inducing_path(graph, x, y, 0, 0):
-                path = inducing_path(graph, x, y, 0, 0) or []
-                shown = ", ".join(readable(graph.names[v]) for v in path)
-                pair = f"{readable(graph.names[x])} and {readable(graph.names[y])}"
-                return f"not maximal: no set separates {pair}, because of the inducing path {shown}"
-    return None
+                yield x, y
+
+
+def maximal(names: tuple[str, ...], marks: NDArray[np.int8]) -> tuple[MAG, list[tuple[int, int]]]:
+    """Join the pairs of an ancestral graph that an inducing path makes inseparable; return the MAG and these pairs.
+
+    x <-> y keeps the separations, and the graph ancestral (Richardson & Spirtes 2002, Theorem 5.1): if x were an
+    ancestor of y, the path would end in v <-> y with v an ancestor of x or y, hence of y, and the graph would not have
+    been ancestral. So both ends of the path are arrowheads, and neither node has an undirected edge.
+
+    Examples
+    --------
+    >>> graph = MixedGraph.from_edges("A <-> B", "B <-> C", "C <-> D", "B --> D", "C --> A")
+    >>> mag, added = maximal(graph.names, graph.marks)
+    >>> [str(mag.edge(x, y)) for x, y in added]
+    ['A <-> D']
+    """
+    added = list(_inseparable(MixedGraph(names, marks)))
+    complete = marks.copy()
+    for x, y in added:
+        complete[x, y] = complete[y, x] = ARROW
+    return MAG(names, complete), added
 
 
 def is_chordal_undirected(graph: MixedGraph) -> bool:

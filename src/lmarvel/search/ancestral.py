@@ -1,8 +1,9 @@
-"""The graph that Lift walks over: directed, bidirected and undirected edges, always ancestral.
+"""The graph that searches walk over: directed, bidirected and undirected edges, always ancestral.
 
-To what :class:`lmarvel.score.state.State` knows (no directed cycle, no u <-> w with u an ancestor of w) this adds
-undirected edges: a node with an undirected edge has no arrowhead at it. So an undirected edge may be put only between
-nodes without parents and spouses, and an arrowhead only at a node without neighbours.
+A graph is ancestral if no arrowhead points at an ancestor (no directed cycle, and no edge u <-> w where u is an
+ancestor of w) and a node with an undirected edge has no arrowhead at it. So an undirected edge may be put only between
+nodes without parents and spouses, and an arrowhead only at a node without neighbours. Ancestors and descendants are
+kept as bit sets, so that a move is judged without making it.
 
 Functions on undirected graphs stand here as well: simplicial nodes, the direction of a chordal graph, maximal cliques.
 """
@@ -16,15 +17,16 @@ from numpy.typing import NDArray
 
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.paths import closure, members
-from lmarvel.score.state import BACK, BOTH, FORTH, NO_EDGE, State
 
-UNDIRECTED = 4  # x --- y; the other kinds of edge are those of State
-KINDS = (FORTH, BACK, BOTH, NO_EDGE, UNDIRECTED)
+NO_EDGE, FORTH, BACK, BOTH, UNDIRECTED = range(5)  # x and y not adjacent, x --> y, x <-- y, x <-> y, x --- y
+MOVES = (FORTH, BACK, BOTH, NO_EDGE)  # of a search without undirected edges
+KINDS = (*MOVES, UNDIRECTED)
+GLYPHS = {NO_EDGE: "   ", FORTH: "-->", BACK: "<--", BOTH: "<->", UNDIRECTED: "---"}
 
 Marks = NDArray[np.int8]
 
 
-class AncestralGraph(State):
+class AncestralGraph:
     """An ancestral graph that changes edge by edge.
 
     Examples
@@ -34,11 +36,19 @@ class AncestralGraph(State):
     >>> graph.apply(1, 2, FORTH)
     >>> graph.is_legal(3, 1, FORTH), graph.is_legal(3, 2, FORTH), graph.is_legal(2, 3, UNDIRECTED)
     (False, True, False)
+    >>> graph.apply(2, 3, FORTH)
+    >>> graph.is_legal(1, 3, BOTH), graph.is_legal(1, 3, BACK), graph.is_legal(1, 3, FORTH)
+    (False, False, True)
     """
 
     def __init__(self, n: int) -> None:
-        super().__init__(n)
+        self.parents = [0] * n
+        self.children = [0] * n
+        self.spouses = [0] * n
         self.neighbors = [0] * n
+        self.ancestors = [1 << v for v in range(n)]  # each with itself
+        self.descendants = [1 << v for v in range(n)]
+        self.n_edges = 0
 
     @classmethod
     def of_parents(cls, parents: Sequence[int]) -> AncestralGraph:
@@ -76,27 +86,45 @@ class AncestralGraph(State):
 
     def edge(self, x: int, y: int) -> int:
         """Return which edge joins x and y."""
-        return UNDIRECTED if self.neighbors[x] >> y & 1 else super().edge(x, y)
+        if self.children[x] >> y & 1:
+            return FORTH
+        if self.parents[x] >> y & 1:
+            return BACK
+        if self.neighbors[x] >> y & 1:
+            return UNDIRECTED
+        return BOTH if self.spouses[x] >> y & 1 else NO_EDGE
 
     def set_edge(self, x: int, y: int, kind: int) -> None:
         """Put an edge in place of the present one, and leave ancestors as they are: for looking, not for moving."""
         at_x, at_y = 1 << x, 1 << y
-        joined = bool(self.neighbors[x] & at_y)
-        if joined:
-            self.neighbors[x] ^= at_y
-            self.neighbors[y] ^= at_x
-            self.n_edges -= 1
-        if kind == UNDIRECTED:
-            super().set_edge(x, y, NO_EDGE)
-            self.neighbors[x] |= at_y
-            self.neighbors[y] |= at_x
-            self.n_edges += 1
-        else:
-            super().set_edge(x, y, kind)
+        self.n_edges += (kind != NO_EDGE) - (self.edge(x, y) != NO_EDGE)
+        for sets in (self.parents, self.children, self.spouses, self.neighbors):
+            sets[x] &= ~at_y
+            sets[y] &= ~at_x
+        if kind == FORTH:
+            self.children[x] |= at_y
+            self.parents[y] |= at_x
+        elif kind == BACK:
+            self.children[y] |= at_x
+            self.parents[x] |= at_y
+        elif kind != NO_EDGE:
+            sets = self.spouses if kind == BOTH else self.neighbors
+            sets[x] |= at_y
+            sets[y] |= at_x
+
+    def apply(self, x: int, y: int, kind: int) -> None:
+        """Make a legal move."""
+        self.set_edge(x, y, kind)
+        self._close()
 
     def adjacent(self, v: int) -> int:
         """Return all nodes that are joined to v."""
         return self.parents[v] | self.children[v] | self.spouses[v] | self.neighbors[v]
+
+    def district(self, v: int) -> int:
+        """Return the nodes that bidirected edges join to v, with v."""
+        mask = 1 << v
+        return closure(self.spouses, mask) if self.spouses[v] else mask
 
     def block(self, v: int) -> int:
         """Return the district of v, or its component of undirected edges where it has such."""
@@ -106,18 +134,65 @@ class AncestralGraph(State):
         """Tell whether some undirected component is not chordal: no graph without selection has this class."""
         return bool(take_off_simplicial(self.neighbors, (1 << len(self)) - 1)[1])
 
+    def _close(self) -> bool:
+        """Find all ancestors and descendants: causes first, then effects first. Tell whether there is no cycle."""
+        n = len(self.parents)
+        missing = [mask.bit_count() for mask in self.parents]
+        order = [v for v in range(n) if not missing[v]]
+        for v in order:  # grows while it is read
+            above = 1 << v
+            for u in members(self.parents[v]):
+                above |= self.ancestors[u]
+            self.ancestors[v] = above
+            for w in members(self.children[v]):
+                missing[w] -= 1
+                if not missing[w]:
+                    order.append(w)
+        for v in reversed(order):
+            below = 1 << v
+            for w in members(self.children[v]):
+                below |= self.descendants[w]
+            self.descendants[v] = below
+        return len(order) == n
+
     # --- legality ---------------------------------------------------------------------------------------
 
     def is_legal(self, x: int, y: int, kind: int) -> bool:
         """Tell whether the graph stays ancestral with this edge in place of the present one."""
+        if kind == NO_EDGE:
+            return True
         at_x, at_y = 1 << x, 1 << y
         if kind == UNDIRECTED:
             return not ((self.parents[x] | self.spouses[x]) & ~at_y or (self.parents[y] | self.spouses[y]) & ~at_x)
-        if (kind in (BACK, BOTH) and self.neighbors[x] & ~at_y) or (
-            kind in (FORTH, BOTH) and self.neighbors[y] & ~at_x
-        ):
+        if (kind != FORTH and self.neighbors[x] & ~at_y) or (kind != BACK and self.neighbors[y] & ~at_x):
             return False
-        return super().is_legal(x, y, kind)
+        if kind == BOTH:
+            return not (self._without(x, y) >> y & 1 or self._without(y, x) >> x & 1)
+        if kind == BACK:
+            x, y = y, x
+        # x --> y makes everything above x an ancestor of everything below y.
+        below = self._without(y, x)
+        if below >> x & 1:
+            return False
+        above = self.ancestors[x]
+        if self.parents[x] >> y & 1:
+            above = 1 << x
+            for u in members(self.parents[x] & ~(1 << y)):
+                above |= self.ancestors[u]
+        for w in members(below):
+            joined = self.spouses[w] & above
+            if joined and not (w == y and joined == 1 << x):  # x <-> y itself is what the move replaces
+                return False
+        return True
+
+    def _without(self, v: int, w: int) -> int:
+        """Return the descendants of v in the graph without the edge v-w."""
+        if not self.children[v] >> w & 1:
+            return self.descendants[v]
+        below = 1 << v
+        for u in members(self.children[v] & ~(1 << w)):
+            below |= self.descendants[u]
+        return below
 
     def settle(self) -> bool:
         """Find ancestors and descendants after several edges were set; tell whether the graph is ancestral."""
@@ -129,9 +204,14 @@ class AncestralGraph(State):
 
     def marks(self) -> Marks:
         """Return the matrix of marks."""
-        marks = super().marks()
-        for v, around in enumerate(self.neighbors):
-            for u in members(around):
+        n = len(self.parents)
+        marks = np.zeros((n, n), dtype=np.int8)
+        for v in range(n):
+            for u in members(self.parents[v]):
+                marks[u, v], marks[v, u] = ARROW, TAIL
+            for u in members(self.spouses[v]):
+                marks[u, v] = ARROW
+            for u in members(self.neighbors[v]):
                 marks[u, v] = TAIL
         return marks
 

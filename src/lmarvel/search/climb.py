@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from lmarvel.graph.paths import members
-from lmarvel.score.state import NO_EDGE
-from lmarvel.search.ancestral import KINDS, AncestralGraph
+from lmarvel.search.ancestral import KINDS, NO_EDGE, AncestralGraph
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores
 

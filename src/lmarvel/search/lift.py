@@ -22,12 +22,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
-from lmarvel.graph.kinds import DAG, PAG
+from lmarvel.graph.kinds import DAG, PAG, maximal
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
-from lmarvel.score.m3hc import maximal
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from lmarvel.graph.paths import closure, members
 from lmarvel.score.district import Matrix
-from lmarvel.score.state import BACK, BOTH, FORTH, NO_EDGE
-from lmarvel.search.ancestral import UNDIRECTED, AncestralGraph, direct_chordal
+from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, direct_chordal
 from lmarvel.search.climb import Climb
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores, minus_two_log_likelihood

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from lmarvel import DAG, MAG, FisherZ, MSeparation
 from lmarvel.ci.ledger import Ledger
-from lmarvel.score.restriction import Restrict, restrict
+from lmarvel.search.restriction import Restrict, restrict
 from tests.generators import mags, random_dag
 
 

@@ -13,30 +13,30 @@ from lmarvel import MixedGraph
 from lmarvel.graph.kinds import explain_not_ancestral
 from lmarvel.graph.paths import bits
 from lmarvel.graph.separation import has_inducing_path
-from lmarvel.score.state import BACK, BOTH, FORTH, MOVES, NO_EDGE, State
+from lmarvel.search.ancestral import BACK, BOTH, FORTH, KINDS, NO_EDGE, UNDIRECTED, AncestralGraph
 
-MARKS = {NO_EDGE: (0, 0), FORTH: (3, 2), BACK: (2, 3), BOTH: (2, 2)}
+MARKS = {NO_EDGE: (0, 0), FORTH: (3, 2), BACK: (2, 3), BOTH: (2, 2), UNDIRECTED: (3, 3)}
 
 
-def as_graph(state: State) -> MixedGraph:
+def as_graph(state: AncestralGraph) -> MixedGraph:
     n = len(state.parents)
     return MixedGraph([f"V{i}" for i in range(n)], state.marks())
 
 
-def with_edge(state: State, x: int, y: int, kind: int) -> MixedGraph:
+def with_edge(state: AncestralGraph, x: int, y: int, kind: int) -> MixedGraph:
     marks = state.marks()
     marks[y, x], marks[x, y] = MARKS[kind]
     return MixedGraph([f"V{i}" for i in range(len(marks))], marks)
 
 
-def random_walk(seed: int, n: int, steps: int) -> State:
+def random_walk(seed: int, n: int, steps: int) -> AncestralGraph:
     """Return the state after random legal moves, most of which add edges."""
     rng = np.random.default_rng(seed)
-    state = State(n)
+    state = AncestralGraph(n)
     pairs = list(combinations(range(n), 2))
     for _ in range(steps):
         x, y = pairs[rng.integers(len(pairs))]
-        kind = int(rng.choice([FORTH, BACK, BOTH, BOTH, NO_EDGE]))
+        kind = int(rng.choice([FORTH, BACK, BOTH, BOTH, UNDIRECTED, NO_EDGE]))
         if state.is_legal(x, y, kind):
             state.apply(x, y, kind)
     return state
@@ -46,9 +46,9 @@ walks = st.builds(random_walk, st.integers(0, 10**6), st.integers(3, 8), st.inte
 
 
 @given(walks)
-def test_a_move_is_legal_exactly_if_the_graph_stays_ancestral(state: State) -> None:
+def test_a_move_is_legal_exactly_if_the_graph_stays_ancestral(state: AncestralGraph) -> None:
     for x, y in combinations(range(len(state.parents)), 2):
-        for kind in MOVES:
+        for kind in KINDS:
             ancestral = explain_not_ancestral(with_edge(state, x, y, kind)) is None
             assert state.is_legal(x, y, kind) == ancestral, (x, y, kind)
             turned = {FORTH: BACK, BACK: FORTH}.get(kind, kind)
@@ -60,13 +60,13 @@ def test_those_walks_meet_moves_of_every_fate() -> None:
     for seed in range(30):
         state = random_walk(seed, 6, 40)
         for x, y in combinations(range(6), 2):
-            fates |= {(state.edge(x, y), kind, state.is_legal(x, y, kind)) for kind in MOVES}
+            fates |= {(state.edge(x, y), kind, state.is_legal(x, y, kind)) for kind in KINDS}
     # Anything may be legal or not, but deleting an edge and leaving it as it is always are.
-    assert len(fates) == 4 * 3 * 2 - 3 + 4
+    assert len(fates) == 5 * 4 * 2 - 4 + 5
 
 
 @given(walks)
-def test_ancestors_districts_and_edges_follow_the_moves(state: State) -> None:
+def test_ancestors_districts_and_edges_follow_the_moves(state: AncestralGraph) -> None:
     graph = as_graph(state)
     assert explain_not_ancestral(graph) is None
     assert state.n_edges == graph.n_edges
@@ -77,10 +77,11 @@ def test_ancestors_districts_and_edges_follow_the_moves(state: State) -> None:
         assert state.parents[v] == graph.masks.parents[v]
         assert state.children[v] == graph.masks.children[v]
         assert state.spouses[v] == graph.masks.spouses[v]
+        assert state.neighbors[v] == graph.masks.neighbors[v]
 
 
 @given(walks)
-def test_no_inducing_path_joins_a_node_and_its_ancestor(state: State) -> None:
+def test_no_inducing_path_joins_a_node_and_its_ancestor(state: AncestralGraph) -> None:
     """So the edge that makes a graph maximal is always bidirected."""
     graph = as_graph(state)
     for x, y in combinations(range(len(graph)), 2):
@@ -89,9 +90,9 @@ def test_no_inducing_path_joins_a_node_and_its_ancestor(state: State) -> None:
             assert not has_inducing_path(graph, x, y, 0, 0)
 
 
-@pytest.mark.parametrize("kind", MOVES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_edge_is_read_from_both_ends(kind: int) -> None:
-    state = State(2)
+    state = AncestralGraph(2)
     state.apply(0, 1, kind)
     assert state.edge(0, 1) == kind
     assert state.edge(1, 0) == {FORTH: BACK, BACK: FORTH}.get(kind, kind)
@@ -103,7 +104,7 @@ def test_looking_at_an_edge_leaves_no_trace() -> None:
     before = as_graph(state)
     for x, y in combinations(range(6), 2):
         present = state.edge(x, y)
-        for kind in MOVES:
+        for kind in KINDS:
             state.set_edge(x, y, kind)
         state.set_edge(x, y, present)
     assert as_graph(state) == before

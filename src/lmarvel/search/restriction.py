@@ -12,7 +12,7 @@ separates them need not lie among the candidates. The score decides on these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 from lmarvel.ci.gaussian import squared_partial_correlation
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
+from lmarvel.skeleton.state import Pair, Progress
 
 PHASE = "restriction"
-Progress = Callable[[str, int, int], None]
 
 
 class Restriction(NamedTuple):
     """The pairs that may be joined, those among them that a budget left untested, and why a budget ended the tests."""
 
-    pairs: list[tuple[int, int]]
-    undecided: list[tuple[int, int]]
+    pairs: list[Pair]
+    undecided: list[Pair]
     ended: str | None
 
 
@@ -68,9 +68,9 @@ class Restrict:
         self.correlation = correlation
         self.alpha = alpha
         self.max_k = max_k
-        self.incomplete: set[tuple[int, int]] = set()
+        self.incomplete: set[Pair] = set()
         # Of a pair, whichever of the two was the target: the ledger makes no test twice.
-        self._weakest: dict[tuple[int, int], _Weakest] = {}
+        self._weakest: dict[Pair, _Weakest] = {}
 
     def parents_and_children(self, target: int, candidates: Iterable[int]) -> set[int]:
         """Return the candidates that no subset of the chosen ones separates from the target."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +13,17 @@ from hypothesis import strategies as st
 from lmarvel import DAG, MAG, DataError, FisherZ, LMarvelError, MixedGraph, Moments, ParameterError, mag_to_pag
 from lmarvel.boundary.choose import markov_boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.graph.kinds import explain_not_ancestral, explain_not_maximal
-from lmarvel.score.m3hc import Climb, M3HCResult, m3hc, maximal
+from lmarvel.graph.kinds import explain_not_ancestral, explain_not_maximal, maximal
 from lmarvel.score.ricf import bic, ricf
 from lmarvel.score.scores import DistrictScores
-from lmarvel.score.state import GLYPHS, MOVES, State
+from lmarvel.search.ancestral import GLYPHS, KINDS, AncestralGraph
+from lmarvel.search.m3hc import M3HCResult, m3hc
+from lmarvel.search.scores import GaussianBlocks
+from lmarvel.search.tabu import TabuClimb
 from tests.generators import random_study
 from tests.score.models import Model
 
-KINDS = {glyph: kind for kind, glyph in GLYPHS.items()}
+BY_GLYPH = {glyph: kind for kind, glyph in GLYPHS.items()}
 
 
 def study_data(seed: int, n: int, rows: int = 500, selection: int = 0) -> FisherZ:
@@ -30,7 +33,7 @@ def study_data(seed: int, n: int, rows: int = 500, selection: int = 0) -> Fisher
     return FisherZ(rng.multivariate_normal(np.zeros(n), Model(mag).random_sigma(rng), size=rows))
 
 
-def learn(test: FisherZ, boundaries: list[set[int]] | None = None, **options: int) -> M3HCResult:
+def learn(test: FisherZ, boundaries: list[set[int]] | None = None, **options: Any) -> M3HCResult:
     return m3hc(Ledger(test), boundaries, test.moments, **options)
 
 
@@ -57,10 +60,10 @@ def test_every_graph_on_the_way_is_ancestral_and_the_result_is_better_than_the_s
     found = m3hc(ledger, boundaries, test.moments)
     assert found.bic <= found.start_bic + 1e-6
     assert (found.bic < found.start_bic - 1e-6) == (found.mag.n_edges > 0)
-    state = State(n)
+    state = AncestralGraph(n)
     for move in found.moves:
         assert GLYPHS[state.edge(move.x, move.y)] == move.before
-        state.apply(move.x, move.y, KINDS[move.after])
+        state.apply(move.x, move.y, BY_GLYPH[move.after])
         assert explain_not_ancestral(MixedGraph(test.names, state.marks())) is None
     assert explain_not_ancestral(found.mag) is None
     assert explain_not_maximal(found.mag) is None
@@ -75,10 +78,10 @@ def test_scores_are_those_of_a_fresh_fit(seed: int) -> None:
     empty = MAG.from_edges(nodes=test.names)
     assert found.start_bic == pytest.approx(bic(empty, test), abs=1e-6)
     assert found.bic == pytest.approx(bic(found.mag, test), abs=1e-6)
-    state = State(9)
+    state = AncestralGraph(9)
     n, logs = test.n, np.log(test.n)
     for move in found.moves[:40]:
-        state.apply(move.x, move.y, KINDS[move.after])
+        state.apply(move.x, move.y, BY_GLYPH[move.after])
         graph = MixedGraph(test.names, state.marks())
         fresh = n * ricf(graph, test.moments.covariance).minus_two_log_likelihood + logs * (9 + graph.n_edges)
         assert move.bic == pytest.approx(fresh, abs=1e-6)
@@ -92,12 +95,47 @@ def test_the_best_graph_is_kept_and_no_graph_comes_back_within_the_tabu_list(see
     reached = found.start_bic if found.best_after == 0 else bics[found.best_after - 1]
     assert reached == pytest.approx(best, abs=1e-5)
     assert found.iterations - found.best_after <= 50
-    state, seen = State(8), [State(8).marks().tobytes()]
+    state, seen = AncestralGraph(8), [AncestralGraph(8).marks().tobytes()]
     for last, move in zip([None, *found.moves], found.moves, strict=False):
         assert last is None or (last.x, last.y) != (move.x, move.y)
-        state.apply(move.x, move.y, KINDS[move.after])
+        state.apply(move.x, move.y, BY_GLYPH[move.after])
         assert state.marks().tobytes() not in seen[-100:]
         seen.append(state.marks().tobytes())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_begins_where_it_is_told_to(seed: int) -> None:
+    test = study_data(seed, 8)
+    free = learn(test)
+    rng = np.random.default_rng(seed)
+    start = random_study(rng, 8, latent=3, selection=0, degree=2.5).mag
+    start = MAG(test.names, start.marks)
+    found = learn(test, start=start)
+    assert found.refused is None
+    assert found.start_bic == pytest.approx(bic(start, test), abs=1e-6)
+    assert found.bic <= found.start_bic + 1e-6
+    joined = {(x, y) for x, y in combinations(range(8), 2) if start.has_edge(x, y)}
+    assert set(found.candidates) == {*free.candidates, *joined}
+    assert learn(test, start=start, max_iterations=0).mag == start
+    graph = AncestralGraph.of_marks(start.marks)
+    for move in found.moves:
+        assert GLYPHS[graph.edge(move.x, move.y)] == move.before
+        graph.apply(move.x, move.y, BY_GLYPH[move.after])
+    assert learn(test, start=free.mag).bic <= free.bic + 1e-6
+
+
+def test_a_start_that_the_search_cannot_take_is_refused_and_it_begins_without_edges() -> None:
+    test = study_data(3, 4)
+    ring = MAG(test.names, MAG.from_edges("A --- B", "B --- C", "C --- D", "A --- D").marks)
+    for options in ({}, {"undirected": True, "selection": False}):
+        found = learn(test, start=ring, **options)
+        assert found.refused == "it has undirected edges, which this search does not know"
+        assert found.start_bic == learn(test).start_bic
+        assert found.moves == learn(test).moves
+    assert learn(test, start=ring, undirected=True).refused is None
+    few = FisherZ(np.random.default_rng(0).normal(size=(6, 8)))
+    dense = MAG.from_edges(*(f"X{i} --> X{j}" for i, j in combinations(range(8), 2)), nodes=few.names)
+    assert learn(few, start=dense).refused == "its likelihood has no maximum on these data"
 
 
 def test_two_runs_are_equal() -> None:
@@ -156,6 +194,53 @@ def test_a_latent_confounder_is_found() -> None:
     assert found.fits > 0
 
 
+def ring(rows: int = 20_000) -> FisherZ:
+    """Return data of A --- B --- C --- D --- A, which no graph without undirected edges has."""
+    K = np.eye(4)
+    for i in range(4):
+        K[i, (i + 1) % 4] = K[(i + 1) % 4, i] = 0.4
+    return FisherZ(np.random.default_rng(8).multivariate_normal(np.zeros(4), np.linalg.inv(K), size=rows))
+
+
+def test_selection_is_found_by_a_search_that_knows_undirected_edges() -> None:
+    test = ring()
+    truth = MAG(test.names, MAG.from_edges("A --- B", "B --- C", "C --- D", "A --- D").marks)
+    chain = MAG(test.names, MAG.from_edges("A --- B", "B --- C", "C --- D").marks)
+    found = learn(test, undirected=True, start=chain)
+    first = found.moves[0]
+    assert (first.x, first.y, first.before, first.after) == (0, 3, "   ", "---")
+    assert found.mag == truth
+    assert found.pag == mag_to_pag(truth)
+    assert found.bic == pytest.approx(bic(truth, test), abs=1e-6)
+    assert learn(test).bic > found.bic + 1
+
+
+def test_undirected_edges_are_tried_only_where_they_are_asked_for_and_the_sample_may_be_selected() -> None:
+    test = ring()
+    plain, ruled_out = learn(test), learn(test, undirected=True, selection=False)
+    assert "---" in {move.after for move in learn(test, undirected=True).moves}
+    assert "---" not in {move.after for move in plain.moves}
+    assert ruled_out.moves == plain.moves
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(3, 8))
+def test_with_undirected_edges_every_graph_is_ancestral_and_every_score_that_of_a_fresh_fit(seed: int, n: int) -> None:
+    test = study_data(seed, n, selection=2)
+    found = learn(test, undirected=True, max_iterations=40)
+    graph = AncestralGraph(n)
+    for move in found.moves:
+        graph.apply(move.x, move.y, BY_GLYPH[move.after])
+        shown = MixedGraph(test.names, graph.marks())
+        assert explain_not_ancestral(shown) is None
+    if found.moves:
+        fresh = test.n * ricf(shown, test.moments.covariance).minus_two_log_likelihood
+        assert found.moves[-1].bic == pytest.approx(fresh + np.log(test.n) * (n + shown.n_edges), abs=1e-5)
+    assert explain_not_maximal(found.mag) is None
+    assert found.bic == pytest.approx(bic(found.mag, test), abs=1e-5)
+    assert found.pag == mag_to_pag(found.mag)
+
+
 def test_a_chain_and_a_gap_are_found() -> None:
     test = drawn(20_000, 3, A=lambda t: 0, B=lambda t: t["A"], C=lambda t: -t["B"], D=lambda t: 0)
     assert learn(test).pag == mag_to_pag(DAG.from_edges("A --> B", "B --> C", nodes=list("ABCD")))
@@ -185,45 +270,48 @@ def test_the_incremental_score_is_that_of_a_fresh_start_after_each_of_1000_rando
     rng = np.random.default_rng(15)
     pairs = list(combinations(range(n), 2))
     chosen = sorted(rng.choice(len(pairs), 14, replace=False).tolist())
-    climb = Climb(DistrictScores(test.correlation, test.n), [pairs[i] for i in chosen])
+    scores = GaussianBlocks(test.correlation, test.n)
+    climb = TabuClimb(scores, AncestralGraph(n), [pairs[i] for i in chosen], KINDS)
     moves = 0
     while moves < 1000:
-        index, kind = int(rng.integers(len(climb.pairs))), int(rng.choice(MOVES))
+        index, kind = int(rng.integers(len(climb.pairs))), int(rng.choice(KINDS))
         x, y = climb.pairs[index]
-        if climb.state.edge(x, y) == kind or not climb.state.is_legal(x, y, kind):
+        if climb.graph.edge(x, y) == kind or not climb.graph.is_legal(x, y, kind):
             continue
-        before, gain = climb.bic, climb.gain(x, y, kind)
-        climb.apply(index, kind)
+        before, gain = climb.score, climb.gain(x, y, kind)
+        climb.apply(x, y, kind)
         moves += 1
-        assert climb.bic == pytest.approx(before + gain, abs=1e-6)
-        graph = MixedGraph(test.names, climb.state.marks())
-        fresh = Climb(DistrictScores(test.correlation, test.n), []).bic_of(graph)
-        assert climb.bic == pytest.approx(fresh, abs=1e-6)
+        assert climb.score == pytest.approx(before + gain, abs=1e-6)
+        graph = MixedGraph(test.names, climb.graph.marks())
+        fresh = TabuClimb(GaussianBlocks(test.correlation, test.n), climb.graph.copy(), []).score
+        assert climb.score == pytest.approx(fresh, abs=1e-6)
         if moves % 10 == 0:
             likelihood = test.n * ricf(graph, test.correlation).minus_two_log_likelihood
-            assert climb.bic == pytest.approx(likelihood + np.log(test.n) * (n + graph.n_edges), abs=1e-6)
-    assert climb.scores.fits > 100
+            assert climb.score == pytest.approx(likelihood + np.log(test.n) * (n + graph.n_edges), abs=1e-6)
+        assert climb.score_of(AncestralGraph.of_marks(graph.marks)) == climb.score
+    assert scores.fits > 100
 
 
 def test_no_fit_is_made_twice() -> None:
     test = study_data(16, 8)
-    climb = Climb(DistrictScores(test.correlation, test.n), list(combinations(range(8), 2)))
+    scores = GaussianBlocks(test.correlation, test.n)
+    climb = TabuClimb(scores, AncestralGraph(8), list(combinations(range(8), 2)), KINDS)
     ledger = Ledger(test)
     for _ in range(30):
-        climb.step(ledger, set())
-    fits = climb.scores.fits
+        climb.step(ledger.meter, set())
+    fits = scores.fits
     for index, (x, y) in enumerate(climb.pairs):
-        climb._gains[index] = [None] * 4
-        for kind in MOVES:
-            if climb.state.is_legal(x, y, kind):
+        climb._gains[index].clear()
+        for kind in KINDS:
+            if climb.graph.is_legal(x, y, kind):
                 climb.gain(x, y, kind)
-    again = climb.scores.fits
+    again = scores.fits
     for x, y in climb.pairs:
-        for kind in MOVES:
-            if climb.state.is_legal(x, y, kind):
+        for kind in KINDS:
+            if climb.graph.is_legal(x, y, kind):
                 climb.gain(x, y, kind)
     assert again >= fits
-    assert climb.scores.fits == again
+    assert scores.fits == again
 
 
 def test_a_district_too_large_for_the_rows_scores_infinity() -> None:
@@ -257,10 +345,10 @@ def test_fewer_rows_than_columns() -> None:
 @given(st.integers(0, 10**6))
 def test_the_completed_graph_is_a_mag_with_more_edges_only(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    state = State(6)
+    state = AncestralGraph(6)
     for _ in range(30):
         x, y = sorted(rng.choice(6, 2, replace=False).tolist())
-        kind = int(rng.choice(MOVES, p=[0.2, 0.2, 0.5, 0.1]))
+        kind = int(rng.choice(KINDS, p=[0.2, 0.2, 0.4, 0.1, 0.1]))
         if state.is_legal(x, y, kind):
             state.apply(x, y, kind)
     names = tuple("ABCDEF")
@@ -282,30 +370,84 @@ def test_the_completed_graph_is_a_mag_with_more_edges_only(seed: int) -> None:
 def test_a_budget_of_tests_ends_the_restriction_and_the_search_goes_on() -> None:
     test = study_data(20, 8)
     found = m3hc(Ledger(test, max_tests=40), None, test.moments)
-    assert found.ended == "max_tests=40 is used up"
-    assert found.undecided
+    assert found.ended == "max_tests=40 is used up while pairs were tested"
+    assert found.undecided == found.untested
+    assert set() < set(found.untested) <= set(found.candidates)
+    assert found.unscored == ()
     assert found.bic < found.start_bic
 
 
-def test_a_budget_of_time_ends_the_search() -> None:
+def test_a_limit_on_conditioning_sets_is_told() -> None:
+    test = study_data(20, 8)
+    found = m3hc(Ledger(test, max_conditioning=1), None, test.moments)
+    assert found.untested
+    assert found.ended == "max_conditioning=1 limited the search while pairs were tested"
+
+
+def test_a_budget_of_time_ends_the_search_and_leaves_all_open() -> None:
     test = study_data(20, 8)
     found = m3hc(Ledger(test, max_seconds=1e-9), None, test.moments)
-    assert found.ended == "max_seconds is used up"
+    assert found.ended == "max_seconds is used up while pairs were tested"
     assert found.mag.n_edges == found.iterations == 0
+    assert found.undecided == found.unscored == found.candidates == tuple(combinations(range(8), 2))
+
+
+def stopped(test: FisherZ, after: int, **budgets: Any) -> M3HCResult:
+    """Return what a search finds whose time is up after so many moves."""
+    ledger = Ledger(test, max_seconds=1000, **budgets)
+
+    def stop(phase: str, done: int, total: int) -> None:
+        nonlocal after
+        after -= phase == "search"
+        if not after:
+            ledger.meter.deadline = 0.0
+
+    return m3hc(ledger, None, test.moments, progress=stop)
 
 
 def test_time_that_runs_out_in_the_search_leaves_the_best_graph_so_far() -> None:
-    test = study_data(20, 8)
-    ledger = Ledger(test, max_seconds=1000)
-
-    def stop(phase: str, done: int, total: int) -> None:
-        if phase == "search":
-            ledger.meter.deadline = 0.0
-
-    found = m3hc(ledger, None, test.moments, progress=stop)
-    assert found.ended == "max_seconds is used up"
+    found = stopped(study_data(20, 8), 1)
+    assert found.ended == "max_seconds is used up while edges were changed"
     assert found.iterations == found.mag.n_edges == 1
     assert found.bic < found.start_bic
+    assert found.untested == ()
+    assert found.undecided == found.unscored
+
+
+def test_both_budgets_are_told() -> None:
+    found = stopped(study_data(20, 8), 1, max_tests=40)
+    assert found.ended == (
+        "max_tests=40 is used up while pairs were tested; max_seconds is used up while edges were changed"
+    )
+    assert set(found.undecided) == {*found.untested, *found.unscored}
+    assert found.untested
+    assert found.unscored
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_a_pair_that_the_search_does_not_call_open_has_no_better_edge(seed: int) -> None:
+    test = study_data(seed, 8)
+    free = learn(test)
+    met = set()
+    for after in range(1, free.best_after + 3):
+        found = stopped(test, after)
+        assert found.moves == free.moves[:after]
+        graph = AncestralGraph(8)
+        for move in found.moves[: found.best_after]:
+            graph.apply(move.x, move.y, BY_GLYPH[move.after])
+        climb = TabuClimb(GaussianBlocks(test.correlation, test.n), graph, found.candidates)
+        better = {
+            (x, y)
+            for x, y in found.candidates
+            for kind in climb.kinds
+            if kind != graph.edge(x, y) and graph.is_legal(x, y, kind) and climb.gain(x, y, kind) < -1e-5
+        }
+        assert better <= set(found.unscored)
+        met.add((bool(better), bool(found.unscored)))
+        if after > free.best_after:  # the best graph was looked at from all sides, and left behind
+            assert found.unscored == ()
+            assert found.mag == free.mag
+    assert {(True, True), (False, False)} <= met
 
 
 def test_the_number_of_moves_can_be_limited() -> None:
@@ -341,7 +483,7 @@ def test_progress_is_reported() -> None:
 )
 def test_parameters_are_checked(name: str, value: object) -> None:
     with pytest.raises(ParameterError, match=name):
-        learn(study_data(20, 4), **{name: value})  # type: ignore[arg-type]
+        learn(study_data(20, 4), **{name: value})
 
 
 def test_moments_and_test_must_match() -> None:
