@@ -125,7 +125,7 @@ _CODERS = {
     "pvalue": _PVALUE,
     **dict.fromkeys(("bic", "score"), _NUMBER),
     **dict.fromkeys(("distance", "selection_gain"), _PERHAPS_LOSS),
-    "loss": _LOSS,
+    **dict.fromkeys(("loss", "price"), _LOSS),
 }
 _KINDS: dict[str, type] = {
     "separated": Separated,

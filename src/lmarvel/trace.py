@@ -104,7 +104,7 @@ class BudgetEnded:
 
 @dataclass(frozen=True, slots=True)
 class Chose:
-    """Which stage of a search by score gave the graph, and its score.
+    """Which stage of a search by score gave the graph, its score, and the price of an edge.
 
     ``selection_gain`` is by how much the best graph that was met without selection is worse: 0 where the graph itself
     needs none, None where no graph without selection was met.
@@ -112,6 +112,7 @@ class Chose:
 
     stage: str
     score: float
+    price: float
     selection_gain: float | None
 
 

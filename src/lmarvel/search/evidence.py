@@ -7,7 +7,8 @@ Beside the score stands a test: an edge is tested given a set that would separat
 there, a gap given a set that separates them in the graph.
 
 The figures are upper bounds: a better graph without the part may exist that nobody looked at. Where hidden nodes gave
-the answer, a graph that differs in one edge is scored as an ancestral graph, which has more parameters.
+the answer, a graph that differs in one edge is scored as an ancestral graph, which has more parameters; so the marks
+and gaps are judged by what the change costs among ancestral graphs, like with like.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, CIRCLE
@@ -36,6 +36,9 @@ from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
 NEAR = 60.0  # in units of the score: changes of one edge whose marks are looked at
 MOST_VARIABLES = 60  # up to so many, every gap has its record; beyond, those between neighbours of a variable
+
+Change = tuple[float, int, int, int]
+"""What is lost by a change of one edge, its ends and the new edge."""
 
 PValue = Callable[[int, int, Sequence[int]], float]
 
@@ -70,7 +73,7 @@ def evidence(
     >>> R = np.eye(3) + 0.5 * np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]])          # 0 o-> 2 <-o 1
     >>> for record in evidence(lift(R, 500), R, 500, lambda x, y, given: 0.5):
     ...     print(record)                                                          # doctest: +ELLIPSIS
-    Chose(stage='order', score=..., selection_gain=0.0)
+    Chose(stage='order', score=..., price=12.4..., selection_gain=0.0)
     Weighed(x=0, y=2, loss=190.3..., given=frozenset(), pvalue=0.5)
     Weighed(x=1, y=2, loss=190.3..., given=frozenset(), pvalue=0.5)
     LeftOut(x=0, y=1, loss=12.4..., given=frozenset(), pvalue=0.5)
@@ -78,7 +81,7 @@ def evidence(
     Supported(x=1, y=2, distance=12.4...)
     """
     weighing = _Weighing(found, correlation, n, pvalue, penalty * math.log(n), selection, latents)
-    return (*_chosen(found), *_until(deadline, weighing.records()))
+    return (*_chosen(found, penalty * math.log(n)), *_until(deadline, weighing.records()))
 
 
 def _until(deadline: float, records: Iterable[Event]) -> Iterator[Event]:
@@ -88,9 +91,9 @@ def _until(deadline: float, records: Iterable[Event]) -> Iterator[Event]:
         yield record
 
 
-def _chosen(found: LiftResult) -> Iterator[Event]:
+def _chosen(found: LiftResult, price: float) -> Iterator[Event]:
     gain = found.selection_gain
-    yield Chose(found.used, found.score, max(gain, 0.0) if gain < math.inf else None)
+    yield Chose(found.used, found.score, price, max(gain, 0.0) if gain < math.inf else None)
     for node in found.hidden:
         yield HiddenNode(node.kind, frozenset(node.members), max(node.gain, 0.0))
 
@@ -119,7 +122,7 @@ class _Weighing:
         noise = Record(n).noise
         base = found.mag
         for score, marks in found.seen:
-            pag = self._see(score, marks)
+            pag = self._see(max(score - found.score, 0.0), marks)
             if abs(score - found.score) <= noise and base is found.mag and np.array_equal(pag, found.pag):
                 base = marks  # the same class, perhaps without the edges that make the MAG maximal
         graph = direct_chordal(AncestralGraph.of_marks(base))
@@ -127,22 +130,18 @@ class _Weighing:
 
     # --- graphs to compare with -------------------------------------------------------------------------
 
-    def _see(self, score: float, marks: Marks) -> Marks:
-        """Note of which parts of the answer a graph differs; return its PAG."""
+    def _see(self, loss: float, marks: Marks) -> Marks:
+        """Note in which parts a graph that is worse by so much differs from the answer; return its PAG."""
         pag = pag_of(self._maximal(marks), self.selection)
-        loss = max(score - self.found.score, 0.0)
-        for best, where in ((self.apart, pag == 0), (self.joined, pag != 0), (self.other, self._contrary(pag))):
+        for best, where in ((self.apart, pag == 0), (self.joined, pag != 0), (self.other, pag != self.found.pag)):
             best[where] = np.minimum(best[where], loss)
         return pag
-
-    def _contrary(self, pag: Marks) -> NDArray[np.bool_]:
-        return pag != self.found.pag
 
     def _maximal(self, marks: Marks) -> Marks:
         """Return the marks of the maximal graph; only edges <-> can make one that is not."""
         if not ((marks == ARROW) & (marks.T == ARROW)).any():
             return marks
-        graph, complete = MixedGraph._trusted(self.names, marks), marks.copy()
+        graph, complete = MixedGraph._trusted(self.names, marks), np.array(marks)
         for x in range(len(graph)):
             near = collider_connected(graph, x) & ~graph.masks.adjacent[x]
             for y in members(near >> (x + 1) << (x + 1)):
@@ -150,18 +149,18 @@ class _Weighing:
                     complete[x, y] = complete[y, x] = ARROW
         return complete
 
-    def _changes(self, x: int, y: int, kinds: Iterable[int]) -> Iterator[tuple[float, int, int, int]]:
-        """Iterate over the graphs with another edge between x and y, or none: the score, the pair and the edge."""
+    def _changes(self, x: int, y: int, kinds: Iterable[int]) -> Iterator[Change]:
+        """Iterate over the graphs with another edge between x and y, or none, and note what they lose."""
         climb, graph = self.climb, self.climb.graph
         for kind in kinds:
             if kind == graph.edge(x, y) or not graph.is_legal(x, y, kind):
                 continue
-            score = climb.score + climb.gain(x, y, kind)
-            yield score, x, y, kind
+            gain = climb.gain(x, y, kind)
             if kind != NO_EDGE:
-                self._note(self.joined, x, y, score)
+                self._note(self.joined, x, y, gain)
             elif not self._changed(x, y, kind)[x, y]:
-                self._note(self.apart, x, y, score)
+                self._note(self.apart, x, y, climb.score + gain - self.found.score)
+            yield max(gain, 0.0), x, y, kind
 
     def _changed(self, x: int, y: int, kind: int) -> Marks:
         """Return the marks of the maximal graph with another edge between x and y."""
@@ -171,19 +170,25 @@ class _Weighing:
         graph.set_edge(x, y, present)
         return self._maximal(marks)
 
-    def _note(self, best: Matrix, x: int, y: int, score: float) -> None:
-        best[x, y] = best[y, x] = min(best[x, y], max(score - self.found.score, 0.0))
+    def _note(self, best: Matrix, x: int, y: int, loss: float) -> None:
+        best[x, y] = best[y, x] = min(best[x, y], max(loss, 0.0))
 
-    def _see_marks(self, changes: Iterable[tuple[float, int, int, int]]) -> None:
+    def _see_marks(self, changes: Iterable[Change]) -> None:
         """Note the marks of changed graphs, best first, until none can tell more."""
         told = self.found.pag > CIRCLE
         # Of the edges of a pair that fit equally well one is enough: they are of one class.
-        distinct = {(x, y, round(score, 5)): (score, x, y, kind) for score, x, y, kind in changes}
-        for score, x, y, kind in sorted(distinct.values()):
-            loss = score - self.found.score
+        distinct = {(x, y, round(loss, 5)): (loss, x, y, kind) for loss, x, y, kind in changes}
+        for loss, x, y, kind in sorted(distinct.values()):
             if loss > NEAR or not (self.other[told] > loss).any():
                 break
-            self._see(score, self._changed(x, y, kind))
+            self._see(loss, self._changed(x, y, kind))
+
+    def _isolated(self, v: int) -> float:
+        """Return what the graph loses in which v has no edges."""
+        graph = self.climb.graph.copy()
+        for u in members(graph.adjacent(v)):
+            graph.apply(u, v, NO_EDGE)
+        return Climb(self.climb.scores, graph, self.climb.price).score - self.found.score
 
     # --- records ----------------------------------------------------------------------------------------
 
@@ -199,6 +204,8 @@ class _Weighing:
         self._see_marks(changes)
         for x, y in edges:
             given = self._would_separate(x, y)
+            if math.isinf(self.apart[x, y]):  # it would come back, for no set would separate the two
+                self._note(self.apart, x, y, min(self._isolated(x), self._isolated(y)))
             yield Weighed(x, y, float(self.apart[x, y]), frozenset(given), self.pvalue(x, y, given))
         yield from (self._left_out(x, y) for x, y in unshielded)
         for x, y in np.argwhere(self.found.pag > CIRCLE).tolist():
