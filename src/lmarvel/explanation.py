@@ -257,6 +257,8 @@ class Explainer:
 
     def from_selection(self, x: int, y: int) -> bool:
         """Tell whether an edge speaks of selection: by its kind, or since R5, R6 or R7 wrote a tail of it."""
+        if not wording.selected(self.settings):
+            return False
         ends = ((x, y), (y, x))
         marks = [self.pag.marks[end] for end in ends]
         if marks.count(TAIL) == 2 or sorted(marks) == [CIRCLE, TAIL]:

@@ -174,7 +174,10 @@ def _statistics(found: Discovery) -> Iterator[list[Any]]:
     yield ["Mean size of the conditioning sets", f"{stats.mean_conditioning_size:.2f}"]
     yield ["Seconds", f"{sum(stats.seconds.values()):.3f}"]
     if found.bic is not None:
-        yield ["BIC", f"{found.bic:,.1f}"]
+        yield ["BIC" if found.evidence.chose is None else "Score", f"{found.bic:,.1f}"]
+    if found.evidence.chose is not None:
+        yield ["Price of an edge", f"{found.evidence.chose.price:,.1f}"]
+        yield ["Stage of the search that gave the graph", found.evidence.chose.stage]
     if found.data is not None:
         yield ["Fingerprint of the data", found.data["fingerprint"]]
     for name, version in found.versions.items():

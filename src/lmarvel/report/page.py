@@ -34,7 +34,8 @@ def render_page(page: Mapping[str, Any]) -> str:
     ----------
     page : mapping
         Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``doubts``, ``supports``,
-        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data`` and ``footer``. Each part may be missing, and its section is then left out.
+        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data`` and ``footer``. Each part may be
+        missing, and its section is then left out.
 
     Examples
     --------

@@ -200,7 +200,8 @@ class _Weighing:
         adjacent = self.mag.masks.adjacent
         unshielded = [(x, y) for x, y in gaps if adjacent[x] & adjacent[y]]
         changes = [change for x, y in edges for change in self._changes(x, y, (*self.kinds, NO_EDGE))]
-        changes += [change for x, y in unshielded for change in self._changes(x, y, self.kinds)]
+        # A gap that is closed takes its colliders with it, whatever the edge: the best one is enough.
+        changes += [best for x, y in unshielded if (best := min(self._changes(x, y, self.kinds), default=None))]
         self._see_marks(changes)
         for x, y in edges:
             given = self._would_separate(x, y)
