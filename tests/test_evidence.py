@@ -184,7 +184,7 @@ def test_a_mark_says_how_firm_it_is_and_the_meaning_too() -> None:
     told = chain().explain("B", "D")
     assert told.meaning.startswith("open, for graphs with other marks fit nearly as well: B is a cause of D")
     assert told.marks[1].text.endswith("no graph that was met has another mark here (firm)")
-    firm = scored("A --> B", "C --> B", records=(Supported(0, 1, 40.0), Supported(2, 1, 40.0)))
+    firm = scored("A --> B", "C --> B", records=(Supported(0, 1, 45.0), Supported(2, 1, 45.0)))
     assert firm.explain("A", "B").meaning.startswith("B is not a cause of A.")
 
 

@@ -88,7 +88,7 @@ class Evidenced:
         >>> a, b = rng.normal(size=(2, 1000))
         >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
         >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
-        {'A': None, 'C': 13.6}
+        {'A': None, 'C': 10.4}
         """
         x, y = self.pag.index(a), self.pag.index(b)
         if not self.pag.marks[x, y]:

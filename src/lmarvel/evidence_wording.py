@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from lmarvel.trace import Chose
 from lmarvel.wording import p_is, readable
 
-FIRM, LIKELY = 2.0, 0.9  # in units of the price of an edge
+FIRM, LIKELY = 3.0, 0.9  # in units of the price of an edge
 WORDS = ("open", "likely", "firm")
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
@@ -20,8 +20,8 @@ _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8:
 def support_word(distance: float | None, price: float) -> str:
     """Return the word for the distance to the best graph with another mark; None if it was not measured.
 
-    A graph with one superfluous edge more is never worse by more than the price of an edge. So what is firm would take
-    more than one edge to undo, and what is open less.
+    A graph with one superfluous edge more is never worse by more than the price of an edge. So what is likely takes
+    such an edge to undo, what is firm takes several, and what is open less than one.
 
     Examples
     --------
@@ -156,8 +156,8 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
 
 
 SCALE = {
-    "firm": "no graph with another mark there comes within the price of two edges",
-    "likely": "it would take one superfluous edge to have another mark there",
+    "firm": "no graph with another mark there comes within the price of three edges",
+    "likely": "a graph with another mark there costs at least about as much as one superfluous edge",
     "open": "graphs with another mark there fit nearly as well",
 }
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"

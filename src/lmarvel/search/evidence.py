@@ -34,7 +34,7 @@ from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.support import pag_of
 from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
-NEAR = 60.0  # in units of the score: changes of one edge whose marks are looked at
+NEAR = 4.0  # in prices of an edge (about 60 units of the score): changes of one edge whose marks are looked at
 MOST_VARIABLES = 60  # up to so many, every gap has its record; beyond, those between neighbours of a variable
 
 Change = tuple[float, int, int, int]
@@ -179,7 +179,7 @@ class _Weighing:
         # Of the edges of a pair that fit equally well one is enough: they are of one class.
         distinct = {(x, y, round(loss, 5)): (loss, x, y, kind) for loss, x, y, kind in changes}
         for loss, x, y, kind in sorted(distinct.values()):
-            if loss > NEAR or not (self.other[told] > loss).any():
+            if loss > NEAR * self.climb.price or not (self.other[told] > loss).any():
                 break
             self._see(loss, self._changed(x, y, kind))
 
