@@ -237,6 +237,7 @@ def test_the_text_has_a_column_of_support_and_the_hidden_nodes() -> None:
     assert re.search(r"^  A o-> B   open$", text, re.MULTILINE)
     assert re.search(r"^  C o-> B   likely$", text, re.MULTILINE)
     assert "How well the marks are supported" in text
+    assert "Score    100.0 (stage lift; an edge costs 14.0)" in text
     assert "A, B and C: these three share one unmeasured cause (without that the score worsens by 34.1)" in text
     assert "Selection:" not in text
 

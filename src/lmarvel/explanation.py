@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from lmarvel import evidence_wording, wording
 from lmarvel.evidence import Evidence
 from lmarvel.graph.kinds import PAG
@@ -254,6 +256,11 @@ class Explainer:
         """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
         chose = self.evidence.chose
         return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), chose.price)}" if chose else ""
+
+    def edges_from_selection(self) -> int:
+        """Return how many edges speak of selection."""
+        tails = {frozenset(pair) for pair in np.argwhere(self.pag.marks == TAIL).tolist()}
+        return sum(self.from_selection(*pair) for pair in tails)
 
     def from_selection(self, x: int, y: int) -> bool:
         """Tell whether an edge speaks of selection: by its kind, or since R5, R6 or R7 wrote a tail of it."""

@@ -183,9 +183,8 @@ class Discovery(Evidenced):
             yield wording.contested_note(len(self.contested))
         if self.doubtful:
             yield wording.doubtful_note(len(self.doubtful))
-        edges = ((self.pag.index(e.a), self.pag.index(e.b)) for e in self.pag.edges())
-        if self._can_err and (speak := sum(self._explainer.from_selection(x, y) for x, y in edges)):
-            yield evidence_wording.erred_note(speak)
+        if self._can_err and (edges := self._explainer.edges_from_selection()):
+            yield evidence_wording.erred_note(edges)
         if self.none_removable:
             yield wording.none_removable_note(len(self.none_removable))
 

@@ -118,6 +118,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
     yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {kernel_name()} search"
+    if found.bic is not None and (chose := found.evidence.chose) is not None:
+        yield f"Score    {found.bic:,.1f} (stage {chose.stage}; an edge costs {chose.price:.1f})"
     if (power := wording.power(chosen)) is not None:
         yield f"Power    {power}"
 
