@@ -14,7 +14,6 @@ and gaps are judged by what the change costs among ancestral graphs, like with l
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -29,8 +28,8 @@ from lmarvel.score.state import BACK, BOTH, FORTH, NO_EDGE
 from lmarvel.search.ancestral import UNDIRECTED, AncestralGraph, Marks, direct_chordal
 from lmarvel.search.climb import Climb
 from lmarvel.search.lift import LiftResult
-from lmarvel.search.record import Record
-from lmarvel.search.scores import GaussianBlocks
+from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.scores import BlockScores, GaussianBlocks
 from lmarvel.search.support import pag_of
 from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
@@ -80,15 +79,15 @@ def evidence(
     Supported(x=0, y=2, distance=12.4...)
     Supported(x=1, y=2, distance=12.4...)
     """
-    weighing = _Weighing(found, correlation, n, pvalue, penalty * math.log(n), selection, latents)
-    return (*_chosen(found, penalty * math.log(n)), *_until(deadline, weighing.records()))
-
-
-def _until(deadline: float, records: Iterable[Event]) -> Iterator[Event]:
-    for record in records:
-        if time.monotonic() > deadline:
-            return
-        yield record
+    price = penalty * math.log(n)
+    records = list(_chosen(found, price))
+    try:
+        scores = GaussianBlocks(correlation, n)
+        weighing = _Weighing(found, scores, pvalue, price, selection, latents, Record(n, deadline))
+        records.extend(weighing.records())
+    except OutOfTime:
+        pass
+    return tuple(records)
 
 
 def _chosen(found: LiftResult, price: float) -> Iterator[Event]:
@@ -104,34 +103,35 @@ class _Weighing:
     def __init__(
         self,
         found: LiftResult,
-        correlation: Matrix,
-        n: int,
+        scores: BlockScores,
         pvalue: PValue,
         price: float,
         selection: bool,
         latents: bool,
+        record: Record,
     ) -> None:
-        self.found, self.pvalue, self.selection = found, pvalue, selection
-        p = len(correlation)
+        self.found, self.pvalue, self.selection, self.record = found, pvalue, selection, record
+        p = len(found.mag)
         self.names = tuple(f"X{v}" for v in range(p))
         self.kinds = [FORTH, BACK, *([BOTH] if latents else []), *([UNDIRECTED] if selection else [])]
         self.mag = MAG._trusted(self.names, found.mag)
         self.anterior = [a | b for a, b in zip(self.mag.masks.parents, self.mag.masks.neighbors, strict=True)]
         # How much worse the best graph is in which a pair is not adjacent, is adjacent, or has another mark.
-        self.apart, self.joined, self.other = (np.full((p, p), math.inf) for _ in range(3))
-        noise = Record(n).noise
+        # One edge more is never worse by more than its price.
+        self.apart, self.joined, self.other = (np.full((p, p), most) for most in (math.inf, price, math.inf))
         base = found.mag
         for score, marks in found.seen:
             pag = self._see(max(score - found.score, 0.0), marks)
-            if abs(score - found.score) <= noise and base is found.mag and np.array_equal(pag, found.pag):
+            if abs(score - found.score) <= record.noise and base is found.mag and np.array_equal(pag, found.pag):
                 base = marks  # the same class, perhaps without the edges that make the MAG maximal
         graph = direct_chordal(AncestralGraph.of_marks(base))
-        self.climb = Climb(GaussianBlocks(correlation, n), graph, price)
+        self.climb = Climb(scores, graph, price)
 
     # --- graphs to compare with -------------------------------------------------------------------------
 
     def _see(self, loss: float, marks: Marks) -> Marks:
         """Note in which parts a graph that is worse by so much differs from the answer; return its PAG."""
+        self.record.check()
         pag = pag_of(self._maximal(marks), self.selection)
         for best, where in ((self.apart, pag == 0), (self.joined, pag != 0), (self.other, pag != self.found.pag)):
             best[where] = np.minimum(best[where], loss)
@@ -155,6 +155,7 @@ class _Weighing:
         for kind in kinds:
             if kind == graph.edge(x, y) or not graph.is_legal(x, y, kind):
                 continue
+            self.record.check()
             gain = climb.gain(x, y, kind)
             if kind != NO_EDGE:
                 self._note(self.joined, x, y, gain)
@@ -199,16 +200,15 @@ class _Weighing:
         gaps = [(x, y) for x, y in np.argwhere(np.triu(marks == 0, 1)).tolist()]
         adjacent = self.mag.masks.adjacent
         unshielded = [(x, y) for x, y in gaps if adjacent[x] & adjacent[y]]
-        changes = [change for x, y in edges for change in self._changes(x, y, (*self.kinds, NO_EDGE))]
-        # A gap that is closed takes its colliders with it, whatever the edge: the best one is enough.
-        changes += [best for x, y in unshielded if (best := min(self._changes(x, y, self.kinds), default=None))]
-        self._see_marks(changes)
+        changes: list[Change] = []
         for x, y in edges:
-            given = self._would_separate(x, y)
-            if math.isinf(self.apart[x, y]):  # it would come back, for no set would separate the two
-                self._note(self.apart, x, y, min(self._isolated(x), self._isolated(y)))
-            yield Weighed(x, y, float(self.apart[x, y]), frozenset(given), self.pvalue(x, y, given))
-        yield from (self._left_out(x, y) for x, y in unshielded)
+            changes += self._changes(x, y, (*self.kinds, NO_EDGE))
+            yield self._weighed(x, y)
+        for x, y in unshielded:
+            # A gap that is closed takes its colliders with it, whatever the edge: the best one is enough.
+            changes += sorted(self._changes(x, y, self.kinds))[:1]
+            yield self._left_out(x, y)
+        self._see_marks(changes)
         for x, y in np.argwhere(self.found.pag > CIRCLE).tolist():
             distance = float(self.other[x, y])
             yield Supported(x, y, distance if distance < math.inf else None)
@@ -224,6 +224,12 @@ class _Weighing:
         directed = [kind for kind in (FORTH, BACK) if graph.is_legal(x, y, kind)]
         for _ in self._changes(x, y, directed or self.kinds):
             pass
+
+    def _weighed(self, x: int, y: int) -> Weighed:
+        given = self._would_separate(x, y)
+        if math.isinf(self.apart[x, y]):  # it would come back, for no set would separate the two
+            self._note(self.apart, x, y, min(self._isolated(x), self._isolated(y)))
+        return Weighed(x, y, float(self.apart[x, y]), frozenset(given), self.pvalue(x, y, given))
 
     def _left_out(self, x: int, y: int) -> LeftOut:
         given = separating(self.mag, self.anterior, x, y)
