@@ -56,7 +56,9 @@ class Evidence:
 
     def mark_word(self, x: int, y: int) -> str | None:
         """Return the word for the mark at y on the edge x-y; None without evidence."""
-        return None if self.chose is None else support_word(self.distance.get((x, y)), self.chose.price)
+        if self.chose is None:
+            return None
+        return support_word(self.distance.get((x, y)), self.chose.price, bool(self.hidden))
 
     def word(self, pag: PAG, x: int, y: int) -> str | None:
         """Return the word for the weakest mark of an edge; None without marks to judge, or without evidence."""

@@ -17,20 +17,25 @@ WORDS = ("open", "likely", "firm")
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 
-def support_word(distance: float | None, price: float) -> str:
+def support_word(distance: float | None, price: float, hidden: bool = False) -> str:
     """Return the word for the distance to the best graph with another mark; None if it was not measured.
 
     A graph with one superfluous edge more is never worse by more than the price of an edge. So what is likely takes
-    such an edge to undo, what is firm takes several, and what is open less than one.
+    such an edge to undo, what is firm takes several, and what is open less than one. Where hidden nodes gave the graph
+    (``hidden``) the word is one step weaker: other hidden nodes would change many marks at once, and graphs that differ
+    in one edge do not show that.
 
     Examples
     --------
     >>> [support_word(distance, price=15.0) for distance in (0.0, 14.9, 95.5, float("inf"), None)]
     ['open', 'likely', 'firm', 'firm', 'open']
+    >>> [support_word(distance, price=15.0, hidden=True) for distance in (14.9, 95.5)]
+    ['open', 'likely']
     """
     if distance is None or distance < LIKELY * price:
         return "open"
-    return "likely" if distance < FIRM * price else "firm"
+    word = 1 if distance < FIRM * price else 2
+    return WORDS[word - hidden]
 
 
 def weakest(words: Iterable[str]) -> str | None:
@@ -71,15 +76,14 @@ def left_out(loss: float, given: str, p: float, level: float) -> str:
     )
 
 
-def mark_is(distance: float | None, price: float) -> str:
+def mark_is(distance: float | None, word: str) -> str:
     """Return how well a mark is supported.
 
     Examples
     --------
-    >>> mark_is(12.04, price=13.2), mark_is(math.inf, price=13.2)
+    >>> mark_is(12.04, "likely"), mark_is(math.inf, "firm")
     ('with another mark here the score worsens by 12.0 (likely)', 'no graph that was met has another mark here (firm)')
     """
-    word = support_word(distance, price)
     if distance is None:
         return f"the time did not suffice to look at other marks ({word})"
     if math.isinf(distance):
@@ -100,7 +104,7 @@ def cautiously(meaning: str, word: str | None) -> str:
     if word == "likely":
         return f"likely, not firm: {meaning}"
     if word == "open":
-        return f"open, for graphs with other marks fit nearly as well: {meaning}"
+        return f"open, for other marks fit nearly as well or were not ruled out: {meaning}"
     return meaning
 
 
@@ -156,9 +160,9 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
 
 
 SCALE = {
-    "firm": "no graph with another mark there comes within the price of three edges",
-    "likely": "a graph with another mark there costs at least about as much as one superfluous edge",
-    "open": "graphs with another mark there fit nearly as well",
+    "firm": "no graph with another mark there comes within the price of three edges, and no hidden node is at work",
+    "likely": "a graph with another mark there costs about as much as one superfluous edge, or more",
+    "open": "graphs with another mark there fit nearly as well, or other hidden nodes might",
 }
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"
 OR_ERRED = "or a test erred"

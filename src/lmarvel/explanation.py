@@ -254,8 +254,8 @@ class Explainer:
 
     def _supported(self, x: int, y: int) -> str:
         """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
-        chose = self.evidence.chose
-        return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), chose.price)}" if chose else ""
+        word = self.evidence.mark_word(x, y)
+        return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), word)}" if word else ""
 
     def edges_from_selection(self) -> int:
         """Return how many edges speak of selection."""

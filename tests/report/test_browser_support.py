@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.report import write_report
+from lmarvel.trace import Supported
 from tests.report.browsing import Visit
-from tests.test_evidence import chain
+from tests.test_evidence import NODE, chain
 
 
 def test_the_report_shows_it(browser: Any, tmp_path: Path) -> None:
-    write_report(chain(), tmp_path / "r.html")
+    write_report(chain(NODE, Supported(2, 1, 45.0)), tmp_path / "r.html")
     opened = Visit(browser, tmp_path / "r.html")
     page = opened.page
     assert [head.strip() for head in page.locator("#edge-table th").all_inner_texts()][-2:] == ["Marks", "Loss without"]
