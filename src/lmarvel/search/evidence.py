@@ -1,8 +1,8 @@
 """What speaks for each edge, each gap and each mark of the graph that Lift chose.
 
 The answer of a search by score is one graph. How much each part of it is worth shows in the best graph that lacks this
-part, refitted: how much worse is its score? Two sources give such graphs: those that the search met on its way, and all
-graphs that differ from the answer in one edge, so that the figures are no artefact of the way that the search took.
+part, refitted: how much worse is its score? Two sources give such graphs: those that the search met on its way, and
+those that differ from the answer in one edge, so that the figures are no artefact of the way that the search took.
 Beside the score stands a test: an edge is tested given a set that would separate its two variables if it were not
 there, a gap given a set that separates them in the graph.
 
