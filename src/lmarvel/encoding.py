@@ -22,14 +22,19 @@ from lmarvel.trace import (
     Adjacent,
     Began,
     BudgetEnded,
+    Chose,
     Doubtful,
     Event,
+    HiddenNode,
     Kept,
     LeftBoundary,
+    LeftOut,
     Moved,
     NoneRemovable,
     Removed,
     Separated,
+    Supported,
+    Weighed,
 )
 
 FORMAT = "lmarvel-result"
@@ -62,6 +67,13 @@ def probability(value: Any) -> float:
     """Return a value that must be a p-value."""
     if not 0 <= number(value) <= 1:
         raise ValueError(f"a p-value lies between 0 and 1, and {value!r} does not")
+    return float(value)
+
+
+def loss(value: Any) -> float:
+    """Return a value that must be a difference of scores: a number that is not below 0."""
+    if number(value) < 0:
+        raise ValueError(f"a loss is not below 0, and {value!r} is")
     return float(value)
 
 
@@ -103,14 +115,18 @@ _PERHAPS = _Coder(
 )
 _PVALUE = _Coder(lambda p, names: p, lambda plain, index: probability(plain))
 _NUMBER = _Coder(lambda value, names: value, lambda plain, index: number(plain))
+_LOSS = _Coder(lambda value, names: value, lambda plain, index: loss(plain))
+_PERHAPS_LOSS = _Coder(lambda value, names: value, lambda plain, index: None if plain is None else loss(plain))
 _TEXT = _Coder(lambda value, names: value, lambda plain, index: text(plain))
 _CODERS = {
     **dict.fromkeys(("x", "y", "z"), _VARIABLE),
-    **dict.fromkeys(("sepset", "boundary", "adjacent", "given", "remaining"), _MEMBERS),
-    **dict.fromkeys(("before", "after", "phase", "reason", "graph"), _TEXT),
+    **dict.fromkeys(("sepset", "boundary", "adjacent", "given", "remaining", "members"), _MEMBERS),
+    **dict.fromkeys(("before", "after", "phase", "reason", "graph", "kind", "stage"), _TEXT),
     "strongest": _PERHAPS,
     "pvalue": _PVALUE,
-    "bic": _NUMBER,
+    **dict.fromkeys(("bic", "score"), _NUMBER),
+    **dict.fromkeys(("distance", "selection_gain"), _PERHAPS_LOSS),
+    **dict.fromkeys(("loss", "price"), _LOSS),
 }
 _KINDS: dict[str, type] = {
     "separated": Separated,
@@ -123,6 +139,11 @@ _KINDS: dict[str, type] = {
     "began": Began,
     "moved": Moved,
     "budget ended": BudgetEnded,
+    "chose": Chose,
+    "hidden node": HiddenNode,
+    "weighed": Weighed,
+    "left out": LeftOut,
+    "supported": Supported,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {
@@ -153,7 +174,7 @@ def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
     if name == "rule":
         return _decode_rule(plain, index)
     event: Event = _KINDS[name](*(coder.decode(plain[part], index) for part, _, coder in _FIELDS[name]))
-    if isinstance(event, Separated | Adjacent | Moved) and event.x == event.y:
+    if isinstance(event, Separated | Adjacent | Moved | Weighed | LeftOut | Supported) and event.x == event.y:
         raise ValueError("a pair needs two variables")
     return event
 

@@ -11,9 +11,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import Any
 
-from lmarvel import wording
+import numpy as np
+
+from lmarvel import evidence_wording, wording
+from lmarvel.evidence import Evidence
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, arrow
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
@@ -134,6 +137,7 @@ class Explainer:
         levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         self.ended = any(isinstance(e, BudgetEnded) for e in trace)
+        self.evidence = Evidence(trace)
         self.rules = [e for e in trace if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
@@ -180,6 +184,10 @@ class Explainer:
         pair = frozenset((x, y))
         if self.is_undecided(x, y):
             return Reason(wording.UNDECIDED)
+        if pair in self.evidence.edges:
+            weighed = self.evidence.edges[pair]
+            said = evidence_wording.kept(weighed.loss, self.given(weighed.given), weighed.pvalue, self._alpha)
+            return Reason(said, (), weighed)
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
@@ -214,6 +222,11 @@ class Explainer:
         doubt = self.doubtful.get(frozenset((x, y)))
         if doubt is not None and doubt.strongest is not None:
             return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self._alpha), (), doubt)
+        left_out = self.evidence.gaps.get(frozenset((x, y)))
+        if left_out is not None:
+            given, p = self.given(left_out.given), left_out.pvalue
+            said = evidence_wording.left_out(left_out.loss, given, p, self._alpha)
+            return Reason(f"{a} and {b}: {said}", (), left_out)
         if members is None and self.scored:
             return Reason(f"{a} and {b}: {wording.left_out(self.is_undecided(x, y))}")
         if members is None:
@@ -239,7 +252,27 @@ class Explainer:
         if k is None:
             return Reason(f"At {where} {kind}: its origin is not in the trace{clash}")
         text, because = self._why(k, told, depth)
-        return Reason(f"At {where} {kind}: {text}{clash}", because, self.rules[k])
+        return Reason(f"At {where} {kind}: {text}{self._supported(x, y)}{clash}", because, self.rules[k])
+
+    def _supported(self, x: int, y: int) -> str:
+        """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
+        word = self.evidence.mark_word(x, y)
+        return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), word)}" if word else ""
+
+    def edges_from_selection(self) -> int:
+        """Return how many edges speak of selection."""
+        tails = {frozenset(pair) for pair in np.argwhere(self.pag.marks == TAIL).tolist()}
+        return sum(self.from_selection(*pair) for pair in tails)
+
+    def from_selection(self, x: int, y: int) -> bool:
+        """Tell whether an edge speaks of selection: by its kind, or since R5, R6 or R7 wrote a tail of it."""
+        if not wording.selected(self.settings):
+            return False
+        ends = ((x, y), (y, x))
+        marks = [self.pag.marks[end] for end in ends]
+        if marks.count(TAIL) == 2 or sorted(marks) == [CIRCLE, TAIL]:
+            return True
+        return any(end in self.writers and RULES[self.rules[self.writers[end]].rule].needs_selection for end in ends)
 
     def _clash(self, x: int, y: int) -> Iterator[str]:
         for use in self.refusals.get((x, y), [])[:1]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmarvel import wording
+from lmarvel import evidence_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
 from lmarvel.encoding import (
@@ -27,6 +27,7 @@ from lmarvel.encoding import (
     text,
 )
 from lmarvel.errors import GraphError
+from lmarvel.evidence import Evidenced
 from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, TAIL, Edge, parse_edge
@@ -54,7 +55,7 @@ Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
-class Discovery:
+class Discovery(Evidenced):
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -182,6 +183,8 @@ class Discovery:
             yield wording.contested_note(len(self.contested))
         if self.doubtful:
             yield wording.doubtful_note(len(self.doubtful))
+        if self._can_err and (edges := self._explainer.edges_from_selection()):
+            yield evidence_wording.erred_note(edges)
         if self.none_removable:
             yield wording.none_removable_note(len(self.none_removable))
 
@@ -190,6 +193,11 @@ class Discovery:
     @property
     def _alpha(self) -> float:
         return float(self.settings.get("alpha", wording.LEVEL))
+
+    @property
+    def _can_err(self) -> bool:
+        """True if single tests decided, and not an oracle's."""
+        return self.mag is None and self.settings.get("test") != "MSeparation"
 
     @cached_property
     def _undecided(self) -> frozenset[tuple[str, str]] | None:
@@ -237,7 +245,10 @@ class Discovery:
         if self._explainer.is_undecided(x, y):
             return wording.UNDECIDED + "."
         shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        return wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings))
+        said = wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings))
+        if self._explainer.from_selection(x, y):
+            said = evidence_wording.of_selection(said, self.evidence.chose, self._can_err)
+        return evidence_wording.cautiously(said, self.evidence.word(self.pag, x, y))
 
     @cached_property
     def why_illegal(self) -> str | None:

@@ -110,6 +110,60 @@ class BudgetEnded:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Chose:
+    """Which stage of a search by score gave the graph, its score, and the price of an edge.
+
+    ``selection_gain`` is by how much the best graph that was met without selection is worse: 0 where the graph itself
+    needs none, None where no graph without selection was met.
+    """
+
+    stage: str
+    score: float
+    price: float
+    selection_gain: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenNode:
+    """A hidden node that the graph rests on: "latent" or "selection", what it is tied to, and what it is worth."""
+
+    kind: str
+    members: frozenset[int]
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The edge between x and y: the best graph without it is worse by ``loss``, and its p-value given these."""
+
+    x: int
+    y: int
+    loss: float
+    given: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """x and y are not adjacent: the graph says that ``given`` separates them; the best graph with an edge is worse."""
+
+    x: int
+    y: int
+    loss: float
+    given: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """The mark at y on the edge x-y: the best graph without it is worse by ``distance``, None if none was met."""
+
+    x: int
+    y: int
+    distance: float | None
+
+
 Event = (
     Separated
     | Adjacent
@@ -121,12 +175,17 @@ Event = (
     | Began
     | Moved
     | BudgetEnded
+    | Chose
+    | HiddenNode
+    | Weighed
+    | LeftOut
+    | Supported
     | RuleApplication
 )
 
 
 _NODES = frozenset({"x", "y", "z"})
-_SETS = frozenset({"sepset", "strongest", "boundary", "adjacent", "given", "remaining"})
+_SETS = frozenset({"sepset", "strongest", "boundary", "adjacent", "given", "remaining", "members"})
 
 
 def moved(event: Event, place: Sequence[int]) -> Event:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmarvel import wording
+from lmarvel import evidence_wording, wording
 from lmarvel.ci.gaussian import kernel_name
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import Discovery
@@ -55,17 +55,22 @@ def _lines(found: Discovery) -> Iterator[str]:
     yield from _edges(found)
     yield ""
     yield from _legend(found)
+    yield from _hidden(found)
     yield from _notes(found)
     yield from _numbers(found)
 
 
 def _edges(found: Discovery) -> Iterator[str]:
+    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts."""
     edges = list(found.pag.edges())
-    width = max((len(readable(e.a)) for e in edges), default=0)
+    width = max((len(readable(edge.a)) for edge in edges), default=0)
+    far = max((len(readable(edge.b)) for edge in edges), default=0)
     for edge in edges:
         doubt = found.doubts.get(frozenset((edge.a, edge.b)))
         beside = f"   ({doubt})" if doubt else ""
-        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {readable(edge.b)}{beside}"
+        word = found.support_word(edge.a, edge.b)
+        other = f"{readable(edge.b):<{far}}   {word}" if word else readable(edge.b)
+        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if not edges:
         yield f"  no edges: {wording.no_edges(found.settings)}"
 
@@ -77,6 +82,21 @@ def _legend(found: Discovery) -> Iterator[str]:
         for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
             if kind in kinds:
                 yield f"  A {kind} B   {text}"
+        yield ""
+
+
+def _hidden(found: Discovery) -> Iterator[str]:
+    """Iterate over what the words of support mean, the hidden nodes, and what speaks for selection."""
+    if any(found.support_word(edge.a, edge.b) for edge in found.pag.edges()):
+        yield "How well the marks are supported"
+        yield from (f"  {word:<8} {meaning}" for word, meaning in evidence_wording.SCALE.items())
+        yield ""
+    if found.hidden:
+        yield evidence_wording.HIDDEN
+        yield from (f"  {evidence_wording.hidden_node(*node)}" for node in found.hidden)
+        yield ""
+    if found.selection_gain is not None:
+        yield f"Selection: {found.selection_gain}"
         yield ""
 
 
@@ -98,6 +118,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
     yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {kernel_name()} search"
+    if found.bic is not None and (chose := found.evidence.chose) is not None:
+        yield f"Score    {found.bic:,.1f} (stage {chose.stage}; an edge costs {chose.price:.1f})"
     if (power := wording.power(chosen)) is not None:
         yield f"Power    {power}"
 

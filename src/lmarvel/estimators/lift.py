@@ -8,6 +8,7 @@ import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
@@ -18,6 +19,7 @@ from lmarvel.graph.kinds import MAG
 from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import Marks
+from lmarvel.search.evidence import evidence
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Learned, Progress
@@ -26,6 +28,7 @@ from lmarvel.trace import BudgetEnded, Event
 # For the graph to start from: tests at most, and a share of the seconds.
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
+_FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -58,6 +61,7 @@ class Lift(PagEstimator):
         The score, without what is the same for all graphs: minus two log-likelihood of standardised data and the
         price of the edges.
     result_ : Discovery
+        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``cautious``, ``explain``.
 
     Examples
     --------
@@ -85,19 +89,22 @@ class Lift(PagEstimator):
         """Run L-MARVEL for a start, then the search."""
         moments = table_of(ledger.test, data)
         start = self._start(ledger, boundaries, report)
-        correlation = moments.correlation()
+        now = time.monotonic()
+        deadline = now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now)
         found = lift(
-            correlation,
+            moments.correlation(),
             moments.n,
             penalty=self.penalty,
             selection=self.selection,
             latents=self.latents,
             start=start,
-            deadline=ledger.meter.deadline,
+            deadline=deadline,
             progress=report,
         )
+        report("evidence", 0, 1)
         nothing_open = np.empty((0, 2), dtype=np.intp)
-        return Chosen(found.mag, found.pag, found.score, self._trace(found, moments), nothing_open)
+        trace = self._trace(found, moments, ledger.meter.deadline)
+        return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
 
     def _start(self, ledger: Ledger, boundaries: Boundaries, report: Progress) -> Marks | None:
         """Return L-MARVEL's PAG; a search that takes too long gives none."""
@@ -116,10 +123,21 @@ class Lift(PagEstimator):
             )
         return oriented.marks if oriented.complete else None
 
-    def _trace(self, found: LiftResult, moments: Moments) -> tuple[Event, ...]:
+    def _trace(self, found: LiftResult, moments: Moments, deadline: float) -> tuple[Event, ...]:
+        """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off."""
         ended = () if found.ended is None else (BudgetEnded(found.ended),)
+        records = evidence(
+            found,
+            moments.correlation(),
+            moments.n,
+            FisherZ(moments).pvalue,
+            penalty=self.penalty,
+            selection=self.selection,
+            latents=self.latents,
+            deadline=deadline,
+        )
         mag = MAG._trusted(moments.names, found.mag)
-        return (*ended, *orient_mag(mag, self.selection).log)
+        return (*ended, *records, *orient_mag(mag, self.selection).log)
 
     @property
     def mag_(self) -> MAG:

@@ -10,8 +10,9 @@ from typing import Any
 
 from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.drawing import MOST_EDGES, place_boxes
+from lmarvel.evidence_wording import SCALE, hidden_node
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Mark, arrow
+from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
@@ -73,8 +74,10 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "edges": list(_edges(found)),
         "legend": list(_legend(counts, selected(settings))),
         "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
+        "supports": list(_supports(found)),
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
+        "hidden": list(_hidden(found)),
         "warnings": [note[0].upper() + note[1:] + "." for note in notes],
         "data": _data(found),
         "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
@@ -109,6 +112,12 @@ def _signs(found: Discovery) -> Iterator[tuple[str, str]]:
         yield "!", f"{CONTESTED}."
 
 
+def _supports(found: Discovery) -> Iterator[dict[str, str]]:
+    """Give the words for how well marks are supported, where some are judged."""
+    if found.evidence.distance:
+        yield from ({"word": word, "meaning": f"{meaning}."} for word, meaning in SCALE.items())
+
+
 def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
     """Return the sign and the word on an edge that is less sure than others, and why."""
     text = found.doubts.get(pair)
@@ -138,8 +147,23 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "doubt": _doubt(found, pair),
             "strength": strength,
             "p": None if strength is None else p_value(strength, level),
+            "support": found.support_word(edge.a, edge.b),
+            "loss": _loss(found, edge),
             "why": told.to_dict()["why"],
         }
+
+
+def _loss(found: Discovery, edge: Edge) -> float | None:
+    """Return by how much the score worsens without an edge; None where the method does not tell."""
+    weighed = found.evidence.edges.get(frozenset((found.pag.index(edge.a), found.pag.index(edge.b))))
+    return None if weighed is None else round(weighed.loss, 1)
+
+
+def _hidden(found: Discovery) -> Iterator[str]:
+    """Give the hidden nodes in words, and what speaks for selection."""
+    yield from (hidden_node(*node) for node in found.hidden)
+    if found.selection_gain is not None:
+        yield f"Selection: {found.selection_gain}"
 
 
 def _statistics(found: Discovery) -> Iterator[list[Any]]:
@@ -150,7 +174,10 @@ def _statistics(found: Discovery) -> Iterator[list[Any]]:
     yield ["Mean size of the conditioning sets", f"{stats.mean_conditioning_size:.2f}"]
     yield ["Seconds", f"{sum(stats.seconds.values()):.3f}"]
     if found.bic is not None:
-        yield ["BIC", f"{found.bic:,.1f}"]
+        yield ["BIC" if found.evidence.chose is None else "Score", f"{found.bic:,.1f}"]
+    if found.evidence.chose is not None:
+        yield ["Price of an edge", f"{found.evidence.chose.price:,.1f}"]
+        yield ["Stage of the search that gave the graph", found.evidence.chose.stage]
     if found.data is not None:
         yield ["Fingerprint of the data", found.data["fingerprint"]]
     for name, version in found.versions.items():

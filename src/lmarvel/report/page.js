@@ -4,7 +4,7 @@
   const { html, byId } = Dom;
   const given = JSON.parse(byId("page-data").textContent);
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
-    doubts: [], warnings: [], data: null, ...given };
+    doubts: [], supports: [], hidden: [], warnings: [], data: null, ...given };
   let selected = null;
 
   // --- texts and tables ------------------------------------------------------------------------------------
@@ -27,6 +27,7 @@
   }
 
   function sections() {
+    if (page.hidden.length) section("hidden", html("ul", { class: "lines" }, ...page.hidden.map((text) => html("li", { text }))));
     if (page.statistics.length) section("statistics", Panels.pairs(page.statistics));
     if (page.settings.length) section("settings", Panels.pairs(page.settings));
     if (page.data && page.data.rows && page.data.rows.length) section("data", Panels.dataTable(page.data));

@@ -33,8 +33,9 @@ def render_page(page: Mapping[str, Any]) -> str:
     Parameters
     ----------
     page : mapping
-        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``doubts``, ``statistics``,
-        ``settings``, ``warnings``, ``data`` and ``footer``. Each part may be missing, and its section is then left out.
+        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``doubts``, ``supports``,
+        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data`` and ``footer``. Each part may be
+        missing, and its section is then left out.
 
     Examples
     --------

@@ -32,6 +32,9 @@ const Panels = (() => {
       html("p", { class: "code", text: edge.text }),
       edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
+      edge.support ? html("p", null, "The weaker of its marks is ", html("strong", { text: edge.support }), ".") : null,
+      typeof edge.loss === "number" ? html("p", null, "Without the edge the score worsens by ",
+        html("strong", { text: edge.loss.toFixed(1) }), ".") : null,
       strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: edge.p }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
       reasons(edge.why),
@@ -94,6 +97,9 @@ const Panels = (() => {
     for (const doubt of page.doubts) {
       list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
     }
+    for (const { word, meaning } of page.supports) {
+      list.append(html("li", null, "Marks: ", html("strong", { text: word }), html("p", { text: sentence(meaning) })));
+    }
   }
 
   // --- tables ----------------------------------------------------------------------------------------------
@@ -147,6 +153,15 @@ const Panels = (() => {
       { name: "With", key: (e) => e.b, cell: (e) => named(e.b), className: "name" },
       { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
     ];
+    if (edges.some((edge) => edge.support)) {
+      const rank = { open: 0, likely: 1, firm: 2 };
+      columns.push({ name: "Marks", key: (e) => (e.support ? rank[e.support] : null),
+        cell: (e) => html("span", { text: shown(e.support) }) });
+    }
+    if (edges.some((edge) => typeof edge.loss === "number")) {
+      columns.push({ name: "Loss without", key: (e) => e.loss, numeric: true,
+        cell: (e) => html("span", { text: typeof e.loss === "number" ? e.loss.toFixed(1) : shown(null) }) });
+    }
     if (edges.some((edge) => typeof edge.strength === "number")) {
       columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: shown(e.p) }), numeric: true });
     }
