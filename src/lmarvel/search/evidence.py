@@ -24,8 +24,7 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.paths import bits, closure, collider_connected, members
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, m_separated
 from lmarvel.score.district import Matrix
-from lmarvel.score.state import BACK, BOTH, FORTH, NO_EDGE
-from lmarvel.search.ancestral import UNDIRECTED, AncestralGraph, Marks, direct_chordal
+from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, Marks, direct_chordal
 from lmarvel.search.climb import Climb
 from lmarvel.search.lift import LiftResult
 from lmarvel.search.record import OutOfTime, Record

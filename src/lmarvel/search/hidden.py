@@ -116,10 +116,11 @@ class HiddenSearch:
         local = []
         for change in ranked[:_REFRESHED]:
             self.record.check()
-            candidate = self._make(model, change)
-            around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
-            fresh = self.refresh(candidate, around, sweeps=3)
-            local.append(min(fresh, candidate, key=lambda found: found.score))
+            if self._gain(model, change) < math.inf:
+                candidate = self._make(model, change)
+                around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
+                fresh = self.refresh(candidate, around, sweeps=3)
+                local.append(min(fresh, candidate, key=lambda found: found.score))
         local.sort(key=lambda found: found.score)
         polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
         best = min(polished, key=lambda found: found.score, default=None)
@@ -168,7 +169,11 @@ class HiddenSearch:
         known = self._gains.get(key)
         if known is None:
             self.record.check()
-            known = self._gains[key] = self._make(model, change).score - model.score
+            try:
+                known = self._make(model, change).score - model.score
+            except np.linalg.LinAlgError:  # no such model can be fitted
+                known = math.inf
+            self._gains[key] = known
         return known
 
     def _make(self, model: HiddenModel, change: Change) -> HiddenModel:
@@ -218,7 +223,13 @@ class HiddenSearch:
     # --- structural EM ----------------------------------------------------------------------------------
 
     def refresh(self, model: HiddenModel, only: int = -1, sweeps: int = 4, families: int = 0) -> HiddenModel:
-        """Search for orders again, given the hidden nodes, and fit what is found."""
+        """Search for orders again, given the hidden nodes, and fit what is found; a degenerate model stays as it is."""
+        try:
+            return self._refreshed(model, only, sweeps, families)
+        except np.linalg.LinAlgError:
+            return model
+
+    def _refreshed(self, model: HiddenModel, only: int, sweeps: int, families: int) -> HiddenModel:
         S = self._completed(model)
         if S is None:
             return model
@@ -266,7 +277,7 @@ class HiddenSearch:
         """Drop edges and memberships that are not worth their price: a quadratic guess proposes, the fit decides."""
         for _ in range(most):
             self.record.check()
-            for guess, index, v, is_selection in sorted(self._weakest(model))[:3]:
+            for guess, index, v, is_selection in self._candidates_to_drop(model):
                 if guess > 2 * self.fits.price:
                     return self._without_idle(model)
                 parents, selections = list(model.parents), list(model.selections)
@@ -279,6 +290,13 @@ class HiddenSearch:
             else:
                 break
         return self._without_idle(model)
+
+    def _candidates_to_drop(self, model: HiddenModel) -> list[tuple[float, int, int, bool]]:
+        """Return the three weakest edges and memberships; none of a degenerate model."""
+        try:
+            return sorted(self._weakest(model))[:3]
+        except np.linalg.LinAlgError:
+            return []
 
     def _weakest(self, model: HiddenModel) -> Iterator[tuple[float, int, int, bool]]:
         """Iterate over (what dropping it would lose, whose, which, of a selection node?) of edges and memberships."""

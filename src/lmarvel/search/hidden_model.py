@@ -33,6 +33,7 @@ from lmarvel.graph.paths import closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
 
 _LEAST_LOG_VARIANCE = math.log(1e-6)
+_MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
 _MAX_STEPS = 60
 
 
@@ -217,13 +218,21 @@ class BlockProblem:
         value, damping = self.value(x), 1e-3
         edges, own = len(self.heads), self.n_own
         for _ in range(max_steps):
-            gradient, information = self.derivatives(x)
+            try:
+                gradient, information = self.derivatives(x)
+            except np.linalg.LinAlgError:  # at the border, where a variance is next to nothing: no way on from here
+                return x
             scale = np.maximum(information.diagonal(), 1e-8)
             improved = False
             while damping < 1e8:
-                step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
+                try:
+                    step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
+                except np.linalg.LinAlgError:
+                    damping *= 8.0
+                    continue
                 trial = x + step
-                trial[edges : edges + own] = np.maximum(trial[edges : edges + own], _LEAST_LOG_VARIANCE)
+                variances = trial[edges : edges + own]
+                np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
                 new = self.value(trial)
                 if new < value:
                     improved = True

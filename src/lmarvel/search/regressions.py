@@ -27,7 +27,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from lmarvel.graph.paths import members
 from lmarvel.score.district import LOG_2PI
@@ -76,6 +75,9 @@ class GaussianLocal:
     """
 
     def __init__(self, covariance: Matrix, n: float, price: float) -> None:
+        from scipy.linalg import lapack  # loaded when a search begins: it takes longer than the rest of the package
+
+        self._lapack = lapack
         self.covariance = np.ascontiguousarray(covariance)
         self.n = n
         self.price = price
@@ -90,7 +92,7 @@ class GaussianLocal:
             near = list(members(parents))
             rows = self.covariance.take(near, 0)
             beside = rows[:, v]
-            _, slope, failed = lapack.dposv(rows.take(near, 1), beside)
+            _, slope, failed = self._lapack.dposv(rows.take(near, 1), beside)
             variance = 0.0 if failed else variance - float(slope @ beside)
         return self._value(variance)
 
@@ -103,10 +105,12 @@ class GaussianLocal:
         if parents:
             near = list(members(parents))
             rows = S.take(near, 0)
-            root, failed = lapack.dpotrf(rows.take(near, 1), lower=1)
+            root, failed = self._lapack.dpotrf(rows.take(near, 1), lower=1)
             if failed:
                 return math.inf, []
-            scores, _ = lapack.dtrtrs(root, rows, lower=1)  # covariances with uncorrelated combinations of the parents
+            scores, _ = self._lapack.dtrtrs(
+                root, rows, lower=1
+            )  # covariances with uncorrelated combinations of the parents
             shared = S[v] - scores[:, v] @ scores
             scores *= scores
             left = np.maximum(self._own - scores.sum(0), 1e-12)
@@ -127,11 +131,11 @@ class GaussianLocal:
         """Return the parent, as a bit, that is best left out since it does not pay its price; 0 if all pay."""
         near = list(members(parents))
         rows = self.covariance.take(near, 0)
-        factor, failed = lapack.dpotrf(rows.take(near, 1))
+        factor, failed = self._lapack.dpotrf(rows.take(near, 1))
         if failed:
             return 0
-        inverse, _ = lapack.dpotri(factor)
-        slope, _ = lapack.dpotrs(factor, rows[:, v])
+        inverse, _ = self._lapack.dpotri(factor)
+        slope, _ = self._lapack.dpotrs(factor, rows[:, v])
         variance = max(float(self._own[v] - slope @ rows[:, v]), 1e-300)
         # Without u the variance left grows by slope_u^2 / (inverse)_uu.
         lost = slope * slope / (inverse.diagonal() * variance)
