@@ -293,5 +293,5 @@ def test_the_demonstration_finds_the_truth() -> None:
     code, out, err = run("demo")
     assert (code, err) == (0, "")
     assert "Equal to the PAG of the true graph: yes." in out
-    assert "With a perfect test instead of data: yes." in out
+    assert "L-MARVEL with a perfect test instead of data: yes." in out
     assert "cars" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from itertools import combinations
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from lmarvel import PAG, Discovery
 from lmarvel.datasets import CARS
 from lmarvel.estimators import METHODS
-from tests.cli.running import run
+from tests.cli.running import PROGRAM, run
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -36,7 +37,7 @@ def test_an_option_of_another_method_is_refused() -> None:
 def test_a_comparison_shows_each_method_and_where_they_differ() -> None:
     result = run("compare", CARS)
     assert result.code == 0
-    assert [line.split()[0] for line in result.out.splitlines()[1:6]] == list(METHODS)
+    assert [line.split()[0] for line in result.out.splitlines()[1 : len(METHODS) + 1]] == list(METHODS)
     assert "Horsepower, SecondsTo60" in result.out
 
 
@@ -53,3 +54,17 @@ def test_a_comparison_as_json_holds_the_same() -> None:
 
 def test_methods_that_agree_say_so() -> None:
     assert "All methods give the same PAG." in run("compare", CARS, "--methods", "lmarvel,mbcs").out
+
+
+def test_without_a_method_the_one_that_fits_the_table_is_taken_and_named() -> None:
+    done = run("learn", CARS, "--method", "auto")
+    assert done.code == 0
+    assert "Method   lift: 392 rows and 6 columns allow a search by score" in done.out
+    plain = subprocess.run([*PROGRAM, "learn", CARS, "--format", "edges"], capture_output=True, text=True, check=True)
+    assert plain.stdout == run("learn", CARS, "--method", "auto", "--format", "edges").out
+
+
+def test_auto_takes_options_of_either_method() -> None:
+    assert run("learn", CARS, "--method", "auto", "--penalty", "3", "--removal-threshold", "0.7").code == 0
+    done = run("learn", CARS, "--method", "auto", "--tabu", "3")
+    assert (done.code, "--tabu is an option of m3hc, not of auto" in done.err) == (2, True)

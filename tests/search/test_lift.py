@@ -212,3 +212,15 @@ def test_bad_input_is_named() -> None:
         lift(np.eye(2), 100, penalty=0)
     with pytest.raises(ParameterError, match="start must be a 2 x 2 matrix"):
         lift(np.eye(2), 100, start=np.zeros((3, 3), np.int8))
+
+
+def test_a_selection_node_that_mimics_an_edge_is_no_rival() -> None:
+    """With an error variance that grows without bound it fits as well as the edge, though its graph claims more."""
+    rng = np.random.default_rng(7)
+    rain, sprinkler = rng.normal(size=(2, 3000))
+    wet = rain + sprinkler + rng.normal(size=3000)
+    data = np.column_stack([rain, sprinkler, wet, wet + rng.normal(size=3000)])
+    found = lift(np.corrcoef(data.T), 3000)
+    away = support(found.pag, found.score, pags_of(found.seen))
+    definite = found.pag > 1
+    assert away[definite].min() > 10

@@ -64,8 +64,9 @@ def method_options() -> dict[str, MethodOption]:
     ('m3hc',)
     """
     found: dict[str, MethodOption] = {}
+    common = documented_parameters(METHODS["lmarvel"])  # what others say "as for LMarvel" of
     for method, estimator in METHODS.items():
-        documented = documented_parameters(estimator)
+        documented = documented_parameters(estimator) | common
         for name, parameter in inspect.signature(estimator).parameters.items():
             if name in found:
                 found[name] = found[name]._replace(methods=(*found[name].methods, method))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmarvel import evidence_wording, wording
-from lmarvel.ci.gaussian import kernel_name
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import Discovery
 from lmarvel.wording import count, printable, readable
@@ -117,7 +116,10 @@ def _numbers(found: Discovery) -> Iterator[str]:
     yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {stats.mean_conditioning_size:.1f}"
     yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
-    yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {kernel_name()} search"
+    if "chosen" in chosen:
+        yield f"Method   {chosen['chosen']}"
+    search = found.versions.get("search", "unknown")
+    yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {search} search"
     if found.bic is not None and (chose := found.evidence.chose) is not None:
         yield f"Score    {found.bic:,.1f} (stage {chose.stage}; an edge costs {chose.price:.1f})"
     if (power := wording.power(chosen)) is not None:

@@ -33,6 +33,8 @@ from lmarvel.graph.paths import closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
 
 _LEAST_LOG_VARIANCE = math.log(1e-6)
+# Of standardised data: error variances beyond these are no finding.
+_SMALL_LOG_VARIANCE, _LARGE_LOG_VARIANCE = math.log(1e-5), math.log(20.0)
 _MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
 _MAX_STEPS = 60
 
@@ -53,7 +55,9 @@ class HiddenModel:
         An order of observed and latent nodes, causes first.
     B, log_variance, V : arrays
         Coefficients (``B[v, u]`` of u in the equation of v), logarithms of error variances, loadings of selection
-        nodes. score : float Minus two log-likelihood and the price of the parameters.
+        nodes.
+    score : float
+        Minus two log-likelihood and the price of the parameters.
     """
 
     p: int
@@ -69,6 +73,17 @@ class HiddenModel:
     def m(self) -> int:
         """Number of observed and latent nodes."""
         return len(self.parents)
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the fit lies at the border of the model, where it says no more than a simpler one.
+
+        A selection node can stand in for an edge if the error variance of one of its parents grows without bound, and
+        a latent node for an observed one if that one's error vanishes. Such fits come as close to the simpler model as
+        one likes, but their graphs claim more.
+        """
+        seen = self.log_variance[: self.p]
+        return bool((seen > _LARGE_LOG_VARIANCE).any() or (seen < _SMALL_LOG_VARIANCE).any())
 
     @cached_property
     def covariance(self) -> Matrix:

@@ -236,7 +236,7 @@ class _Search:
             self.hidden.run(fits.of_dag(order.parents, order.order))
         finally:
             for model in self.hidden.met:
-                if model.m > model.p or model.selections:
+                if (model.m > model.p or model.selections) and not model.degenerate:
                     self.found.append(self._of_model(model))
 
     # --- answers ----------------------------------------------------------------------------------------
