@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
-from lmarvel import PAG, Discovery
+from lmarvel import PAG, Discovery, Lift
 from lmarvel.datasets import CARS
 from lmarvel.estimators import METHODS
-from tests.cli.running import PROGRAM, run
+from tests.cli.running import PROGRAM, confounded, run, write_csv
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -68,3 +69,15 @@ def test_auto_takes_options_of_either_method() -> None:
     assert run("learn", CARS, "--method", "auto", "--penalty", "3", "--removal-threshold", "0.7").code == 0
     done = run("learn", CARS, "--method", "auto", "--tabu", "3")
     assert (done.code, "--tabu is an option of m3hc, not of auto" in done.err) == (2, True)
+
+
+def test_cautious_shows_circles_where_marks_are_not_supported(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", confounded(150))
+    found = Lift().fit(table).result_
+    done = run("learn", table, "--method", "lift", "--cautious", "firm", "--format", "edges", "-o", tmp_path / "g.txt")
+    assert PAG.from_edges(done.out) == found.cautious("firm")
+    assert PAG.from_edges((tmp_path / "g.txt").read_text()) == found.cautious("firm")
+    shown = run("learn", table, "--method", "lift", "--cautious", "likely").out
+    assert "With circles where a mark is less than likely" in shown
+    done = run("learn", table, "--method", "lmarvel", "--cautious", "firm")
+    assert (done.code, "which lift tells and lmarvel does not" in done.err) == (2, True)

@@ -9,14 +9,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from lmarvel.score.state import NO_EDGE
 
 from lmarvel import MAG, Discovery, FisherZ, Lift
 from lmarvel.encoding import decode_event, encode_event
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.graph.paths import bits
 from lmarvel.graph.separation import m_separated
-from lmarvel.search.ancestral import AncestralGraph
+from lmarvel.search.ancestral import NO_EDGE, AncestralGraph
 from lmarvel.search.evidence import evidence, separating
 from lmarvel.search.lift import HiddenNode as FoundNode
 from lmarvel.search.lift import lift

@@ -22,10 +22,12 @@ from lmarvel.cli.options import (
     shared_options,
     with_options,
 )
-from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines
+from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.table import column_names
+from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
+from lmarvel.graph.kinds import PAG
 from lmarvel.result import Discovery
 from lmarvel.wording import open_pairs, readable
 
@@ -48,6 +50,10 @@ def learn(
     form: Annotated[
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
+    cautious: Annotated[
+        Literal["likely", "firm"] | None,
+        typer.Option(help="lift: show circles in place of marks that are less than likely, or less than firm."),
+    ] = None,
     quiet: Quiet = False,
     **chosen: Any,
 ) -> None:
@@ -59,12 +65,17 @@ def learn(
         if report is not None:
             check_report(report)
         model = estimator_of(method, **chosen)
+        if cautious is not None and method not in ("auto", "lift"):
+            raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
         with progress_bar(quiet) as show:
             show("data", 0, 1)
             found = model.fit(_read(data, columns, drop, separator), progress=show).result_
-    written = _write(found, output, report, data)
+    careful = None if cautious is None else found.cautious(cautious)
+    written = _write(found, found.pag if careful is None else careful, output, report, data)
     if not quiet:
-        print(_PRINTERS[form](found))
+        print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
+        if careful is not None and form == "text":
+            print(f"\nWith circles where a mark is less than {cautious}\n\n{indented(as_edges(careful))}")
         if written and form == "text":
             print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
     if found.budget_ended:
@@ -73,7 +84,6 @@ def learn(
 
 _PRINTERS: dict[str, Callable[[Discovery], str]] = {
     "text": as_text,
-    "edges": as_edges,
     "json": lambda found: as_json(found.to_dict()),
 }
 
@@ -98,18 +108,18 @@ def check_report(path: Path) -> None:
     check_report(path)
 
 
-def _write(found: Discovery, output: Path | None, report: Path | None, data: Path) -> list[Path]:
-    """Write what was asked for; the ending of the output says what it is."""
-    from lmarvel.drawing import ENDINGS
+def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | None, data: Path) -> list[Path]:
+    """Write what was asked for; the ending of the output says what it is: the whole result, or the graph to show."""
+    from lmarvel.drawing import ENDINGS, draw
 
     if output is not None and output.suffix.lower() == ".json":
         found.save(output)
     elif output is not None and output.suffix.lower() in ENDINGS:
-        found.draw(output)
+        draw(shown, output)
     elif output is not None:
         from lmarvel.interchange.registry import write_graph
 
-        write_graph(found.pag, output)
+        write_graph(shown, output)
     if report is not None:
         from lmarvel.report import write_report
 

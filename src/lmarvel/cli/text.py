@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmarvel import evidence_wording, wording
+from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import Discovery
 from lmarvel.wording import count, printable, readable
@@ -20,14 +21,19 @@ def as_json(plain: Any) -> str:
     return printable(json.dumps(plain, indent=1, ensure_ascii=False))
 
 
-def as_edges(found: Discovery) -> str:
-    """Return the graph in its text form, which can be read back."""
-    return "\n".join(_edge_lines(found))
+def as_edges(pag: PAG) -> str:
+    """Return a graph in its text form, which can be read back."""
+    return "\n".join(_edge_lines(pag))
 
 
-def _edge_lines(found: Discovery) -> Iterator[str]:
-    yield ("nodes: " + " ".join(map(_quoted, found.pag.names))).rstrip()
-    for edge in found.pag.edges():
+def indented(text: str) -> str:
+    """Return a text with its lines moved to the right."""
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _edge_lines(pag: PAG) -> Iterator[str]:
+    yield ("nodes: " + " ".join(map(_quoted, pag.names))).rstrip()
+    for edge in pag.edges():
         yield f"{_quoted(edge.a)} {arrow(edge.at_a, edge.at_b)} {_quoted(edge.b)}"
 
 
