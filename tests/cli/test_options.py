@@ -23,6 +23,8 @@ VALUES: dict[str, Any] = {
     "boundary_alpha": 0.003,
     "removal_threshold": 0.7,
     "penalty": 1.5,
+    "restarts": 2,
+    "seed": 3,
     "colliders": "majority",
     "possible_d_sep": "classic",
     "n_jobs": 2,

@@ -224,3 +224,12 @@ def test_a_selection_node_that_mimics_an_edge_is_no_rival() -> None:
     away = support(found.pag, found.score, pags_of(found.seen))
     definite = found.pag > 1
     assert away[definite].min() > 10
+
+
+def test_restarts_are_repeatable_and_never_make_the_orders_worse() -> None:
+    study = hide(erdos_renyi(12, 0.3, seed=4), 1, 1, seed=4)
+    R = np.corrcoef(LinearSEM.random(study.dag, seed=4).sample(study, 400, seed=4).T)
+    plain, one, same = lift(R, 400), lift(R, 400, restarts=3, seed=5), lift(R, 400, restarts=3, seed=5)
+    assert np.array_equal(one.pag, same.pag)
+    assert one.score == same.score
+    assert np.array_equal(plain.pag, lift(R, 400, seed=9).pag)  # nothing is drawn without restarts

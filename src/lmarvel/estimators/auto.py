@@ -21,7 +21,7 @@ class Auto(PagEstimator):
     ----------
     alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
         As for :class:`LMarvel`.
-    penalty, latents
+    penalty, latents, restarts, seed
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
         As for :class:`LMarvel`.
@@ -35,6 +35,8 @@ class Auto(PagEstimator):
 
     penalty: float = 2.0
     latents: bool = True
+    restarts: int = 0
+    seed: int = 0
     removal_threshold: float = 0.8
     assume_chordal: bool = False
     faithful: bool = False

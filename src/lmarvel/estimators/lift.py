@@ -49,6 +49,10 @@ class Lift(PagEstimator):
         False asserts that no unmeasured variable is a common cause of two measured ones.
     selection : bool
         False asserts that the sample was not selected.
+    restarts : int
+        Random orders to begin with beside the fixed ones; hardly ever worth the time.
+    seed : int
+        What those are drawn from; without restarts nothing is random.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`LMarvel`.
     max_seconds : float, optional
@@ -80,11 +84,17 @@ class Lift(PagEstimator):
 
     penalty: float = 2.0
     latents: bool = True
+    restarts: int = 0
+    seed: int = 0
 
     def _check(self) -> None:
         number = isinstance(self.penalty, int | float | np.number) and not isinstance(self.penalty, bool)
         if not number or not 0 < self.penalty < float("inf"):
             raise ParameterError(f"penalty must be a number above 0, not {self.penalty!r}; 2 is a usual choice")
+        for name in ("restarts", "seed"):
+            value = vars(self)[name]
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}")
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
@@ -99,6 +109,8 @@ class Lift(PagEstimator):
             selection=self.selection,
             latents=self.latents,
             start=start,
+            restarts=self.restarts,
+            seed=self.seed,
             deadline=deadline,
             progress=report,
         )

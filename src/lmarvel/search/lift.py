@@ -91,6 +91,8 @@ def lift(
     selection: bool = True,
     latents: bool = True,
     start: Marks | None = None,
+    restarts: int = 0,
+    seed: int = 0,
     deadline: float = math.inf,
     progress: Progress | None = None,
 ) -> LiftResult:
@@ -108,6 +110,8 @@ def lift(
         Whether the sample may be selected, and whether there may be latent causes.
     start : array, optional
         Marks of a PAG or MAG to start from as well; one that is not legal is passed over.
+    restarts, seed : int
+        Random orders to begin with beside the five fixed ones, and what they are drawn from.
     deadline : float
         Stop when :func:`time.monotonic` passes this; the best graph so far is the answer.
     progress : callable, optional
@@ -126,7 +130,9 @@ def lift(
     columns = canonical_order(R)
     back = np.argsort(columns)
     R = R[np.ix_(columns, columns)]
+    rng = np.random.default_rng(seed)
     search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
+    search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
     search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
     return search.result(back)
 
@@ -164,6 +170,7 @@ class _Search:
             self.kinds.append("selection")
         if latents:
             self.kinds.append("latent")
+        self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: HiddenSearch | None = None
         self.found: list[_Found] = []
         self.ended: str | None = None
@@ -195,7 +202,7 @@ class _Search:
             if not self.found or order.score < self.found[0].score:
                 self.found = [self._answer(graph, order.score, "order")]
 
-        order = search_orders(best, self.R, self.n, self.record.noise, self.record.check, see)
+        order = search_orders(best, self.R, self.n, self.record.noise, self.record.check, see, self.more)
         self.found = []
         self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
         return order

@@ -185,13 +185,14 @@ def search_orders(
     noise: float = NOISE,
     check: Check = nothing,
     report: Callable[[Order], None] | None = None,
+    more: Iterable[Sequence[int]] = (),
 ) -> Order:
-    """Return the best DAG that sweeps from the five fixed orders, and then families, find."""
+    """Return the best DAG that sweeps from the five fixed orders, and from ``more``, and then families, find."""
     price = best.local.price
     by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
     last = smallest_boundary_last(covariance, n, price)
     found: Order | None = None
-    for order in (last, forward(best), by_precision, by_precision[::-1], last[::-1]):
+    for order in (last, forward(best), by_precision, by_precision[::-1], last[::-1], *more):
         settled = settle(best, order, noise=noise, check=check)
         if report is not None:
             report(settled)
