@@ -1,5 +1,6 @@
 # make demo   run the main job on bundled input and show the result
-# make test   ruff, mypy --strict, import-linter, pytest
+# make test   ruff, mypy --strict, import-linter, pytest without what is marked slow
+# make check-all   the same, with everything
 # make bench  timings beside other programs; NETWORKS=folder adds carpo.csv, which the package does not have
 # Each makes its own virtual environment; Python >= 3.10, gcc and make are all that must be there.
 
@@ -9,17 +10,22 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test bench clean
+.PHONY: demo test check-all lint bench clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
 
-test: .venv-test/done
+test: lint
+	.venv-test/bin/python -m pytest -n auto -m "not slow"
+
+check-all: lint
+	.venv-test/bin/python -m pytest -n auto
+
+lint: .venv-test/done
 	.venv-test/bin/ruff check .
 	.venv-test/bin/ruff format --check .
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports --no-cache
-	.venv-test/bin/python -m pytest -n auto
 
 .venv-demo/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-demo
