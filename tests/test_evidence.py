@@ -141,10 +141,10 @@ def test_hidden_nodes_are_told_by_name() -> None:
 
 def test_hidden_nodes_in_words() -> None:
     assert hidden_node("latent", tuple("ABCDE"), 34.13) == (
-        "A, B, C, D and E: these five share one unmeasured cause (without that the score worsens by 34.1)"
+        "A, B, C, D and E: one unmeasured cause of these five fits (without it the score worsens by 34.1)"
     )
     assert hidden_node("selection", tuple("ABCD"), 0.0) == (
-        "A, B, C and D: being in the sample depends on these four (without that the score is as good)"
+        "A, B, C and D: a sample selected on these four fits (without it the score is as good)"
     )
 
 
@@ -251,7 +251,7 @@ def test_the_text_has_a_column_of_support_and_the_hidden_nodes() -> None:
     assert "Score    100.0 (stage lift; an edge costs 14.0)" in text
     assert "Hidden nodes" not in text
     assert "Selection:" not in text
-    told = "A, B and C: these three share one unmeasured cause (without that the score worsens by 34.1)"
+    told = "A, B and C: one unmeasured cause of these three fits (without it the score worsens by 34.1)"
     assert told in as_text(replace(hidden_chain(), stats=Statistics({"x": {0: 1}}, {"search": 1.0})))
 
 
@@ -263,7 +263,7 @@ def test_the_page_has_support_loss_and_hidden_nodes() -> None:
         ("B", "D"): ("open", None),
     }
     assert page["hidden"] == []
-    assert page_of(hidden_chain())["hidden"][0].startswith("A, B and C: these three share one unmeasured cause")
+    assert page_of(hidden_chain())["hidden"][0].startswith("A, B and C: one unmeasured cause of these three fits")
     assert [entry["word"] for entry in page["supports"]] == ["firm", "likely", "open"]
     assert ["Score", "100.0"] in page["statistics"]
     plain = page_of(LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_)

@@ -91,7 +91,7 @@ def compare(
     data : array, mapping, frame, path, Dataset or Moments
         The table.
     methods : sequence of str
-        Names from :data:`lmarvel.estimators.METHODS`: "lmarvel", "fci", "rfci", "mbcs", "m3hc".
+        Names from :data:`lmarvel.estimators.METHODS`: "lift", "lmarvel", "fci", "rfci", "mbcs", "m3hc".
     boundary : str
         How Markov boundaries are found, for all of them.
     **parameters

@@ -225,7 +225,6 @@ def encode_sepsets(
     cut_short = {names[v]: [sorted(names[u] for u in part) for part in parts] for v, parts in sorted(truncated.items())}
     return {
         "found": listed,
-        "joined": [[names[x], names[y]] for x, y in sorted(tested.joined)],
         "boundary": tested.boundaries.method,
         "level": tested.boundaries.level,
         "cut_short": cut_short,
@@ -245,9 +244,8 @@ def decode_sepsets(
     cut_short = {
         index[v]: (members(given, index), members(kept, index)) for v, (given, kept) in plain["cut_short"].items()
     }
-    joined = [(min(index[a], index[b]), max(index[a], index[b])) for a, b in items(plain["joined"])]
     method, level = text(plain["boundary"]), probability(plain["level"])
-    return NamedSepsets(Sepsets(Boundaries.of(around, method, level, cut_short), found, joined), names)
+    return NamedSepsets(Sepsets(Boundaries.of(around, method, level, cut_short), found), names)
 
 
 def _found(item: Mapping[str, Any], index: Mapping[str, int]) -> tuple[tuple[int, int], frozenset[int]]:

@@ -146,17 +146,17 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     Examples
     --------
     >>> hidden_node("latent", ["A", "B", "C"], 34.1)
-    'A, B and C: these three share one unmeasured cause (without that the score worsens by 34.1)'
+    'A, B and C: one unmeasured cause of these three fits (without it the score worsens by 34.1)'
     >>> hidden_node("selection", ["A", "B"], 12.0)
-    'A and B: being in the sample depends on these two (without that the score worsens by 12.0)'
+    'A and B: a sample selected on these two fits (without it the score worsens by 12.0)'
     """
     shown = list(map(readable, names))
     listed = " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
     these = "this one" if len(shown) == 1 else f"these {_NUMBERS.get(len(shown), str(len(shown)))}"
-    worth = "without that the score is as good" if loss < 0.05 else f"without that the score worsens by {loss:,.1f}"
+    worth = "without it the score is as good" if loss < 0.05 else f"without it the score worsens by {loss:,.1f}"
     if kind == "selection":
-        return f"{listed}: being in the sample depends on {these} ({worth})"
-    return f"{listed}: {these} share one unmeasured cause ({worth})"
+        return f"{listed}: a sample selected on {these} fits ({worth})"
+    return f"{listed}: one unmeasured cause of {these} fits ({worth})"
 
 
 SCALE = {

@@ -221,7 +221,7 @@ class Explainer:
         members, event = self.separation(x, y)
         doubt = self.doubtful.get(frozenset((x, y)))
         if doubt is not None and doubt.strongest is not None:
-            return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self._alpha), (), doubt)
+            return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self.settings), (), doubt)
         left_out = self.evidence.gaps.get(frozenset((x, y)))
         if left_out is not None:
             given, p = self.given(left_out.given), left_out.pvalue

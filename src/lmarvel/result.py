@@ -63,8 +63,7 @@ class Discovery(Evidenced):
     pag : PAG
         The result.
     sepsets : mapping
-        A separating set for each pair that was separated, by names; pairs that the Markov boundaries
-        separate are answered too.
+        A set that was tested and separates, by the names of the pair.
     boundaries : mapping
         The Markov boundary of each variable.
     stats : Statistics
@@ -74,7 +73,7 @@ class Discovery(Evidenced):
     settings : mapping
         The parameters of the run.
     undecided : sequence of pairs
-        Pairs that the search left open; they are edges of the PAG, but were not shown to be adjacent.
+        Pairs that the search left open. Methods that test keep them as edges that were not shown to be there.
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
     data : mapping, optional
@@ -241,6 +240,8 @@ class Discovery(Evidenced):
         edge = self.pag.edge(a, b)
         x, y = self.pag.index(a), self.pag.index(b)
         if edge is None:
+            if frozenset((x, y)) in self._explainer.doubtful:
+                return wording.IN_DOUBT
             return wording.absence(self._named(self._explainer.separation(x, y)[0]))
         if self._explainer.is_undecided(x, y):
             return wording.UNDECIDED + "."
@@ -263,7 +264,9 @@ class Discovery(Evidenced):
         if edge is not None:
             return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
         given = self._explainer.separation(self.pag.index(a), self.pag.index(b))[0]
-        if given is None and self.mag is not None:
+        if frozenset((self.pag.index(a), self.pag.index(b))) in self._explainer.doubtful:
+            why = wording.IN_DOUBT.capitalize()
+        elif given is None and self.mag is not None:
             undecided = self._explainer.is_undecided(self.pag.index(a), self.pag.index(b))
             why = wording.left_out(undecided).capitalize() + "."
         else:

@@ -8,7 +8,7 @@ variables for a pair that was found independent given these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lmarvel.boundary.boundaries import Boundaries
 
@@ -33,55 +33,39 @@ class Sepsets:
     (frozenset(), frozenset())
     """
 
-    def __init__(
-        self, boundaries: Boundaries, found: Mapping[Pair, frozenset[int]] | None = None, joined: Iterable[Pair] = ()
-    ) -> None:
+    def __init__(self, boundaries: Boundaries, found: Mapping[Pair, frozenset[int]] | None = None) -> None:
         self.boundaries = boundaries
         self._found = dict(found or {})
-        self._joined = set(joined)
 
     def store(self, x: int, y: int, sepset: frozenset[int]) -> None:
         """Keep a set that was found to separate x and y."""
         self._found[min(x, y), max(x, y)] = sepset
 
-    def join(self, x: int, y: int) -> None:
-        """Take note that a pair outside each other's boundary turned out adjacent: nothing separates it."""
-        if y not in self.boundaries.sets[x]:
-            self._joined.add((min(x, y), max(x, y)))
-
     def copy(self) -> Sepsets:
         """Return the sets as they are now."""
-        return Sepsets(self.boundaries, self._found, self._joined)
+        return Sepsets(self.boundaries, self._found)
 
     def moved(self, place: Sequence[int]) -> Sepsets:
         """Return the same sets where variable v stands at ``place[v]``."""
         found = {_pair(place[x], place[y]): frozenset(place[v] for v in s) for (x, y), s in self._found.items()}
-        joined = (_pair(place[x], place[y]) for x, y in self._joined)
-        return Sepsets(self.boundaries.moved(place), found, joined)
+        return Sepsets(self.boundaries.moved(place), found)
 
     @property
     def found(self) -> Mapping[Pair, frozenset[int]]:
         """The sets that searches found, by ascending pair."""
         return self._found
 
-    @property
-    def joined(self) -> frozenset[Pair]:
-        """Adjacent pairs outside each other's boundary."""
-        return frozenset(self._joined)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sepsets):
             return NotImplemented
-        return (self.boundaries, self._found, self._joined) == (other.boundaries, other._found, other._joined)
+        return (self.boundaries, self._found) == (other.boundaries, other._found)
 
     def lookup(self, x: int, y: int) -> frozenset[int] | None:
         """Return the separating set of a pair, tested or implied, or None where it has none."""
         found = self._found.get((x, y) if x < y else (y, x))
         if found is not None:
             return found
-        if x == y or y in self.boundaries.sets[x] or (self._joined and _pair(x, y) in self._joined):
-            return None
-        return self.boundaries.smaller(x, y)
+        return None if x == y or y in self.boundaries.sets[x] else self.boundaries.smaller(x, y)
 
     def tested(self, x: int, y: int) -> frozenset[int] | None:
         """Return a set given which a test found the pair independent, None where no set can be named."""
@@ -92,8 +76,7 @@ class Sepsets:
 
     def given_rest(self, x: int, y: int) -> bool:
         """Tell whether total conditioning found the pair independent given all other variables."""
-        outside = x != y and y not in self.boundaries.sets[x]
-        return self.boundaries.method == "tc" and outside and _pair(x, y) not in self._joined
+        return self.boundaries.method == "tc" and x != y and y not in self.boundaries.sets[x]
 
     def is_collider(self, v: int, a: int, b: int, c: int) -> bool:
         """Read a collider off: b is one between a and c if it is outside Sep(v, c) (v is a, but for R4)."""
@@ -111,7 +94,7 @@ class Sepsets:
         if self.boundaries.method != "tc":
             return len(self._found)
         n, sets = len(self.boundaries), self.boundaries.sets
-        outside = n * (n - 1) // 2 - sum(map(len, sets)) // 2 - len(self._joined)
+        outside = n * (n - 1) // 2 - sum(map(len, sets)) // 2
         return outside + sum(y in sets[x] for x, y in self._found)
 
 

@@ -217,13 +217,14 @@ def outside(a: str, b: str, settings: Mapping[str, Any]) -> str:
     return f"{a} and {b} are not in each other's Markov boundary (search by {boundary}{above}); no set was tested alone"
 
 
-def in_doubt(a: str, b: str, given: str, p: float, level: float) -> str:
-    """Return why two variables are not adjacent although no set that was tried separates them."""
+IN_DOUBT = "the tests disagree on whether anything measured explains their dependence away."
+
+
+def in_doubt(a: str, b: str, given: str, p: float, settings: Mapping[str, Any]) -> str:
+    """Return why two variables are not adjacent although no small set that was tried separates them."""
+    level = settings.get("alpha", LEVEL)
     near = f"the closest was {given} with {p_is(p, level)}, and more than {level:g} would be needed"
-    return (
-        f"{a} and {b} are not in each other's Markov boundary, yet no set that was tried separates them: {near};"
-        " no mark rests on it"
-    )
+    return f"{outside(a, b, settings)}; yet no smaller set that was tried separates them: {near}. No mark rests on it"
 
 
 _STEPS = {
@@ -365,6 +366,25 @@ def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
     return rows, alpha, smallest_noticed(rows, alpha)
 
 
-def no_edges(settings: Mapping[str, Any]) -> str:
-    """Return what a graph without edges says."""
-    return powerless(settings) or "every pair of variables is independent, or separated by others"
+def score_power(settings: Mapping[str, Any], price: float) -> str | None:
+    """Return what a search by score leaves out with the rows of a run; None where they are not known.
+
+    An edge between two variables is worth its price if -n log(1 - r^2) exceeds it.
+
+    Examples
+    --------
+    >>> score_power({"rows": 392}, price=11.9)
+    'with 392 rows and a price of 11.9 an edge a correlation below 0.17 is not worth one'
+    """
+    rows = settings.get("rows")
+    if rows is None:
+        return None
+    least = rounded(math.sqrt(1 - math.exp(-price / rows)))
+    return f"with {count(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
+
+
+def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:
+    """Return what a graph without edges says; ``ended``: the search was cut short."""
+    if ended:
+        return "none was found before the search ended"
+    return powerless(settings) or "no dependence was found that the others do not explain"

@@ -21,6 +21,6 @@ def test_the_report_shows_it(browser: Any, tmp_path: Path) -> None:
     page.locator("#edge-table tbody tr").last.locator("button").click()
     assert "The weaker of its marks is likely." in opened.details()
     assert "Without the edge the score worsens by 12.0." in opened.details()
-    assert "these three share one unmeasured cause" in page.inner_text("#hidden")
+    assert "one unmeasured cause of these three fits" in page.inner_text("#hidden")
     assert "Marks: firm" in page.inner_text("#kinds")
     opened.close()

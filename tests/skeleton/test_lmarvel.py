@@ -95,9 +95,6 @@ def test_total_conditioning_tested_such_pairs_given_all_others() -> None:
     assert sepsets.tested(0, 2) == sepsets.tested(2, 0) == {1, 3}
     assert list(sepsets.pairs()) == [(0, 2), (0, 3)]
     assert len(sepsets) == 2
-    sepsets.join(0, 2)
-    assert sepsets.tested(0, 2) is sepsets.lookup(0, 2) is None
-    assert len(sepsets) == 1
 
 
 def test_stored_sets_come_first_and_are_symmetric() -> None:
@@ -127,7 +124,6 @@ def test_adjacent_pairs_and_a_variable_with_itself_have_no_separating_set() -> N
 def test_moved_sets_speak_of_the_same_variables(place: list[int]) -> None:
     sepsets = implied({1}, {0, 2, 3}, {1, 3}, {1, 2}, method="tc", cut={0: (frozenset({1}), frozenset({1}))})
     sepsets.store(2, 3, frozenset({1}))
-    sepsets.join(0, 3)
     moved = sepsets.moved(place)
     for x, y in combinations(range(4), 2):
         for before, after in ((sepsets.lookup, moved.lookup), (sepsets.tested, moved.tested)):

@@ -136,6 +136,8 @@ class IndependenceTest:
         """Return the positions in an order that does not depend on how the variables came."""
         if self._order is not None:
             return self._order()
+        if self.searches and self._reordered is None:  # a search of its own speaks of its own positions
+            return list(range(len(self.names)))
         return sorted(range(len(self.names)), key=lambda v: self.names[v])
 
     def reordered(self, order: Sequence[int]) -> IndependenceTest:

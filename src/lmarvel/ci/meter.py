@@ -22,6 +22,7 @@ PHASES = (
     "collider-set",
     "triples",
     "gaps",
+    "evidence",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -52,7 +53,7 @@ def learn(
     ] = "text",
     cautious: Annotated[
         Literal["likely", "firm"] | None,
-        typer.Option(help="lift: show circles in place of marks that are less than likely, or less than firm."),
+        typer.Option(help="lift: print and draw circles in place of weaker marks; results and reports stay whole."),
     ] = None,
     quiet: Quiet = False,
     **chosen: Any,
@@ -70,7 +71,7 @@ def learn(
         with progress_bar(quiet) as show:
             show("data", 0, 1)
             found = model.fit(_read(data, columns, drop, separator), progress=show).result_
-    careful = None if cautious is None else found.cautious(cautious)
+    careful = _careful(found, cautious)
     written = _write(found, found.pag if careful is None else careful, output, report, data)
     if not quiet:
         print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
@@ -86,6 +87,18 @@ _PRINTERS: dict[str, Callable[[Discovery], str]] = {
     "text": as_text,
     "json": lambda found: as_json(found.to_dict()),
 }
+
+
+def _careful(found: Discovery, level: str | None) -> PAG | None:
+    """Return the graph without weak marks, where it was asked for and the method tells which these are."""
+    if level is None:
+        return None
+    if found.evidence.chose is None:
+        warnings.warn(
+            "--cautious has no effect: this result does not tell how well its marks are supported", stacklevel=2
+        )
+        return None
+    return found.cautious(level)
 
 
 def check_output(path: Path) -> None:

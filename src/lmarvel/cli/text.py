@@ -77,11 +77,13 @@ def _edges(found: Discovery) -> Iterator[str]:
         other = f"{readable(edge.b):<{far}}   {word}" if word else readable(edge.b)
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if not edges:
-        yield f"  no edges: {wording.no_edges(found.settings)}"
+        yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
 
 
 def _legend(found: Discovery) -> Iterator[str]:
-    kinds = set(map(wording.kind_of, found.pag.edges()))
+    left_open = set(map(frozenset, found.undecided))
+    shown = (edge for edge in found.pag.edges() if frozenset((edge.a, edge.b)) not in left_open)
+    kinds = set(map(wording.kind_of, shown))
     if kinds:
         yield "What the edges say"
         for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
@@ -107,7 +109,7 @@ def _hidden(found: Discovery) -> Iterator[str]:
 
 def _notes(found: Discovery) -> Iterator[str]:
     told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
-    if found.budget_ended:  # that is told at the end
+    if found.budget_ended and found.undecided:  # that is told at the end
         told.add(found.undecided_note)
     notes = [note for note in found.notes if note not in told]
     if notes:
@@ -119,16 +121,20 @@ def _notes(found: Discovery) -> Iterator[str]:
 def _numbers(found: Discovery) -> Iterator[str]:
     stats = found.stats
     phases = ", ".join(f"{phase} {sum(sizes.values()):,}" for phase, sizes in stats.tests.items())
-    yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {stats.mean_conditioning_size:.1f}"
+    if stats.n_tests:
+        mean = f"{stats.mean_conditioning_size:.1f}"
+        yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {mean}"
     yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
     if "chosen" in chosen:
         yield f"Method   {chosen['chosen']}"
     search = found.versions.get("search", "unknown")
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {search} search"
-    if found.bic is not None and (chose := found.evidence.chose) is not None:
+    chose = found.evidence.chose
+    if found.bic is not None and chose is not None:
         yield f"Score    {found.bic:,.1f} (stage {chose.stage}; an edge costs {chose.price:.1f})"
-    if (power := wording.power(chosen)) is not None:
+    power = wording.power(chosen) if chose is None else wording.score_power(chosen, chose.price)
+    if power is not None:
         yield f"Power    {power}"
 
 

@@ -90,6 +90,11 @@ class PagEstimator(Estimator):
         """Refuse parameters that are the method's own."""
 
     @classmethod
+    def needs_boundaries(cls) -> bool:
+        """Whether nothing can be learned without Markov boundaries."""
+        return True
+
+    @classmethod
     def _starts_complete(cls) -> bool:
         """Whether the method can start from all pairs."""
         return False

@@ -66,6 +66,10 @@ class Settings(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
 
+    @classmethod
+    def needs_boundaries(cls) -> bool:
+        """Whether nothing can be learned without Markov boundaries."""
+
     def resolved(self, test: IndependenceTest) -> tuple[Settings, str | None]:
         """Return the method to run, which "auto" chooses by the test, and why."""
 
@@ -114,18 +118,30 @@ def discover(
     report("boundary", 0, 1)
     ledger = Ledger(test, settings.max_conditioning, settings.max_tests, settings.max_seconds, clock.started)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
+    method = "none"
     try:
-        ledger.meter.check_time()
-        boundaries = boundaries_for(settings.boundary, ledger, level)
-    except BudgetSpent as spent:  # without boundaries no method can start
+        boundaries = _boundaries(settings, ledger, level)
+        method = boundaries.method
         clock.lap("boundary")
-        recorded = _recorded(settings, given, level, "none", why)
+        outcome = settings.learn(ledger, boundaries, table, report)
+    except BudgetSpent as spent:  # before anything was found
+        clock.lap("boundary" if method == "none" else "search")
+        recorded = _recorded(settings, given, level, method, why)
         return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
-    clock.lap("boundary")
-    recorded = _recorded(settings, given, level, boundaries.method, why)
-    outcome = settings.learn(ledger, boundaries, table, report)
+    recorded = _recorded(settings, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     return _discovery(found.moved(order), boundaries.moved(order), given, ledger, clock, recorded)
+
+
+def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
+    """Return the boundaries to start from; where a budget does not reach for them, a method may do without."""
+    try:
+        ledger.meter.check_time()
+        return boundaries_for(settings.boundary, ledger, level)
+    except BudgetSpent:
+        if settings.needs_boundaries():
+            raise
+        return Boundaries.complete(len(ledger.names), level)
 
 
 class Clock:
@@ -228,7 +244,7 @@ def _discovery(
         mag=None if found.mag is None else MAG._trusted(names, found.mag),
         bic=found.bic,
         data=test.summary(),
-        versions=_versions(test.search_name),
+        versions=dict(_versions(test.search_name)),
     )
 
 
@@ -260,7 +276,7 @@ def _nothing_learned(
         settings=settings,
         undecided=AllPairs(names),
         data=None if test is None else test.summary(),
-        versions=_versions("none" if test is None else test.search_name),
+        versions=dict(_versions("none" if test is None else test.search_name)),
     )
 
 

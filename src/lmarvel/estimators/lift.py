@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.meter import BudgetSpent
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError, ParameterError
@@ -22,8 +23,9 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.evidence import evidence
 from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.record import OutOfTime
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
-from lmarvel.skeleton.state import Learned, Progress
+from lmarvel.skeleton.state import Progress
 from lmarvel.trace import BudgetEnded, Event
 
 # For the graph to start from: tests at most, and a share of the seconds.
@@ -39,7 +41,7 @@ class Lift(PagEstimator):
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum; L-MARVEL's
     graph is one of its starts, which makes it exact in the limit of many rows. It needs a table of numbers with more
-    rows than columns. There are no random numbers, and the order of the columns does not matter.
+    rows than columns. Nothing is random but restarts that are asked for, and the order of the columns does not matter.
 
     Parameters
     ----------
@@ -99,55 +101,52 @@ class Lift(PagEstimator):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
         moments = table_of(ledger.test, data)
-        start = self._start(ledger, boundaries, report)
+        start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
         deadline = now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now)
-        found = lift(
-            moments.correlation(),
-            moments.n,
-            penalty=self.penalty,
-            selection=self.selection,
-            latents=self.latents,
-            start=start,
-            restarts=self.restarts,
-            seed=self.seed,
-            deadline=deadline,
-            progress=report,
-        )
+        try:
+            found = lift(
+                moments.correlation(),
+                moments.n,
+                penalty=self.penalty,
+                selection=self.selection,
+                latents=self.latents,
+                start=start,
+                restarts=self.restarts,
+                seed=self.seed,
+                deadline=deadline,
+                progress=report,
+            )
+        except OutOfTime:
+            raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         report("evidence", 0, 1)
         nothing_open = np.empty((0, 2), dtype=np.intp)
-        trace = self._trace(found, moments, ledger.meter.deadline)
-        return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
+        return Chosen(found.mag, found.pag, found.score, self._trace(found, moments, ledger), nothing_open)
 
-    def _start(self, ledger: Ledger, boundaries: Boundaries, report: Progress) -> Marks | None:
-        """Return L-MARVEL's PAG; a search that takes too long gives none."""
-        levels = Levels(self.alpha, boundaries.level)
-        with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
-            learned: Learned = lmarvel(ledger, boundaries, levels, report)
-            if len(learned.undecided):
-                return None
-            oriented = orient(
-                len(ledger.names),
-                learned.decided,
-                learned.is_collider,
-                self.selection,
-                learned.ambiguous,
-                deadline=ledger.meter.deadline,
-            )
-        return oriented.marks if oriented.complete else None
+    @classmethod
+    def needs_boundaries(cls) -> bool:
+        """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
+        return False
 
-    def _trace(self, found: LiftResult, moments: Moments, deadline: float) -> tuple[Event, ...]:
+    def _trace(self, found: LiftResult, moments: Moments, ledger: Ledger) -> tuple[Event, ...]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off."""
+
+        def pvalue(x: int, y: int, given: Sequence[int]) -> float:
+            zs = tuple(sorted(given))
+            if not ledger.memory.was_tried(min(x, y), max(x, y), zs):
+                ledger.meter.count("evidence", len(zs), 1)
+            return ledger.test.pvalue(x, y, zs)
+
         ended = () if found.ended is None else (BudgetEnded(found.ended),)
         records = evidence(
             found,
             moments.correlation(),
             moments.n,
-            FisherZ(moments).pvalue,
+            pvalue,
             penalty=self.penalty,
             selection=self.selection,
             latents=self.latents,
-            deadline=deadline,
+            deadline=ledger.meter.deadline,
         )
         mag = MAG._trusted(moments.names, found.mag)
         return (*ended, *records, *orient_mag(mag, self.selection).log)
@@ -163,6 +162,27 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
+
+
+def lmarvel_start(
+    ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress
+) -> Marks | None:
+    """Return L-MARVEL's PAG to start a search from; None where it takes too long."""
+    if boundaries.method == "none":
+        return None
+    with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
+        learned = lmarvel(ledger, boundaries, Levels(alpha, boundaries.level), report)
+        if len(learned.undecided):
+            return None
+        oriented = orient(
+            len(ledger.names),
+            learned.decided,
+            learned.is_collider,
+            selection,
+            learned.ambiguous,
+            deadline=ledger.meter.deadline,
+        )
+    return oriented.marks if oriented.complete else None
 
 
 def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:

@@ -93,7 +93,27 @@ class LMarvel(PagEstimator):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class FCI(PagEstimator):
+class _Pruned(PagEstimator):
+    """What FCI and RFCI share: they cut edges from a dense graph."""
+
+    boundary: Boundary = "none"
+    colliders: str = "standard"
+    max_p: bool = False
+    n_jobs: int = 1
+
+    @classmethod
+    def _starts_complete(cls) -> bool:
+        return True
+
+    def _check(self) -> None:
+        if self.colliders not in RULES:
+            raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
+        if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
+            raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class FCI(_Pruned):
     """Learn a PAG with FCI (Spirtes, Meek & Richardson 1999; Zhang 2008).
 
     Exact with an oracle. Its second search, over Possible-D-Sep sets, can take very many tests: set a budget.
@@ -110,7 +130,7 @@ class FCI(PagEstimator):
         Keep the separating set with the largest p-value of its size, not the first found.
     possible_d_sep : {"pruned", "classic", "none"}
         The sets of the second search. "pruned" leaves out what marks that are known rule out, at the same guarantee;
-        "classic" is the textbook's, with far more tests; "none" skips the search. RFCI has no such search.
+        "classic" is the textbook's, with far more tests; "none" skips the search.
     n_jobs : int
         Threads over pairs; the result does not depend on it.
 
@@ -125,23 +145,12 @@ class FCI(PagEstimator):
     D o-> C
     """
 
-    boundary: Boundary = "none"
-    colliders: str = "standard"
-    max_p: bool = False
     possible_d_sep: str = "pruned"
-    n_jobs: int = 1
-
-    @classmethod
-    def _starts_complete(cls) -> bool:
-        return True
 
     def _check(self) -> None:
-        if self.colliders not in RULES:
-            raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
+        super()._check()
         if self.possible_d_sep not in ("pruned", "classic", "none"):
             raise ParameterError(f"possible_d_sep must be pruned, classic or none, not {self.possible_d_sep!r}")
-        if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
-            raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""
@@ -151,11 +160,11 @@ class FCI(PagEstimator):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class RFCI(FCI):
+class RFCI(_Pruned):
     """Learn an RFCI-PAG (Colombo, Maathuis, Kalisch & Richardson 2012).
 
     Far fewer tests than FCI. With an oracle every mark is right and no edge is missing, but edges can be too many.
-    Parameters as for :class:`FCI`.
+    Parameters as for :class:`FCI`, without ``possible_d_sep``.
 
     Examples
     --------

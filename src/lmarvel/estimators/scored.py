@@ -15,14 +15,12 @@ from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.lift import table_of
+from lmarvel.estimators.lift import lmarvel_start, table_of
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag, pag_to_mag
 from lmarvel.search.ancestral import AncestralGraph, direct_chordal
 from lmarvel.search.lift import lift
 from lmarvel.search.m3hc import M3HCResult, check_limits, m3hc
-from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress
 from lmarvel.trace import Began, BudgetEnded, Event, Moved
 
@@ -124,29 +122,18 @@ class M3HC(PagEstimator):
     def _start(self, ledger: Ledger, boundaries: Boundaries, moments: Moments, report: Progress) -> _Start:
         if self.start == "empty":
             return _Start(None, "")
-        now = time.monotonic()
-        deadline = now + _FOR_START * max(ledger.meter.deadline - now, 0.0)
         if self.start == "lmarvel":
-            return self._from_lmarvel(ledger, boundaries, deadline, report)
-        return self._from_lift(moments, deadline, report)
+            return self._from_lmarvel(ledger, boundaries, report)
+        now = time.monotonic()
+        return self._from_lift(moments, now + _FOR_START * max(ledger.meter.deadline - now, 0.0), report)
 
-    def _from_lmarvel(self, ledger: Ledger, boundaries: Boundaries, deadline: float, report: Progress) -> _Start:
+    def _from_lmarvel(self, ledger: Ledger, boundaries: Boundaries, report: Progress) -> _Start:
         """Return a MAG of L-MARVEL's PAG, with directed edges where these say the same as undirected ones."""
-        learned = lmarvel(ledger, boundaries, Levels(self.alpha, boundaries.level), report)
-        if len(learned.undecided):
-            return _Start(None, "L-MARVEL was cut short")
-        oriented = orient(
-            len(ledger.names),
-            learned.decided,
-            learned.is_collider,
-            self.selection,
-            learned.ambiguous,
-            deadline=deadline,
-        )
-        if not oriented.complete:
+        marks = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
+        if marks is None:
             return _Start(None, "L-MARVEL was cut short")
         try:
-            member = pag_to_mag(PAG._trusted(ledger.names, oriented.marks))
+            member = pag_to_mag(PAG._trusted(ledger.names, marks))
         except GraphError as error:
             return _Start(None, f"L-MARVEL's PAG is not legal: {error}")
         graph = direct_chordal(AncestralGraph.of_marks(member.marks))

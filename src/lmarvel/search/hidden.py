@@ -10,19 +10,18 @@ others round. Here hidden nodes are put into the DAG (:mod:`lmarvel.search.hidde
    node gets one more parent. They are ranked by a rough fit, which stays good while nothing near them changes.
 2. The best 12 are *refreshed*: the covariance of observed and latent nodes, expected and with the selection undone, is
    searched for orders again, in the neighbourhood of the change.
-3. The best 2 of these are *pruned* of what is not worth its price, refreshed as a whole, and the better one is kept if
-   the score falls.
+3. The best 4 are *pruned* of what is not worth its price, refreshed as a whole, and the best kept if the score falls.
 
-There are two ways: large cliques first and then all changes, and all changes from the start. The better end is taken.
+There are two ways, large cliques first or all changes from the start; the better end is taken.
 
-The first fit alone tells little about a change, since most of its gain comes from the edges that it makes
-superfluous. At the end hidden nodes go that the score does not miss.
+The first fit tells little: the gain comes from edges that become superfluous. At the end idle hidden nodes go.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -116,8 +115,8 @@ class HiddenSearch:
         local = []
         for change in ranked[:_REFRESHED]:
             self.record.check()
-            if self._gain(model, change) < math.inf:
-                candidate = self._make(model, change)
+            candidate = self._made(model, change)
+            if candidate is not None:
                 around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
                 fresh = self.refresh(candidate, around, sweeps=3)
                 local.append(min(fresh, candidate, key=lambda found: found.score))
@@ -169,12 +168,15 @@ class HiddenSearch:
         known = self._gains.get(key)
         if known is None:
             self.record.check()
-            try:
-                known = self._make(model, change).score - model.score
-            except np.linalg.LinAlgError:  # no such model can be fitted
-                known = math.inf
-            self._gains[key] = known
+            made = self._made(model, change)
+            known = self._gains[key] = math.inf if made is None else made.score - model.score
         return known
+
+    def _made(self, model: HiddenModel, change: Change) -> HiddenModel | None:
+        """Return the changed model, None where it cannot be fitted."""
+        with suppress(np.linalg.LinAlgError):
+            return self._make(model, change)
+        return None
 
     def _make(self, model: HiddenModel, change: Change) -> HiddenModel:
         if change.which >= 0:
@@ -224,10 +226,9 @@ class HiddenSearch:
 
     def refresh(self, model: HiddenModel, only: int = -1, sweeps: int = 4, families: int = 0) -> HiddenModel:
         """Search for orders again, given the hidden nodes, and fit what is found; a degenerate model stays as it is."""
-        try:
+        with suppress(np.linalg.LinAlgError):
             return self._refreshed(model, only, sweeps, families)
-        except np.linalg.LinAlgError:
-            return model
+        return model
 
     def _refreshed(self, model: HiddenModel, only: int, sweeps: int, families: int) -> HiddenModel:
         S = self._completed(model)
@@ -293,10 +294,9 @@ class HiddenSearch:
 
     def _candidates_to_drop(self, model: HiddenModel) -> list[tuple[float, int, int, bool]]:
         """Return the three weakest edges and memberships; none of a degenerate model."""
-        try:
+        with suppress(np.linalg.LinAlgError):
             return sorted(self._weakest(model))[:3]
-        except np.linalg.LinAlgError:
-            return []
+        return []
 
     def _weakest(self, model: HiddenModel) -> Iterator[tuple[float, int, int, bool]]:
         """Iterate over (what dropping it would lose, whose, which, of a selection node?) of edges and memberships."""

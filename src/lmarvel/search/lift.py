@@ -9,8 +9,8 @@
    without.
 
 Tests decide one pair at a time, and a false decision turns a region round; the score sees the whole graph. The price
-is that it is a search, and may end in a local optimum. The result is always a legal PAG. There are no random numbers,
-and columns are put into an order that depends on their content only.
+is that it is a search, and may end in a local optimum. The result is always a legal PAG. Nothing is random but restarts
+that are asked for, and columns are put into an order that depends on their content only.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def lift(
     restarts, seed : int
         Random orders to begin with beside the five fixed ones, and what they are drawn from.
     deadline : float
-        Stop when :func:`time.monotonic` passes this; the best graph so far is the answer.
+        Stop when :func:`time.monotonic` passes this; the best graph so far is the answer. Where there is none yet,
+        :class:`~lmarvel.search.record.OutOfTime` is raised.
     progress : callable, optional
         Called with ("order", "lift" or "hidden", steps done, steps).
 
@@ -134,6 +135,8 @@ def lift(
     search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
     search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
+    if not search.found:
+        raise OutOfTime
     return search.result(back)
 
 
@@ -177,7 +180,6 @@ class _Search:
 
     def run(self, start: Marks | None) -> None:
         """Take all stages, as far as time allows."""
-        empty = AncestralGraph(len(self.R))
         try:
             order = self._orders()
             self._lift(AncestralGraph.of_parents(order.parents), "lift")
@@ -186,8 +188,9 @@ class _Search:
             self._hidden(order)
         except OutOfTime:
             self.ended = "the time was up"
-            if not self.found:
-                self._keep(empty, Lifting(self.scores, self.R, self.price, self.record).score(empty), "order")
+            graph = None if start is None or self.found else _member(start)
+            if graph is not None:  # no order was finished: the graph to start from is all there is
+                self._keep(graph, Lifting(self.scores, self.R, self.price, Record(self.n)).score(graph), "start")
 
     # --- the stages -------------------------------------------------------------------------------------
 

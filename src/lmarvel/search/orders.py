@@ -164,13 +164,17 @@ def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[i
     return order[::-1]
 
 
-def forward(best: Regressions) -> list[int]:
+def forward(best: Regressions, check: Check = nothing) -> list[int]:
     """Append the variable that loses least by having only the earlier ones as parents."""
     everything = (1 << best.n_variables) - 1
-    final = [best(v, everything & ~(1 << v)).score for v in range(best.n_variables)]
+    final = []
+    for v in range(best.n_variables):
+        check()
+        final.append(best(v, everything & ~(1 << v)).score)
     order: list[int] = []
     before = 0
     while len(order) < best.n_variables:
+        check()
         left = members(everything & ~before)
         chosen = min(left, key=lambda u: (best(u, before).score - final[u], u))
         order.append(chosen)
@@ -192,7 +196,7 @@ def search_orders(
     by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
     last = smallest_boundary_last(covariance, n, price)
     found: Order | None = None
-    for order in (last, forward(best), by_precision, by_precision[::-1], last[::-1], *more):
+    for order in (last, forward(best, check), by_precision, by_precision[::-1], last[::-1], *more):
         settled = settle(best, order, noise=noise, check=check)
         if report is not None:
             report(settled)

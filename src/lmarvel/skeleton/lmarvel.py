@@ -34,7 +34,7 @@ from typing import NamedTuple
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
-from lmarvel.skeleton.gaps import settle_gaps
+from lmarvel.skeleton.gaps import settle_gaps, unshielded_pairs
 from lmarvel.skeleton.state import Learned, Progress, SkeletonState, pair_of, silent
 from lmarvel.trace import Kept, LeftBoundary, NoneRemovable, Removed
 
@@ -230,6 +230,8 @@ def lmarvel(ledger: Ledger, boundaries: Boundaries, levels: Levels, progress: Pr
     except BudgetSpent as spent:
         search.ended = str(spent)
         search.unfinished.update(pair_of(s.y, s.z) for s in search.suspects)
+        if not levels.faithful:  # what the boundaries imply was not tested: no rule may rest on it
+            search.doubtful.update(unshielded_pairs(search))
     for x, mb in enumerate(boundaries.sets):
         for y in mb:
             if x < y and search.is_open(x, y):

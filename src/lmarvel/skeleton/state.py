@@ -158,14 +158,13 @@ class SkeletonState:
         """Make x and y adjacent: no set of the search separates them."""
         self.adjacent[x].add(y)
         self.adjacent[y].add(x)
-        self.sepsets.join(x, y)
         p, strongest = self.closest(x, y)  # of all searches: sets that one has tried the next leaves out
         self.trace.append(Adjacent(x, y, strongest, p, phase))
 
     def doubt(self, phase: str, x: int, y: int) -> None:
         """Keep x and y apart although no set that was tried separates them: no rule may rest on that."""
         self.doubtful.add(pair_of(x, y))
-        p, strongest = self.ledger.memory.closest(x, y)
+        p, strongest = self.ledger.memory.closest(x, y)  # of the sets that were tried; not of total conditioning
         self.trace.append(Doubtful(x, y, strongest, p, phase))
 
     def _doubtful_triples(self) -> frozenset[Triple]:
