@@ -21,12 +21,19 @@ from lmarvel import (
     DataError,
     Discovery,
     FisherZ,
+    FunctionTest,
+    Lift,
     LMarvel,
     MSeparation,
     ParameterError,
+    SepsetAnswer,
+    SepsetQuery,
     mag_to_pag,
 )
 from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.search import readable_search
+from lmarvel.simulate import LinearSEM, hide, load_network
+from lmarvel.trace import Separated
 
 TRUTH = DAG.from_edges("A --> B", "U --> B", "U --> C", "D --> C")
 ORACLE = MSeparation(TRUTH, latent=["U"])
@@ -287,7 +294,7 @@ def test_a_dense_table_of_many_columns_ends_in_time(method: type) -> None:
     found = method(max_seconds=0.5).fit(table).result_
     found.to_dict()
     assert time.monotonic() - started < 8.0  # 0.5 s and what comes after; generous, for machines under load
-    assert found.undecided
+    assert found.undecided or found.budget_ended is None
 
 
 # --- the method that fits the table -----------------------------------------------------------------------
@@ -318,3 +325,49 @@ def test_auto_hands_its_parameters_on() -> None:
     assert (settings["alpha"], settings["penalty"]) == (0.05, 3.0)
     with pytest.raises(ParameterError, match="penalty"):
         Auto(penalty=0).fit(columns())
+
+
+def test_lift_without_time_for_a_graph_has_learned_nothing() -> None:
+    table = np.random.default_rng(0).normal(size=(400, 30))
+    found = Lift(max_seconds=1e-9).fit(table).result_
+    assert found.nothing_learned
+    assert found.budget_ended is not None
+
+
+def test_lift_needs_no_tests() -> None:
+    found = Lift(max_tests=0).fit(columns()).result_
+    assert found.pag == Lift().fit(columns()).pag_
+    assert not found.undecided
+
+
+def test_a_result_is_not_changed_through_another() -> None:
+    one = LMarvel().fit(columns()).result_
+    one.versions["lmarvel"] = "changed"
+    assert LMarvel().fit(columns()).result_.versions["lmarvel"] != "changed"
+
+
+def test_a_search_of_ones_own_is_asked_whatever_the_names() -> None:
+    class Searching:
+        names = ("B", "A", "C")
+        asked = 0
+
+        def pvalue(self, x: int, y: int, given: tuple[int, ...]) -> float:
+            return 0.5
+
+        def find_sepset(self, query: SepsetQuery) -> SepsetAnswer:
+            Searching.asked += 1
+            return readable_search(FunctionTest(lambda x, y, given: 0.5, self.names), query)
+
+    LMarvel(test=Searching(), boundary={"A": ["B"], "B": ["A"]}).fit()
+    assert Searching.asked > 0
+
+
+def test_marks_rest_on_no_gap_that_a_budget_kept_from_being_tested() -> None:
+    study = hide(load_network("insurance"), 3, 2, seed=5)
+    rows = LinearSEM.random(study.dag, "benchmark", seed=5).sample(study, 1000, seed=5)
+    table = dict(zip(study.observed, rows.T, strict=True))
+    full = LMarvel().fit(table).result_.stats
+    short = LMarvel(max_tests=full.n_tests - sum(full.tests["gaps"].values())).fit(table).result_
+    tested = {frozenset((e.x, e.y)) for e in short.trace if isinstance(e, Separated)}
+    uses = [e for e in short.rules if e.rule in ("R0", "R1")]
+    assert all(frozenset((e.nodes[0], e.nodes[2])) in tested for e in uses)

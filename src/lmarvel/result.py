@@ -263,12 +263,12 @@ class Discovery(Evidenced):
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
         if edge is not None:
             return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
-        given = self._explainer.separation(self.pag.index(a), self.pag.index(b))[0]
-        if frozenset((self.pag.index(a), self.pag.index(b))) in self._explainer.doubtful:
+        x, y = self.pag.index(a), self.pag.index(b)
+        given = self._explainer.separation(x, y)[0]
+        if frozenset((x, y)) in self._explainer.doubtful:
             why = wording.IN_DOUBT.capitalize()
         elif given is None and self.mag is not None:
-            undecided = self._explainer.is_undecided(self.pag.index(a), self.pag.index(b))
-            why = wording.left_out(undecided).capitalize() + "."
+            why = wording.left_out(self._explainer.is_undecided(x, y)).capitalize() + "."
         else:
             shown = None if given is None else self._explainer.given(given) if given else ""
             why = wording.separation(shown, self.settings.get("boundary") == "own")

@@ -63,6 +63,7 @@ def timeless(path):
     return [[cell for i, cell in enumerate(line) if i not in drop] for line in lines]
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_rows(tmp_path, cluster):
     address, processes = cluster(2)
     here, there = tmp_path / "here", tmp_path / "there"

@@ -11,6 +11,7 @@ from lmarvel import FCI, MAG, MBCS, RFCI, FisherZ, LMarvel, MSeparation, Paramet
 
 NAMES = tuple("ABCDE")
 CHUNKS = 8
+PARTS = [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, CHUNKS))]  # make check-all runs them all
 
 
 def classes(chunk: int) -> list[tuple[MAG, np.ndarray]]:
@@ -19,7 +20,7 @@ def classes(chunk: int) -> list[tuple[MAG, np.ndarray]]:
     return [(MAG(NAMES, marks_matrix(mag, 5)), marks_matrix(pag, 5)) for mag, pag in rows]
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", PARTS)
 def test_fci_and_mbcs_give_the_exact_pag_of_every_class(chunk: int) -> None:
     for number, (mag, pag) in enumerate(classes(chunk)):
         start = "none" if number % 2 else "tc"
@@ -27,7 +28,7 @@ def test_fci_and_mbcs_give_the_exact_pag_of_every_class(chunk: int) -> None:
         assert np.array_equal(MBCS(test=MSeparation(mag)).fit().pag_.marks, pag)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", PARTS)
 @pytest.mark.parametrize("start", ["none", "tc"])
 def test_rfci_is_sound_on_every_class(chunk: int, start: str) -> None:
     """No mark is wrong and no true adjacency is missing; the classes with an edge too many are those below."""

@@ -298,7 +298,7 @@ def test_a_limit_on_tests_binds_in_every_phase(boundary: str) -> None:
         result = limited(LMarvel(boundary=boundary, max_tests=most), data)
         assert result.budget_ended or result.pag == full.pag
         ended_in.add(list(result.stats.tests)[-1] if result.stats.tests else "boundary")
-    assert {"boundary", "adjacency", "removability", "update"} <= ended_in
+    assert {"boundary", "removability", "update"} <= ended_in
 
 
 def true_boundaries(mag: MixedGraph) -> Mapping[str, list[str]]:
