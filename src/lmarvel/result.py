@@ -133,8 +133,7 @@ class Discovery(Evidenced):
     def contested(self) -> tuple[Contested, ...]:
         """Edges on which the tests disagree: the pair, the set given which a test found it independent, the p-value.
 
-        The search for a separating set kept the edge, and yet another step of the same run found its two variables
-        independent at level alpha.
+        The search for a separating set kept the edge, and yet another step of the run found its ends independent.
         """
         names, marks, level = self.pag.names, self.pag.marks, self._alpha
         found: dict[tuple[str, str], Contested] = {}
