@@ -42,7 +42,7 @@ class Visit:
         self.page = self.context.new_page()
         self.trouble: list[str] = []
         self.requests: list[str] = []
-        self.page.set_default_timeout(5000)
+        self.page.set_default_timeout(30_000)
         self.page.on("console", lambda m: self.trouble.append(m.text) if m.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
         self.page.on("dialog", self._refuse)
