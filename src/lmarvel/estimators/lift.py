@@ -39,9 +39,9 @@ class Lift(PagEstimator):
     """Learn a PAG by score: orders of the variables, lifted to ancestral graphs and to hidden nodes.
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
-    where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's graph
-    is a further start where it is legal and not far behind. It needs a table of numbers with more rows than columns.
-    Nothing is random but restarts that are asked for, and the order of the columns does not matter.
+    where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
+    graph is a further start where it is legal and not far behind. It needs a table of numbers with more rows than
+    columns. Nothing is random but restarts that are asked for, and the order of the columns does not matter.
 
     Parameters
     ----------
