@@ -61,7 +61,7 @@ def test_a_million_undecided_pairs_take_no_time() -> None:
     pairs = np.column_stack([x, y])[:1_000_000]
     started = time.process_time()
     marks = orient(1500, pairs, lambda *_: True, undecided=pairs).marks
-    assert time.process_time() - started < 0.3
+    assert time.process_time() - started < 3  # a quarter of a second; a loop over the pairs takes half a minute
     assert (marks == CIRCLE).sum() == 2_000_000
 
 

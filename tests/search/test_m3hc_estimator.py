@@ -12,6 +12,7 @@ import pytest
 
 from lmarvel import M3HC, Discovery, FisherZ, LMarvel, ParameterError, bic, explain_invalid, pag_to_mag
 from lmarvel.cli.options import method_options
+from lmarvel.search.record import OutOfTime, Record
 from lmarvel.trace import Began, Moved
 from tests.search.test_m3hc import ring, study_data
 
@@ -200,8 +201,23 @@ def test_a_limit_on_conditioning_sets_is_the_reason_of_what_it_leaves_open() -> 
 
 
 def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmarvel.search.record.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    met, see = [], Record.see
+
+    def strike(record: Record) -> None:
+        if met:  # a first order is there
+            raise OutOfTime
+
+    monkeypatch.setattr(Record, "see", lambda record, score, graph: (met.append(score), see(record, score, graph)))
+    monkeypatch.setattr(Record, "check", strike)
     found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
     assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time was up")
     assert found.budget_ended is None  # the climb itself came to its end
+    assert found.pag.n_edges
+
+
+def test_lift_without_a_graph_in_its_time_is_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lmarvel.search.record.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
+    assert found.trace[0] == Began("empty", "Lift had no graph when its share of the time was up")
+    assert found.budget_ended is None
     assert found.pag.n_edges

@@ -59,6 +59,10 @@ def learn(mag: MAG, **options: bool) -> PAG:
 
 
 parts = pytest.mark.parametrize("chunk", range(CHUNKS))
+# make check-all runs all of these, make test the first
+first_parts = pytest.mark.parametrize(
+    "chunk", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, CHUNKS))]
+)
 
 
 # --- five variables ---------------------------------------------------------------------------------------
@@ -69,7 +73,7 @@ def test_rules_find_exactly_the_marks_that_the_class_shares(chunk: int) -> None:
     assert all(mag_to_pag(mag) == pag for mag, pag in classes(chunk))
 
 
-@parts
+@first_parts
 def test_pag_to_mag_returns_a_member_of_the_class(chunk: int) -> None:
     for _, pag in classes(chunk):
         member = pag_to_mag(pag)
@@ -82,7 +86,7 @@ def test_lmarvel_learns_the_pag(chunk: int) -> None:
     assert all(learn(mag) == pag for mag, pag in classes(chunk))
 
 
-@parts
+@first_parts
 def test_assuming_chordality_goes_wrong_only_where_there_is_a_chordless_cycle(chunk: int) -> None:
     for mag, pag in classes(chunk):
         assert learn(mag, assume_chordal=True) == pag or has_chordless_cycle(mag.marks)
@@ -133,7 +137,7 @@ def test_pag_to_mag_returns_a_member_of_each_class_on_four_nodes() -> None:
         assert (pag_to_mag(pag), pag) in four()
 
 
-@parts
+@first_parts
 def test_stored_separating_sets_of_every_fourth_class_separate(chunk: int) -> None:
     for mag, pag in classes(chunk)[::4]:
         model = LMarvel(test=MSeparation(mag)).fit()

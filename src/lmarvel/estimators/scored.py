@@ -21,6 +21,7 @@ from lmarvel.orient.equivalence import orient_mag, pag_to_mag
 from lmarvel.search.ancestral import AncestralGraph, direct_chordal
 from lmarvel.search.lift import lift
 from lmarvel.search.m3hc import M3HCResult, check_limits, m3hc
+from lmarvel.search.record import OutOfTime
 from lmarvel.skeleton.state import Progress
 from lmarvel.trace import Began, BudgetEnded, Event, Moved
 
@@ -146,6 +147,8 @@ class M3HC(PagEstimator):
             found = lift(moments.correlation(), moments.n, selection=selection, deadline=deadline, progress=report)
         except DataError as error:
             return _Start(None, f"Lift has no graph: {error}")
+        except OutOfTime:
+            return _Start(None, "Lift had no graph when its share of the time was up")
         told = "Lift's MAG" if found.ended is None else f"Lift's MAG, cut short: {found.ended}"
         return _Start(MAG._trusted(moments.names, found.mag), told)
 
