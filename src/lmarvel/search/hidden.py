@@ -32,7 +32,7 @@ from lmarvel.search.ancestral import maximal_cliques
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel, regression
 from lmarvel.search.orders import settle, turn_families
 from lmarvel.search.record import Record
-from lmarvel.search.regressions import GaussianLocal, Regressions
+from lmarvel.search.regressions import gaussian_regressions
 
 Kind = Literal["latent", "selection"]
 
@@ -235,7 +235,7 @@ class HiddenSearch:
         if S is None:
             return model
         fits = self.fits
-        best = Regressions(GaussianLocal(S, fits.n, fits.price), model.m)
+        best = gaussian_regressions(S, fits.n, fits.price, fits.compiled)
         found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
         if families:
             found = turn_families(best, found, families, self.record.noise, self.record.check)
