@@ -68,6 +68,11 @@ class HiddenModel:
         return len(self.parents)
 
     @property
+    def has_hidden(self) -> bool:
+        """Whether there is a latent or a selection node."""
+        return self.m > self.p or bool(self.selections)
+
+    @property
     def degenerate(self) -> bool:
         """Whether the fit lies at the border of the model, where it says no more than a simpler one.
 

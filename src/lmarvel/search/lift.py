@@ -250,9 +250,7 @@ class _Search:
         try:
             self.hidden.run(fits.of_dag(order.parents, order.order))
         finally:
-            for model in self.hidden.met:
-                if (model.m > model.p or model.selections) and not model.degenerate:
-                    self.found.append(self._of_model(model))
+            self._keep_models([model for model in self.hidden.met if model.has_hidden and not model.degenerate])
 
     # --- answers ----------------------------------------------------------------------------------------
 
@@ -263,6 +261,20 @@ class _Search:
         names = tuple(f"X{v}" for v in range(len(graph)))
         mag = np.asarray(maximal(names, direct_chordal(graph).marks())[0].marks)
         return _Found(score, mag, pag_of(mag, self.selection), stage)
+
+    def _keep_models(self, models: list[HiddenModel]) -> None:
+        """Keep the best models that need selection and the best that need none; no others need a PAG."""
+        marks = [projected(model) for model in models]
+        for model, mag in zip(models, marks, strict=True):
+            self.record.see_marks(model.score, mag)
+        answers: dict[int, _Found] = {}
+        best: dict[bool, float] = {}
+        for i in sorted(range(len(models)), key=lambda i: models[i].score):
+            if len(best) == 2 and models[i].score > max(best.values()) + self.record.noise:
+                break
+            answers[i] = answer = self._of_model(models[i], marks[i])
+            best.setdefault(answer.needs_selection, answer.score)
+        self.found += [answers[i] for i in sorted(answers)]
 
     def choose(self) -> tuple[_Found, float]:
         """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
@@ -314,11 +326,13 @@ class _Search:
             return answer, []
         self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
         model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
-        return (answer if model is answer.model else self._of_model(model)), nodes
-
-    def _of_model(self, model: HiddenModel) -> _Found:
+        if model is answer.model:
+            return answer, nodes
         mag = projected(model)
         self.record.see_marks(model.score, mag)
+        return self._of_model(model, mag), nodes
+
+    def _of_model(self, model: HiddenModel, mag: Marks) -> _Found:
         return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
 
 
