@@ -142,6 +142,13 @@ class FisherZ:
             self._critical[alpha] = np.tanh(_quantile(alpha) / np.sqrt(self.n - sizes - 3)) ** 2
         return self._critical[alpha]
 
+    def critical_up_to(self, alpha: float, size: int) -> NDArray[np.float64]:
+        """Return the same for at least the sizes up to ``size``."""
+        known = self.critical(alpha)
+        if len(known) > size:
+            return known
+        return np.asarray(np.tanh(_quantile(alpha) / np.sqrt(self.n - np.arange(size + 1) - 3)) ** 2)
+
     def critical_at(self, alpha: float, size: int) -> float:
         """Return the squared partial correlation at which p = alpha, given ``size`` variables."""
         return math.tanh(_quantile(alpha) / math.sqrt(self.n - size - 3)) ** 2
@@ -149,13 +156,7 @@ class FisherZ:
     def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
         """Return which pairs depend on each other given all other variables, from one inverse."""
         p = len(self.names)
-        df = self.n - (p - 2) - 3
-        if df < 1:
-            raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
-        precision = self.moments.precision(self.correlation)
-        if p <= _KEPT:
-            self._precision = precision
-        limit = self.critical_at(alpha, p - 2)
+        precision, limit = self.total(alpha)
         scale = np.diag(precision).copy()
         dependent = np.empty((p, p), dtype=bool)
         for start in range(0, p, 256):  # in stripes: no second matrix of the same size
@@ -165,6 +166,17 @@ class FisherZ:
         np.fill_diagonal(dependent, False)
         return dependent
 
+    def total(self, alpha: float) -> tuple[NDArray[np.float64], float]:
+        """Return the precision matrix, and the squared partial correlation given all others at which p = alpha."""
+        p = len(self.names)
+        df = self.n - (p - 2) - 3
+        if df < 1:
+            raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
+        precision = self.moments.precision(self.correlation)
+        if p <= _KEPT:
+            self._precision = precision
+        return precision, self.critical_at(alpha, p - 2)
+
     def pvalue_given_rest(self, x: int, y: int) -> float | None:
         """Return the p-value that total conditioning saw for a pair; None where that is not known any more."""
         if self._precision is None:
@@ -172,6 +184,15 @@ class FisherZ:
         k = self._precision
         r2 = float(k[x, y]) ** 2 / (float(k[x, x]) * float(k[y, y]))
         return pvalue_of(min(r2, 1.0), self.n - len(self.names) - 1)
+
+    def for_engine(self) -> FisherZ | None:
+        """Return the test itself if the compiled engine makes the same tests; a subclass may make others."""
+        return self if self.compiled and type(self) is FisherZ else None
+
+    @property
+    def keeps_precision(self) -> bool:
+        """Whether total conditioning is kept, to tell how close a pair came."""
+        return self._precision is not None
 
     # --- what it is -------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""The compiled engine: from correlations to a PAG on flat arrays, without Python's lock."""
