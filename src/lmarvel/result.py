@@ -68,7 +68,7 @@ class Discovery(Evidenced):
         The Markov boundary of each variable.
     stats : Statistics
         Tests and seconds.
-    trace : tuple
+    trace : sequence
         What happened, in order.
     settings : mapping
         The parameters of the run.
@@ -94,7 +94,7 @@ class Discovery(Evidenced):
     sepsets: Mapping[tuple[str, str], frozenset[str]]
     boundaries: Mapping[str, frozenset[str]]
     stats: Statistics
-    trace: tuple[Event, ...] = ()
+    trace: Sequence[Event] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     undecided: Sequence[tuple[str, str]] = ()
     mag: MAG | None = None

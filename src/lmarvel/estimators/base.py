@@ -24,6 +24,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.graph.kinds import PAG
+from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress
 
 Self = TypeVar("Self", bound="PagEstimator")
@@ -102,6 +103,10 @@ class PagEstimator(Estimator):
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str | None]:
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
+
+    def for_engine(self, level: float) -> Levels | None:
+        """Return the levels with which the compiled engine does the same, boundaries at this one; None: it cannot."""
+        return None
 
     # --- learning ---------------------------------------------------------------------------------------
 

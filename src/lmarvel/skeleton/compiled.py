@@ -121,7 +121,9 @@ def compiled_lmarvel(
         precision, limit = known.total(levels.boundary)
         meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
         found = None
-        flat = from_precision(_task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report)
+        flat = from_precision(
+            _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
+        )
     else:
         found = boundaries()
         cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
