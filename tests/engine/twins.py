@@ -64,5 +64,7 @@ def assert_same(table: Moments, compiled: bool, **params: Any) -> Discovery:
     for one, other in zip(quick.trace, slow.trace, strict=True):
         assert type(one) is type(other)
         for a, b in zip(astuple(one), astuple(other), strict=True):
-            assert a == b or (not compiled and isinstance(a, float) and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-200))
+            assert a == b or (
+                not compiled and isinstance(a, float) and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-200)
+            )
     return quick

@@ -14,6 +14,7 @@ import importlib
 import math
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -90,7 +91,6 @@ class FisherZ:
         if compiled and not self.compiled:
             _say_that_it_is_slow()
         self._precision: NDArray[np.float64] | None = None
-        self._critical: dict[float, NDArray[np.float64]] = {}
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -137,17 +137,11 @@ class FisherZ:
 
     def critical(self, alpha: float) -> NDArray[np.float64]:
         """Return for each size of a conditioning set the squared partial correlation at which p = alpha."""
-        if alpha not in self._critical:
-            sizes = np.arange(min(self.largest_set, 128) + 1)
-            self._critical[alpha] = np.tanh(_quantile(alpha) / np.sqrt(self.n - sizes - 3)) ** 2
-        return self._critical[alpha]
+        return _critical(self.n, alpha, min(self.largest_set, 128))
 
     def critical_up_to(self, alpha: float, size: int) -> NDArray[np.float64]:
         """Return the same for at least the sizes up to ``size``."""
-        known = self.critical(alpha)
-        if len(known) > size:
-            return known
-        return np.asarray(np.tanh(_quantile(alpha) / np.sqrt(self.n - np.arange(size + 1) - 3)) ** 2)
+        return _critical(self.n, alpha, max(min(self.largest_set, 128), size))
 
     def critical_at(self, alpha: float, size: int) -> float:
         """Return the squared partial correlation at which p = alpha, given ``size`` variables."""
@@ -203,11 +197,21 @@ class FisherZ:
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
         strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
+        order = np.argsort(strength, kind="stable")
+        ranked = strength[order]
+        if (np.diff(ranked) > 1e-8 * ranked[1:]).all():  # no two are equal to ten digits: names do not matter
+            return [*map(int, order.tolist())]
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:
         """Return the same test with its variables in another order."""
-        return FisherZ(self.moments.take(order), compiled=self.compiled)
+        if type(self) is not FisherZ:
+            return FisherZ(self.moments.take(order), compiled=self.compiled)
+        same, at = copy(self), np.asarray(order, dtype=np.intp)  # what each number is does not depend on the order
+        same.moments = self.moments.take(order)
+        same.names, same.correlation = same.moments.names, self.correlation[at[:, None], at]
+        same.dataset, same._precision = Dataset.of(same.moments), None
+        return same
 
 
 class GaussianGrowth:
@@ -319,6 +323,13 @@ def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: S
     if vx <= _PIVOT or vy <= _PIVOT:
         return 1.0
     return min(c * c / (vx * vy), 1.0)
+
+
+@lru_cache(maxsize=64)
+def _critical(n: int, alpha: float, size: int) -> NDArray[np.float64]:
+    critical = np.tanh(_quantile(alpha) / np.sqrt(n - np.arange(size + 1) - 3)) ** 2
+    critical.flags.writeable = False
+    return np.asarray(critical)
 
 
 @lru_cache(maxsize=64)

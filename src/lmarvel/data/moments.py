@@ -53,7 +53,7 @@ class Moments:
 
     def correlation(self) -> NDArray[np.float64]:
         """Return the correlation matrix."""
-        scale = 1 / np.sqrt(np.diag(self.covariance))
+        scale = 1 / np.sqrt(self.covariance.diagonal())
         matrix = self.covariance * scale
         matrix *= scale[:, None]
         np.clip(matrix, -1.0, 1.0, out=matrix)
@@ -63,7 +63,7 @@ class Moments:
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
         chosen = np.asarray(order, dtype=np.intp)
-        covariance = np.ascontiguousarray(self.covariance[np.ix_(chosen, chosen)])
+        covariance = np.ascontiguousarray(self.covariance[chosen[:, None], chosen])
         return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance, self.n_effective)
 
     def summary(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Moments:
     def check_collinear(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them."""
         factor, bad = _cholesky(correlation)
-        pivots = np.diag(factor) ** 2
+        pivots = factor.diagonal() ** 2
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,8 +38,9 @@ class Estimator:
     """Parameters by name, as scikit-learn has them; those of a subclass are its dataclass fields."""
 
     @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        return {field.name: field.default for field in fields(cls)}
+    @cache
+    def _defaults(cls) -> Mapping[str, Any]:
+        return MappingProxyType({field.name: field.default for field in fields(cls)})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor with their values."""

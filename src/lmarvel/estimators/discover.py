@@ -40,6 +40,7 @@ from lmarvel.version import __version__
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
+_SMALL = 1 << 21  # values of a table, 16 MB
 _GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
 
 
@@ -144,7 +145,8 @@ def discover(
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
-    return _discovery(found, sepsets, _named(given.names, boundaries), given, ledger, clock, recorded)
+    named = _named(given.names, boundaries)
+    return _discovery(found, sepsets, named, given.summary(), given, ledger, clock, recorded)
 
 
 def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
@@ -275,13 +277,14 @@ def _swift_discovery(
     )
     sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
     boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
-    return _discovery(found, sepsets, boundaries, test, ledger, clock, settings)
+    return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
 
 
 def _discovery(
     found: _Found,
     sepsets: Mapping[tuple[str, str], frozenset[str]],
     boundaries: Mapping[str, frozenset[str]],
+    data: Mapping[str, Any] | None,
     test: IndependenceTest,
     ledger: Ledger,
     clock: Clock,
@@ -299,9 +302,19 @@ def _discovery(
         undecided=_named_pairs(names, found.undecided),
         mag=None if found.mag is None else MAG._trusted(names, found.mag),
         bic=found.bic,
-        data=test.summary(),
+        data=data,
         versions=dict(_versions(test.search_name)),
     )
+
+
+def _later(test: IndependenceTest) -> Mapping[str, Any] | None:
+    """Return what the table was, worked out when somebody asks if the table is small.
+
+    The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
+    a result should not keep such a table in memory until somebody asks.
+    """
+    small = test.rows is not None and test.rows * len(test.names) <= _SMALL
+    return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
 
 
 def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
