@@ -91,6 +91,13 @@ class FisherZ:
         if compiled and not self.compiled:
             _say_that_it_is_slow()
         self._precision: NDArray[np.float64] | None = None
+        # Where the columns were checked: a Cholesky factor, and the places of our variables in its order.
+        self._factor: tuple[NDArray[np.float64], NDArray[np.intp] | None] | None = None
+
+    def check_usable(self) -> None:
+        """Refuse columns that are copies of each other, or that others determine."""
+        factor = self.moments.check_usable(self.correlation)
+        self._factor = None if factor is None or len(factor) > _KEPT else (factor, None)
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -166,7 +173,10 @@ class FisherZ:
         df = self.n - (p - 2) - 3
         if df < 1:
             raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
-        precision = self.moments.precision(self.correlation)
+        factor, place = self._factor or (None, None)
+        precision = self.moments.precision(self.correlation, factor)
+        precision = precision if place is None else precision[place[:, None], place]
+        self._factor = None
         if p <= _KEPT:
             self._precision = precision
         return precision, self.critical_at(alpha, p - 2)
@@ -211,6 +221,9 @@ class FisherZ:
         same.moments = self.moments.take(order)
         same.names, same.correlation = same.moments.names, self.correlation[at[:, None], at]
         same.dataset, same._precision = Dataset.of(same.moments), None
+        same._factor = (
+            None if self._factor is None else (self._factor[0], at if self._factor[1] is None else self._factor[1][at])
+        )
         return same
 
 

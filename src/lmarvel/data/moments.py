@@ -79,16 +79,15 @@ class Moments:
         text = json.dumps([self.n, [list(column.values()) for column in columns]], ensure_ascii=True)
         return {"rows": self.n, "fingerprint": hashlib.sha256(text.encode()).hexdigest()[:16], "columns": columns}
 
-    def check_usable(self, correlation: NDArray[np.float64]) -> None:
+    def check_usable(self, correlation: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Refuse columns that are copies of each other, and those that others determine, by name.
 
         With no more rows than columns some columns always determine the others, in the sample only; so then copies
         alone are looked for. (Rows of a resample repeat: their rank is at most the number of different ones, which is
-        never below ``n_effective``.)
+        never below ``n_effective``.) Where that was looked for, the Cholesky factor is returned.
         """
         self.check_duplicates(correlation)
-        if self.n_effective > len(self.names):
-            self.check_collinear(correlation)
+        return self.check_collinear(correlation) if self.n_effective > len(self.names) else None
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
@@ -101,9 +100,15 @@ class Moments:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
                     raise DataError(f"the columns {pair} are copies of each other (correlation ±1): drop one of them")
 
-    def precision(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the inverse of the correlation matrix; collinear columns are refused by name."""
-        factor = self.check_collinear(correlation)
+    def precision(
+        self, correlation: NDArray[np.float64], factor: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the inverse of the correlation matrix; collinear columns are refused by name.
+
+        A Cholesky factor that is known saves work; a large one is overwritten.
+        """
+        if factor is None:
+            factor = self.check_collinear(correlation)
         if factor.shape[0] <= _SMALL:
             inverse = np.linalg.inv(factor)
             return np.asarray(inverse.T @ inverse)

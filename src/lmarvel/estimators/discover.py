@@ -229,7 +229,7 @@ class _Found:
 
 def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
     result = np.empty_like(marks)
-    result[np.ix_(place, place)] = marks
+    result[place[:, None], place] = marks
     return result
 
 
@@ -321,6 +321,8 @@ def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tu
     """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
     if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
         return AllPairs(names)
+    if not len(pairs):
+        return ()
     listed = NamedPairs(names, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
     return tuple(listed) if len(listed) < _FEW else listed
 
