@@ -332,7 +332,7 @@ class Discovery(Evidenced):
                 "seconds": dict(self.stats.seconds),
                 "settings": dict(self.settings),
                 "versions": dict(self.versions),
-                "data": self.data,
+                "data": None if self.data is None else dict(self.data),
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
                 "trace": [encode_event(event, pag.names) for event in self.trace],

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from lmarvel.boundary.total_conditioning import check_affordable
 from lmarvel.ci.base import GaussianInput
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine.run import REST, Flat, Task, from_precision, from_sets, is_built
+from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.sepsets import Sepsets
 from lmarvel.skeleton.lmarvel import Levels
@@ -111,8 +113,11 @@ def compiled_lmarvel(
     progress : callable, optional
         Called with ("skeleton", variables removed, variables in all).
     """
-    known = ledger.test.for_engine() if is_built() else None
+    known = ledger.test.for_engine()
     if known is None:
+        return None
+    if not is_built():
+        say_that_it_is_slow()
         return None
     p, meter = len(ledger.names), ledger.meter
     report = None if progress is None else lambda removed: progress("skeleton", removed, p)
@@ -134,6 +139,17 @@ def compiled_lmarvel(
     late = "time ran out before all edges were oriented" if flat.late else None
     method = "tc" if found is None else found.method
     return Swift(flat, method, levels.boundary, found, (_ending(flat, ledger), late))
+
+
+@lru_cache(maxsize=1)
+def say_that_it_is_slow() -> None:
+    """Say once that the engine is missing."""
+    warnings.warn(
+        "the compiled engine was not built, and readable code takes its place: the same results, many times slower."
+        " Install a C++ compiler and lmarvel again",
+        LMarvelWarning,
+        stacklevel=5,
+    )
 
 
 def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput) -> Task:
