@@ -106,7 +106,7 @@ def learn_many(
 
     >>> import numpy as np
     >>> from lmarvel import Mark, learn_many
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(2)
     >>> a, b = rng.normal(size=(2, 1000))
     >>> rows = np.column_stack([a, b, a + b + rng.normal(size=1000)])
     >>> drawn = (rows[rng.integers(0, 1000, 1000)] for _ in range(50))
