@@ -7,7 +7,6 @@ import pickle
 import signal
 import threading
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def task(**changes: Any) -> Task:
         seconds=math.inf,
         grace=0.4,
     )
-    return replace(plain, **changes)
+    return plain._replace(**changes)
 
 
 def test_a_right_task_is_done() -> None:

@@ -14,7 +14,6 @@ import importlib
 import math
 import warnings
 from collections.abc import Sequence
-from copy import copy
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -209,15 +208,19 @@ class FisherZ:
         strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
         order = np.argsort(strength, kind="stable")
         ranked = strength[order]
-        if (np.diff(ranked) > 1e-8 * ranked[1:]).all():  # no two are equal to ten digits: names do not matter
-            return [*map(int, order.tolist())]
+        if (
+            ranked[1:] - ranked[:-1] > 1e-8 * ranked[1:]
+        ).all():  # no two are equal to ten digits, and names do not matter
+            found: list[int] = order.tolist()
+            return found
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:
         """Return the same test with its variables in another order."""
         if type(self) is not FisherZ:
             return FisherZ(self.moments.take(order), compiled=self.compiled)
-        same, at = copy(self), np.asarray(order, dtype=np.intp)  # what each number is does not depend on the order
+        same, at = FisherZ.__new__(FisherZ), np.asarray(order, dtype=np.intp)
+        vars(same).update(vars(self))  # the numbers themselves do not depend on the order
         same.moments = self.moments.take(order)
         same.names, same.correlation = same.moments.names, self.correlation[at[:, None], at]
         same.dataset, same._precision = Dataset.of(same.moments), None

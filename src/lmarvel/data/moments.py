@@ -56,15 +56,16 @@ class Moments:
         scale = 1 / np.sqrt(self.covariance.diagonal())
         matrix = self.covariance * scale
         matrix *= scale[:, None]
-        np.clip(matrix, -1.0, 1.0, out=matrix)
-        np.fill_diagonal(matrix, 1.0)
+        matrix.clip(-1.0, 1.0, out=matrix)
+        matrix.flat[:: len(matrix) + 1] = 1.0
         return matrix
 
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
         chosen = np.asarray(order, dtype=np.intp)
         covariance = np.ascontiguousarray(self.covariance[chosen[:, None], chosen])
-        return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance, self.n_effective)
+        names = tuple(map(self.names.__getitem__, order))
+        return Moments(names, self.n, self.mean[chosen], covariance, self.n_effective)
 
     def summary(self) -> dict[str, Any]:
         """Return rows, mean and standard deviation of each column, and a fingerprint of the table, as plain data.
