@@ -76,7 +76,6 @@ class IndependenceTest:
         self.rows: int | None = getattr(test, "n", None)
         self.largest_set: int = getattr(test, "largest_set", len(self.names))
         self.search_name: str = getattr(test, "search", "readable")
-        self.moments: Moments | None = getattr(test, "moments", None)
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)
         self._growth: Callable[[int], Growth] | None = getattr(test, "growth", None)
         self._all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
@@ -87,6 +86,12 @@ class IndependenceTest:
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
         self.searches = self._search is not None
         self.tests_all_pairs = self._all_pairs is not None
+
+    @property
+    def moments(self) -> Moments | None:
+        """The moments of the table behind the test, in the order of its variables."""
+        found: Moments | None = getattr(self.test, "moments", None)
+        return found
 
     # --- single tests -----------------------------------------------------------------------------------
 

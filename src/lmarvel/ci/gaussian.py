@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import SMALL, Moments
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -78,7 +79,8 @@ class FisherZ:
 
     def __init__(self, data: object, names: Sequence[str] | None = None, compiled: bool = True) -> None:
         self.dataset = Dataset.of(data, names)
-        self.moments = self.dataset.moments
+        self._moments: Moments | None = self.dataset.moments
+        self._order: NDArray[np.intp] | None = None  # of our variables among those of the table
         self.names = self.moments.names
         self.n = self.moments.n
         self.correlation: NDArray[np.float64] = self.moments.correlation()
@@ -93,10 +95,18 @@ class FisherZ:
         # Where the columns were checked: a Cholesky factor, and the places of our variables in its order.
         self._factor: tuple[NDArray[np.float64], NDArray[np.intp] | None] | None = None
 
+    @property
+    def moments(self) -> Moments:
+        """Number of rows, means and covariance, in the order of our variables."""
+        if self._moments is None:
+            assert self._order is not None
+            self._moments = self.dataset.moments.take(self._order.tolist())
+        return self._moments
+
     def check_usable(self) -> None:
         """Refuse columns that are copies of each other, or that others determine."""
         factor = self.moments.check_usable(self.correlation)
-        self._factor = None if factor is None or len(factor) > _KEPT else (factor, None)
+        self._factor = None if factor is None or len(factor) > SMALL else (factor, None)  # larger ones are overwritten
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -172,10 +182,12 @@ class FisherZ:
         df = self.n - (p - 2) - 3
         if df < 1:
             raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
-        factor, place = self._factor or (None, None)
-        precision = self.moments.precision(self.correlation, factor)
-        precision = precision if place is None else precision[place[:, None], place]
-        self._factor = None
+        if self._factor is None:
+            precision = self.moments.precision(self.correlation)
+        else:
+            factor, place = self._factor
+            precision = self.dataset.moments.precision(self.correlation, factor)
+            precision = precision if place is None else precision[place[:, None], place]
         if p <= _KEPT:
             self._precision = precision
         return precision, self.critical_at(alpha, p - 2)
@@ -201,7 +213,7 @@ class FisherZ:
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""
-        return self.dataset.summary()
+        return self.dataset.summary() if self._order is None else Dataset.of(self.moments).summary()
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
@@ -221,12 +233,12 @@ class FisherZ:
             return FisherZ(self.moments.take(order), compiled=self.compiled)
         same, at = FisherZ.__new__(FisherZ), np.asarray(order, dtype=np.intp)
         vars(same).update(vars(self))  # the numbers themselves do not depend on the order
-        same.moments = self.moments.take(order)
-        same.names, same.correlation = same.moments.names, self.correlation[at[:, None], at]
-        same.dataset, same._precision = Dataset.of(same.moments), None
-        same._factor = (
-            None if self._factor is None else (self._factor[0], at if self._factor[1] is None else self._factor[1][at])
-        )
+        same.names, same.correlation = tuple(map(self.names.__getitem__, order)), self.correlation[at[:, None], at]
+        same._order = at if self._order is None else self._order[at]
+        same._moments = same._precision = None
+        if self._factor is not None:
+            factor, place = self._factor
+            same._factor = factor, at if place is None else place[at]
         return same
 
 

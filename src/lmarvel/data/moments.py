@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import DataError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
-_SMALL = 400  # up to here NumPy is quick enough, and SciPy need not be loaded
+SMALL = 400  # variables: up to here NumPy is quick enough, SciPy need not be loaded, and nothing is overwritten
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Moments:
         """
         if factor is None:
             factor = self.check_collinear(correlation)
-        if factor.shape[0] <= _SMALL:
+        if factor.shape[0] <= SMALL:
             inverse = np.linalg.inv(factor)
             return np.asarray(inverse.T @ inverse)
         from scipy.linalg import lapack
@@ -140,7 +140,7 @@ class Moments:
 def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Return the lower factor, and the first row at which the matrix is not positive definite (p if none)."""
     p = matrix.shape[0]
-    if p <= _SMALL:
+    if p <= SMALL:
         try:
             return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), p
         except np.linalg.LinAlgError:

@@ -16,6 +16,7 @@ from lmarvel.data.table import Table
 from lmarvel.errors import DataError
 
 BATCH_BYTES = 64 << 20
+SMALL = 1 << 21  # values of a table, 16 MB: up to here a digest may wait until it is asked for
 Tick = Callable[[], None]
 Weights = NDArray[np.float64] | NDArray[np.int64]
 
@@ -29,8 +30,8 @@ class Scan:
     """What one pass over the rows tells: their number, gaps, moments, columns of two values, and a digest.
 
     Files are digested in the same pass, since to read them again costs more. Of a table in memory the digest is taken
-    when it is asked for, and so is which columns have two values: a quick fit does not pay for it. If the values were
-    overwritten in the meantime, the digest is that of the moments, which were those of the values that were read.
+    when it is asked for, and so is which columns have two values: a quick fit does not pay for it. If the values of a
+    small one were overwritten in the meantime, the digest is that of the moments, which are of what was read.
     """
 
     def __init__(self, table: Table, weights: Weights | None) -> None:
@@ -109,21 +110,22 @@ class Scan:
         if not self._table.in_memory:
             self.done()
         if self._fingerprint is None:
-            digest, running = self._new_digest(), Running(self._table.names)
-            with np.errstate(all="ignore"):
-                for batch, weights in self._batches():
-                    digest.update(_bytes(batch))
-                    running.add(batch, weights)
-            same = self._moments is None or self._is_as_read(running)
-            self._fingerprint = digest.hexdigest() if same else self.moments().fingerprint()
+            digest = self._new_digest()
+            for batch in self._table.batches(batch_rows(len(self._table.names))):
+                digest.update(_bytes(batch))
+            self._fingerprint = digest.hexdigest() if self._is_as_read() else self.moments().fingerprint()
         return self._fingerprint
 
-    def _is_as_read(self, now: Running) -> bool:
-        """Tell whether the rows still add up to what they did, bit for bit."""
-        then = self.running()
-        return np.array_equal(then.scatter, now.scatter) and np.array_equal(
-            then.origin + then.mean, now.origin + now.mean
-        )
+    def _is_as_read(self) -> bool:
+        """Tell whether the rows of a small table still add up to what they did, bit for bit."""
+        if self._moments is None or self._moments.n * len(self._table.names) > SMALL:
+            return True  # nobody has read it, or its digest was taken at once
+        then, now = self.running(), Running(self._table.names)
+        with np.errstate(all="ignore"):
+            for batch, weights in self._batches():
+                now.add(batch, weights)
+        mean = np.array_equal(then.origin + then.mean, now.origin + now.mean)
+        return mean and np.array_equal(then.scatter, now.scatter)
 
     def _new_digest(self) -> hashlib.blake2b:
         digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)

@@ -25,6 +25,7 @@ from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.scan import SMALL
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
@@ -40,7 +41,6 @@ from lmarvel.version import __version__
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
-_SMALL = 1 << 21  # values of a table, 16 MB
 _GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
 
 
@@ -313,7 +313,7 @@ def _later(test: IndependenceTest) -> Mapping[str, Any] | None:
     The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
     a result should not keep such a table in memory until somebody asks.
     """
-    small = test.rows is not None and test.rows * len(test.names) <= _SMALL
+    small = test.rows is not None and test.rows * len(test.names) <= SMALL
     return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
 
 
