@@ -1,6 +1,7 @@
 // Budgets of tests and of time, and what ends a run early.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,8 @@ struct BudgetSpent {
 class Clock {
 public:
     Clock(double seconds, Poll poll, void* caller)
-        : limited_(std::isfinite(seconds)), poll_(poll), caller_(caller), deadline_(now() + (limited_ ? seconds : 0.0)) {}
+        : limited_(std::isfinite(seconds)), poll_(poll), caller_(caller),
+          deadline_(now() + (limited_ ? seconds : 0.0)) {}
 
     bool late() const { return limited_ && now() > deadline_; }
     void check() const { if (late()) throw BudgetSpent{Reason::SECONDS}; }

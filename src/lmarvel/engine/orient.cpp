@@ -7,7 +7,8 @@ namespace lmarvel {
 namespace {
 constexpr std::uint64_t TICKS = 64;      // looks at the clock are this many steps apart
 constexpr std::uint64_t POLLS = 16384;   // and questions whether the user has given up
-constexpr Index RULES_OF_STAGE[5][4] = {{-1, -1, -1, -1}, {1, 2, 3, 4}, {-1, -1, -1, -1}, {6, 7, -1, -1}, {8, 9, 10, -1}};
+constexpr Index RULES_OF_STAGE[5][4] = {
+    {-1, -1, -1, -1}, {1, 2, 3, 4}, {-1, -1, -1, -1}, {6, 7, -1, -1}, {8, 9, 10, -1}};
 }  // namespace
 
 Orientation::Orientation(const Skeleton& skeleton, Index p, std::int8_t* marks, const Clock& clock)
@@ -314,7 +315,9 @@ Orientation::Wanted Orientation::r9(Index c, Index a) {
 Orientation::Wanted Orientation::r10(Index c, Index a) {
     if (mark(a, c) != ARROW) return {};
     std::vector<Index> causes;
-    for (std::int64_t e = begin(c); e < end(c); ++e) if (near(e) != a && directed(near(e), c)) causes.push_back(near(e));
+    for (std::int64_t e = begin(c); e < end(c); ++e) {
+        if (near(e) != a && directed(near(e), c)) causes.push_back(near(e));
+    }
     if (causes.size() < 2) return {};
     std::vector<std::pair<Index, std::vector<Path>>> routes;  // first node, and a path to each cause that it leads to
     for (std::int64_t e = begin(a); e < end(a); ++e) {
@@ -366,8 +369,10 @@ bool Orientation::discriminating_path(Index b, Index c, Path& path) {
             if (v == b || v == c || mark(v, q) != ARROW || met_[static_cast<std::size_t>(v)] == search_) continue;
             if (apart(v, c)) {
                 path.assign(1, v);
-                for (auto at = static_cast<std::int64_t>(i); at >= 0; at = reached[static_cast<std::size_t>(at)].second) {
+                auto at = static_cast<std::int64_t>(i);
+                while (at >= 0) {
                     path.push_back(reached[static_cast<std::size_t>(at)].first);
+                    at = reached[static_cast<std::size_t>(at)].second;
                 }
                 path.push_back(b);
                 path.push_back(c);
@@ -400,11 +405,14 @@ bool Orientation::uncovered_walk(const Route& route, std::int64_t first_end, Pat
         for (std::int64_t e = begin(q); e < end(q); ++e) {
             const Index r = near(e);
             if (r == route.not_through || !may_step(route.steps, q, r)) continue;
-            if (r == before || r == route.a || stamp_[static_cast<std::size_t>(e)] == search_ || !gap(before, r)) continue;
+            if (r == before || r == route.a || stamp_[static_cast<std::size_t>(e)] == search_) continue;
+            if (!gap(before, r)) continue;
             if (r == route.goal) {
                 if (route.closes && !gap(route.a, q)) continue;
                 path.assign(1, r);
-                for (std::int64_t at = state; at >= 0; at = origin_[static_cast<std::size_t>(at)]) path.push_back(near(at));
+                for (std::int64_t at = state; at >= 0; at = origin_[static_cast<std::size_t>(at)]) {
+                    path.push_back(near(at));
+                }
                 path.push_back(route.a);
                 std::reverse(path.begin(), path.end());
                 return true;

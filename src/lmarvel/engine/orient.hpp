@@ -65,7 +65,9 @@ private:
     std::vector<std::int64_t> met_;              // and by node
     std::int64_t search_ = 0;
 
-    std::int8_t mark(Index x, Index y) const { return marks_[static_cast<std::size_t>(x) * p_ + static_cast<std::size_t>(y)]; }
+    std::int8_t mark(Index x, Index y) const {
+        return marks_[static_cast<std::size_t>(x) * p_ + static_cast<std::size_t>(y)];
+    }
     void write(Index x, Index y, Index m) {
         marks_[static_cast<std::size_t>(x) * p_ + static_cast<std::size_t>(y)] = static_cast<std::int8_t>(m);
     }

@@ -54,6 +54,7 @@ struct Outcome {
 enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
 
 // Learn skeleton and marks; `marks` is p x p and zero. Never throws.
-Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report, void* caller) noexcept;
+Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
+             void* caller) noexcept;
 
 }  // namespace lmarvel

@@ -70,7 +70,6 @@ double Ledger::squared(Index x, Index y, std::size_t d) const {
 }
 
 double Ledger::partial(Index x, Index y, const std::vector<Index>& given) {
-    // Row by row the kernel reads its matrix in this order; the reserve keeps rows of members that were pushed.
     factor_.reserve(given.size());
     for (std::size_t d = 0; d < given.size(); ++d) push(x, y, d, given[d]);
     return squared(x, y, given.size());

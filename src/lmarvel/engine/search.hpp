@@ -90,8 +90,6 @@ private:
         Index extra;  // the member of `always` here that is free there, -1 if none
         double level;
     };
-    struct Visit;
-
     Arena& arena_;
     Factor factor_;
     std::vector<Family> families_;

@@ -127,7 +127,10 @@ private:
         keys.swap(keys_);
         values.swap(values_);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (keys[i] != EMPTY) { const std::size_t at = slot(keys[i]); keys_[at] = keys[i]; values_[at] = values[i]; }
+            if (keys[i] == EMPTY) continue;
+            const std::size_t at = slot(keys[i]);
+            keys_[at] = keys[i];
+            values_[at] = values[i];
         }
     }
 };
@@ -136,7 +139,11 @@ private:
 class PairSet {
 public:
     bool has(Index x, Index y) const { return map_.get(x, y) == 1; }
-    void add(Index x, Index y) { if (!has(x, y)) { map_.put(x, y, 1); log_.emplace_back(std::min(x, y), std::max(x, y)); } }
+    void add(Index x, Index y) {
+        if (has(x, y)) return;
+        map_.put(x, y, 1);
+        log_.emplace_back(std::min(x, y), std::max(x, y));
+    }
     void discard(Index x, Index y) { if (has(x, y)) map_.put(x, y, 0); }
     bool ever() const { return !log_.empty(); }
 

@@ -392,7 +392,8 @@ void Skeleton::settle_gaps() {
 
 // Search a set of at most three variables in the smaller boundary, then in the other.
 bool Skeleton::separated_by_few(Index x, Index y) {
-    const bool first = boundaries_.sets[static_cast<std::size_t>(x)].n <= boundaries_.sets[static_cast<std::size_t>(y)].n;
+    const auto size = [this](Index v) { return boundaries_.sets[static_cast<std::size_t>(v)].n; };
+    const bool first = size(x) <= size(y);
     for (const auto& [v, other] : {first ? Pair{x, y} : Pair{y, x}, first ? Pair{y, x} : Pair{x, y}}) {
         start_.list(v, pool_, other);
         if (try_separate(GAPS, x, y, pool_, FEW)) return true;

@@ -72,7 +72,8 @@ private:
     Span smaller(Index x, Index y) const;
     Span lookup(Index x, Index y) const;
     bool is_open(Index x, Index y) const { return !adjacent_.has(x, y) && lookup(x, y).none(); }
-    Answer ask(Phase phase, Index x, Index y, const std::vector<Index>& pool, Index always = -1, bool threshold = false);
+    Answer ask(Phase phase, Index x, Index y, const std::vector<Index>& pool, Index always = -1,
+               bool threshold = false);
     bool try_separate(Phase phase, Index x, Index y, const std::vector<Index>& pool, std::int64_t max_size = -2);
     void separate(Phase phase, Index x, Index y, Span set, double pvalue);
     void join(Phase phase, Index x, Index y);
