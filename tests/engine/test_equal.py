@@ -78,6 +78,24 @@ def test_boundaries_of_the_users_own_are_taken() -> None:
     assert assert_same(table, compiled=True, boundary=own).settings["boundary"] == "own"
 
 
+@pytest.mark.parametrize("p", [63, 64, 65, 128, 150])
+@pytest.mark.parametrize("n", [120, 2000])
+@pytest.mark.parametrize("faithful", [True, False])
+def test_sets_may_be_of_any_number_of_variables(p: int, n: int, faithful: bool) -> None:
+    rng = np.random.default_rng(p)
+    table = moments(rng, population(rng, p, 6, 2, 2.0, False), n, exact=False)
+    for selection, max_tests in ((True, None), (False, 40 * p)):
+        assert_same(table, compiled=True, faithful=faithful, selection=selection, max_tests=max_tests)
+
+
+@pytest.mark.parametrize("limits", [{"max_conditioning": 1}, {"max_tests": 20_000}])
+def test_boundaries_may_be_all_other_variables(limits: dict[str, int]) -> None:
+    rng = np.random.default_rng(5)
+    table = moments(rng, np.eye(70) + 0.2, 400, exact=False)
+    own = {a: [b for b in table.names if b != a] for a in table.names}
+    assert_same(table, compiled=True, boundary=own, **limits)
+
+
 @pytest.mark.slow
 def test_every_rule_is_used_in_the_same_way() -> None:
     assert len(rules_in(range(1500))) == 11
