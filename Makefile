@@ -3,7 +3,7 @@
 # make check-all   the same, with everything
 # make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
 # make bench  timings beside other programs; NETWORKS=folder adds carpo.csv, which the package does not have
-# Each makes its own virtual environment; Python >= 3.10, gcc and make are all that must be there.
+# Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build
