@@ -1,8 +1,9 @@
 # make demo   run the main job on bundled input and show the result
 # make test   ruff, mypy --strict, import-linter, pytest without what is marked slow
 # make check-all   the same, with everything
+# make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
 # make bench  timings beside other programs; NETWORKS=folder adds carpo.csv, which the package does not have
-# Each makes its own virtual environment; Python >= 3.10, gcc and make are all that must be there.
+# Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build
@@ -10,7 +11,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint bench clean
+.PHONY: demo test check-all lint sanitize bench clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -26,6 +27,10 @@ lint: .venv-test/done
 	.venv-test/bin/ruff format --check .
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports --no-cache
+
+sanitize: .venv-test/done
+	.venv-test/bin/python -m pip install --quiet --disable-pip-version-check 'Cython>=3.0'
+	.venv-test/bin/python tools/build_engine.py --sanitize
 
 .venv-demo/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-demo
@@ -44,6 +49,7 @@ lint: .venv-test/done
 
 bench: .venv-bench/done
 	cd benchmarks && ../.venv-bench/bin/python kernel.py
+	cd benchmarks && ../.venv-bench/bin/python engine.py
 	cd benchmarks && ../.venv-bench/bin/python startup.py
 	cd benchmarks && ../.venv-bench/bin/python scaling.py --plot growth.png
 	cd benchmarks && ../.venv-bench/bin/python larger_than_memory.py

@@ -14,6 +14,8 @@ TEXTS = {
     ".pyi",
     ".pyx",
     ".pxd",
+    ".cpp",
+    ".hpp",
     ".md",
     ".toml",
     ".txt",

@@ -12,6 +12,7 @@ from lmarvel.data import Dataset, Kind
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
+from lmarvel.estimators.many import Replicates, learn_many
 from lmarvel.explanation import Explanation, Reason
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import Edge, Mark
@@ -52,12 +53,14 @@ __all__ = [
     "Moments",
     "ParameterError",
     "Reason",
+    "Replicates",
     "SepsetAnswer",
     "SepsetQuery",
     "Statistics",
     "bic",
     "explain_invalid",
     "find_sepset",
+    "learn_many",
     "mag_to_pag",
     "markov_equivalent",
     "moments_of",

@@ -70,7 +70,7 @@ class Evidenced:
     """What a result says of how well its parts are supported; the result has a PAG and a trace."""
 
     pag: PAG
-    trace: tuple[Event, ...]
+    trace: Sequence[Event]
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -68,7 +68,7 @@ class Discovery(Evidenced):
         The Markov boundary of each variable.
     stats : Statistics
         Tests and seconds.
-    trace : tuple
+    trace : sequence
         What happened, in order.
     settings : mapping
         The parameters of the run.
@@ -94,7 +94,7 @@ class Discovery(Evidenced):
     sepsets: Mapping[tuple[str, str], frozenset[str]]
     boundaries: Mapping[str, frozenset[str]]
     stats: Statistics
-    trace: tuple[Event, ...] = ()
+    trace: Sequence[Event] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     undecided: Sequence[tuple[str, str]] = ()
     mag: MAG | None = None
@@ -332,7 +332,7 @@ class Discovery(Evidenced):
                 "seconds": dict(self.stats.seconds),
                 "settings": dict(self.settings),
                 "versions": dict(self.versions),
-                "data": self.data,
+                "data": None if self.data is None else dict(self.data),
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
                 "trace": [encode_event(event, pag.names) for event in self.trace],

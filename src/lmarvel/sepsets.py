@@ -8,7 +8,9 @@ variables for a pair that was found independent given these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 from lmarvel.boundary.boundaries import Boundaries
 
@@ -103,12 +105,25 @@ def _pair(x: int, y: int) -> Pair:
 
 
 class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
-    """The sets that were tested, by the names of the pair."""
+    """The sets that were tested, by the names of the pair; ``sepsets`` may be a function that makes them when read."""
 
-    def __init__(self, sepsets: Sepsets, names: Sequence[str]) -> None:
-        self.by_position = sepsets
+    def __init__(self, sepsets: Sepsets | Callable[[], Sepsets], names: Sequence[str]) -> None:
+        self._sepsets = sepsets
         self._names = tuple(names)
-        self._index = {name: i for i, name in enumerate(names)}
+
+    @property
+    def by_position(self) -> Sepsets:
+        """The sets on positions."""
+        if not isinstance(self._sepsets, Sepsets):
+            self._sepsets = self._sepsets()
+        return self._sepsets
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self._names)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NamedSepsets, (self.by_position, self._names)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, NamedSepsets):

@@ -32,12 +32,18 @@ def total_conditioning(ledger: Ledger, alpha: float) -> Boundaries:
     [[1, 2], [0, 2, 3], [0, 1], [1]]
     """
     meter, n = ledger.meter, len(ledger.names)
-    pairs = n * (n - 1) // 2
-    over = ledger.max_conditioning is not None and n - 2 > ledger.max_conditioning
-    if over or (meter.left is not None and pairs > meter.left):
-        raise BudgetSpent(f"total conditioning needs {pairs} tests given {n - 2} variables, over budget")
-    meter.check_time()
+    check_affordable(ledger)
     matrix = ledger.test.dependent_given_rest(alpha, meter.check_time)
-    meter.count("boundary", max(n - 2, 0), pairs)
+    meter.count("boundary", max(n - 2, 0), n * (n - 1) // 2)
     ledger.memory.note_all_pairs(n)
     return Boundaries.of((np.flatnonzero(row).tolist() for row in matrix), "tc", alpha)
+
+
+def check_affordable(ledger: Ledger) -> None:
+    """Raise :class:`BudgetSpent` where the budgets do not allow a test of each pair given all other variables."""
+    n, left = len(ledger.names), ledger.meter.left
+    pairs = n * (n - 1) // 2
+    over = ledger.max_conditioning is not None and n - 2 > ledger.max_conditioning
+    if over or (left is not None and pairs > left):
+        raise BudgetSpent(f"total conditioning needs {pairs} tests given {n - 2} variables, over budget")
+    ledger.meter.check_time()

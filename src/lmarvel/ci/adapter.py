@@ -15,6 +15,7 @@ ability                        without it
 ``pvalue_given_rest(x, y)``    how close a pair came in total conditioning is not known
 ``summary()``                  the result does not say what the table was
 ``moments``                    no score can be computed
+``for_engine()``               the compiled engine is not used
 ``canonical_order()``          variables are taken in the order of their names
 ``reordered(order)``           positions are translated at each question
 ``search``                     the search is the readable one
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, checked_pvalue
+from lmarvel.ci.base import CITest, GaussianInput, SepsetAnswer, SepsetQuery, checked_pvalue
 from lmarvel.ci.growth import Growth, PairwiseGrowth
 from lmarvel.ci.search import readable_search
 from lmarvel.data.moments import Moments
@@ -75,16 +76,22 @@ class IndependenceTest:
         self.rows: int | None = getattr(test, "n", None)
         self.largest_set: int = getattr(test, "largest_set", len(self.names))
         self.search_name: str = getattr(test, "search", "readable")
-        self.moments: Moments | None = getattr(test, "moments", None)
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)
         self._growth: Callable[[int], Growth] | None = getattr(test, "growth", None)
         self._all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
         self._given_rest: Callable[[int, int], float | None] = getattr(test, "pvalue_given_rest", lambda x, y: None)
         self._summary: Callable[[], dict[str, Any] | None] = getattr(test, "summary", lambda: None)
+        self._for_engine: Callable[[], GaussianInput | None] = getattr(test, "for_engine", lambda: None)
         self._order: Callable[[], list[int]] | None = getattr(test, "canonical_order", None)
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
         self.searches = self._search is not None
         self.tests_all_pairs = self._all_pairs is not None
+
+    @property
+    def moments(self) -> Moments | None:
+        """The moments of the table behind the test, in the order of its variables."""
+        found: Moments | None = getattr(self.test, "moments", None)
+        return found
 
     # --- single tests -----------------------------------------------------------------------------------
 
@@ -125,6 +132,10 @@ class IndependenceTest:
     def pvalue_given_rest(self, x: int, y: int) -> float | None:
         """Return the p-value that total conditioning saw for a pair; None where that is not known."""
         return self._given_rest(x, y)
+
+    def for_engine(self) -> GaussianInput | None:
+        """Return what the compiled engine needs to make the same tests itself; None where it cannot."""
+        return self._for_engine()
 
     # --- what it is -------------------------------------------------------------------------------------
 

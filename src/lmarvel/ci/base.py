@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.errors import CITestError, ParameterError
 
@@ -35,6 +36,23 @@ class CITest(Protocol):
 
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
         """Return the p-value of the hypothesis that x and y are independent given the variables ``given``."""
+
+
+class GaussianInput(Protocol):
+    """What the compiled engine needs of Fisher's z test on a table."""
+
+    n: int
+    correlation: NDArray[np.float64]
+
+    def critical_up_to(self, alpha: float, size: int) -> NDArray[np.float64]:
+        """Return the squared partial correlations at which p = alpha, by size of the conditioning set."""
+
+    def total(self, alpha: float) -> tuple[NDArray[np.float64], float]:
+        """Return the precision matrix, and the squared partial correlation given all others at which p = alpha."""
+
+    @property
+    def keeps_precision(self) -> bool:
+        """Whether the precision matrix may be used to tell how close a pair came."""
 
 
 class Tried(NamedTuple):

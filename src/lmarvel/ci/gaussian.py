@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import SMALL, Moments
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -78,7 +79,8 @@ class FisherZ:
 
     def __init__(self, data: object, names: Sequence[str] | None = None, compiled: bool = True) -> None:
         self.dataset = Dataset.of(data, names)
-        self.moments = self.dataset.moments
+        self._moments: Moments | None = self.dataset.moments
+        self._order: NDArray[np.intp] | None = None  # of our variables among those of the table
         self.names = self.moments.names
         self.n = self.moments.n
         self.correlation: NDArray[np.float64] = self.moments.correlation()
@@ -90,7 +92,21 @@ class FisherZ:
         if compiled and not self.compiled:
             _say_that_it_is_slow()
         self._precision: NDArray[np.float64] | None = None
-        self._critical: dict[float, NDArray[np.float64]] = {}
+        # Where the columns were checked: a Cholesky factor, and the places of our variables in its order.
+        self._factor: tuple[NDArray[np.float64], NDArray[np.intp] | None] | None = None
+
+    @property
+    def moments(self) -> Moments:
+        """Number of rows, means and covariance, in the order of our variables."""
+        if self._moments is None:
+            assert self._order is not None
+            self._moments = self.dataset.moments.take(self._order.tolist())
+        return self._moments
+
+    def check_usable(self) -> None:
+        """Refuse columns that are copies of each other, or that others determine."""
+        factor = self.moments.check_usable(self.correlation)
+        self._factor = None if factor is None or len(factor) > SMALL else (factor, None)  # larger ones are overwritten
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -137,10 +153,11 @@ class FisherZ:
 
     def critical(self, alpha: float) -> NDArray[np.float64]:
         """Return for each size of a conditioning set the squared partial correlation at which p = alpha."""
-        if alpha not in self._critical:
-            sizes = np.arange(min(self.largest_set, 128) + 1)
-            self._critical[alpha] = np.tanh(_quantile(alpha) / np.sqrt(self.n - sizes - 3)) ** 2
-        return self._critical[alpha]
+        return _critical(self.n, alpha, min(self.largest_set, 128))
+
+    def critical_up_to(self, alpha: float, size: int) -> NDArray[np.float64]:
+        """Return the same for at least the sizes up to ``size``."""
+        return _critical(self.n, alpha, max(min(self.largest_set, 128), size))
 
     def critical_at(self, alpha: float, size: int) -> float:
         """Return the squared partial correlation at which p = alpha, given ``size`` variables."""
@@ -149,13 +166,7 @@ class FisherZ:
     def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
         """Return which pairs depend on each other given all other variables, from one inverse."""
         p = len(self.names)
-        df = self.n - (p - 2) - 3
-        if df < 1:
-            raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
-        precision = self.moments.precision(self.correlation)
-        if p <= _KEPT:
-            self._precision = precision
-        limit = self.critical_at(alpha, p - 2)
+        precision, limit = self.total(alpha)
         scale = np.diag(precision).copy()
         dependent = np.empty((p, p), dtype=bool)
         for start in range(0, p, 256):  # in stripes: no second matrix of the same size
@@ -165,6 +176,22 @@ class FisherZ:
         np.fill_diagonal(dependent, False)
         return dependent
 
+    def total(self, alpha: float) -> tuple[NDArray[np.float64], float]:
+        """Return the precision matrix, and the squared partial correlation given all others at which p = alpha."""
+        p = len(self.names)
+        df = self.n - (p - 2) - 3
+        if df < 1:
+            raise CITestError(f"total conditioning on {p} variables needs at least {p + 2} rows, there are {self.n}")
+        if self._factor is None:
+            precision = self.moments.precision(self.correlation)
+        else:
+            factor, place = self._factor
+            precision = self.dataset.moments.precision(self.correlation, factor)
+            precision = precision if place is None else precision[place[:, None], place]
+        if p <= _KEPT:
+            self._precision = precision
+        return precision, self.critical_at(alpha, p - 2)
+
     def pvalue_given_rest(self, x: int, y: int) -> float | None:
         """Return the p-value that total conditioning saw for a pair; None where that is not known any more."""
         if self._precision is None:
@@ -173,20 +200,46 @@ class FisherZ:
         r2 = float(k[x, y]) ** 2 / (float(k[x, x]) * float(k[y, y]))
         return pvalue_of(min(r2, 1.0), self.n - len(self.names) - 1)
 
+    def for_engine(self) -> FisherZ | None:
+        """Return the test itself if the compiled engine makes the same tests; a subclass may make others."""
+        return self if self.compiled and type(self) is FisherZ else None
+
+    @property
+    def keeps_precision(self) -> bool:
+        """Whether total conditioning is kept, to tell how close a pair came."""
+        return self._precision is not None
+
     # --- what it is -------------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""
-        return self.dataset.summary()
+        return self.dataset.summary() if self._order is None else Dataset.of(self.moments).summary()
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
         strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
+        order = np.argsort(strength, kind="stable")
+        ranked = strength[order]
+        if (
+            ranked[1:] - ranked[:-1] > 1e-8 * ranked[1:]
+        ).all():  # no two are equal to ten digits, and names do not matter
+            found: list[int] = order.tolist()
+            return found
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:
         """Return the same test with its variables in another order."""
-        return FisherZ(self.moments.take(order), compiled=self.compiled)
+        if type(self) is not FisherZ:
+            return FisherZ(self.moments.take(order), compiled=self.compiled)
+        same, at = FisherZ.__new__(FisherZ), np.asarray(order, dtype=np.intp)
+        vars(same).update(vars(self))  # the numbers themselves do not depend on the order
+        same.names, same.correlation = tuple(map(self.names.__getitem__, order)), self.correlation[at[:, None], at]
+        same._order = at if self._order is None else self._order[at]
+        same._moments = same._precision = None
+        if self._factor is not None:
+            factor, place = self._factor
+            same._factor = factor, at if place is None else place[at]
+        return same
 
 
 class GaussianGrowth:
@@ -298,6 +351,13 @@ def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: S
     if vx <= _PIVOT or vy <= _PIVOT:
         return 1.0
     return min(c * c / (vx * vy), 1.0)
+
+
+@lru_cache(maxsize=64)
+def _critical(n: int, alpha: float, size: int) -> NDArray[np.float64]:
+    critical = np.tanh(_quantile(alpha) / np.sqrt(n - np.arange(size + 1) - 3)) ** 2
+    critical.flags.writeable = False
+    return np.asarray(critical)
 
 
 @lru_cache(maxsize=64)

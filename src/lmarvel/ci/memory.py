@@ -84,6 +84,10 @@ class Memory:
         """Remember that each member of a set was tested with a target given the others; return how many were new."""
         return self._rounds.inside(target, members)
 
+    def asked(self) -> list[tuple[int, int, frozenset[int]]]:
+        """Return what boundary searches asked: (x, y, set), or (target, -1, set) for all variables outside a set."""
+        return self._rounds.asked()
+
     def closest(self, x: int, y: int) -> tuple[float, frozenset[int] | None]:
         """Return the largest p-value that a test of a pair had without separating it, and the set; else (0, None)."""
         return self._closest.get((x, y) if x < y else (y, x), (0.0, None))
@@ -147,6 +151,11 @@ class Rounds:
             self._singly[pair].append(rest)
             new += 1
         return new
+
+    def asked(self) -> list[tuple[int, int, frozenset[int]]]:
+        """Return every entry: a pair with a set, or a target and -1 with a set."""
+        rounds = [(target, -1, s) for target, sets in self._sets.items() for s in sets]
+        return rounds + [(x, y, s) for (x, y), sets in self._singly.items() for s in sets]
 
     def families(self, x: int, y: int, smallest: int, largest: int) -> list[Tried]:
         """Return the sets of these sizes that were asked about a pair, without what was answered."""

@@ -117,11 +117,12 @@ class Meter:
 
     def tests_by_size(self, phase: str | None = None) -> dict[int, int]:
         """Return how many tests had conditioning sets of each size, in one phase or in all."""
+        if phase is not None:
+            return dict(sorted(self._counts[phase].items())) if phase in self._counts else {}
         total: dict[int, int] = defaultdict(int)
-        for name, sizes in self._counts.items():
-            if phase in (None, name):
-                for size, tests in sizes.items():
-                    total[size] += tests
+        for sizes in self._counts.values():
+            for size, tests in sizes.items():
+                total[size] += tests
         return dict(sorted(total.items()))
 
     @property

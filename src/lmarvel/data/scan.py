@@ -16,6 +16,7 @@ from lmarvel.data.table import Table
 from lmarvel.errors import DataError
 
 BATCH_BYTES = 64 << 20
+SMALL = 1 << 21  # values of a table, 16 MB: up to here a digest may wait until it is asked for
 Tick = Callable[[], None]
 Weights = NDArray[np.float64] | NDArray[np.int64]
 
@@ -29,24 +30,39 @@ class Scan:
     """What one pass over the rows tells: their number, gaps, moments, columns of two values, and a digest.
 
     Files are digested in the same pass, since to read them again costs more. Of a table in memory the digest is taken
-    when it is asked for, so that a quick fit does not pay for it.
+    when it is asked for, and so is which columns have two values: a quick fit does not pay for it. If the values of a
+    small one were overwritten in the meantime, the digest is that of the moments, which are of what was read.
     """
 
     def __init__(self, table: Table, weights: Weights | None) -> None:
         self._table, self._weights = table, weights
-        self._done: tuple[Running, TwoValued] | None = None
+        self._done: tuple[Running, TwoValued | None] | None = None
         self._moments: Moments | None = None
         self._fingerprint: str | None = None
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments; the rows are read the first time only."""
         if self._moments is None:
-            running, _ = self.done(tick)
+            running = self.running(tick)
             with np.errstate(all="ignore"):
                 self._moments = running.finish()
         return self._moments
 
-    def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued]:
+    def running(self, tick: Tick | None = None) -> Running:
+        """Return what adding the rows up told."""
+        return self.done(tick)[0]
+
+    def two_valued(self) -> TwoValued:
+        """Return which columns have two values."""
+        running, told = self.done()
+        if told is None:
+            told = TwoValued(len(self._table.names))
+            for batch, _ in self._batches():
+                told.add(batch)
+            self._done = running, told
+        return told
+
+    def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued | None]:
         """Make the pass if it was not made; ``tick`` is called after each batch and ends the pass if it raises."""
         if self._done is None:
             try:
@@ -59,14 +75,15 @@ class Scan:
                 ) from None
         return self._done
 
-    def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued]:
-        running, two_valued = Running(self._table.names), TwoValued(len(self._table.names))
-        digest = None if self._table.in_memory else self._new_digest()
+    def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued | None]:
+        again = self._table.in_memory  # then a second look costs little, and may never be needed
+        running, two_valued = Running(self._table.names), None if again else TwoValued(len(self._table.names))
+        digest = None if again else self._new_digest()
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
                 running.add(batch, weights)
-                two_valued.add(batch)
-                if digest is not None:
+                if two_valued is not None and digest is not None:
+                    two_valued.add(batch)
                     digest.update(_bytes(batch))
                 if tick is not None:
                     tick()
@@ -96,8 +113,19 @@ class Scan:
             digest = self._new_digest()
             for batch in self._table.batches(batch_rows(len(self._table.names))):
                 digest.update(_bytes(batch))
-            self._fingerprint = digest.hexdigest()
+            self._fingerprint = digest.hexdigest() if self._is_as_read() else self.moments().fingerprint()
         return self._fingerprint
+
+    def _is_as_read(self) -> bool:
+        """Tell whether the rows of a small table still add up to what they did, bit for bit."""
+        if self._moments is None or self._moments.n * len(self._table.names) > SMALL:
+            return True  # nobody has read it, or its digest was taken at once
+        then, now = self.running(), Running(self._table.names)
+        with np.errstate(all="ignore"):
+            for batch, weights in self._batches():
+                now.add(batch, weights)
+        mean = np.array_equal(then.origin + then.mean, now.origin + now.mean)
+        return mean and np.array_equal(then.scatter, now.scatter)
 
     def _new_digest(self) -> hashlib.blake2b:
         digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)

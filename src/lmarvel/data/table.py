@@ -76,6 +76,8 @@ def open_table(
 def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
     """Return the positions of the columns to use; refuse a choice, or names, that nothing can be learned with."""
     known = set(found)
+    if columns is None and not drop and 2 <= len(known) == len(found) <= MOST_COLUMNS and all(map(str.strip, found)):
+        return list(range(len(found)))
     for role, given in (("columns", columns or ()), ("drop", drop)):
         for name in given:
             if name not in known:

@@ -1,4 +1,4 @@
-"""Compiled twins of the searches, C++ behind a thin layer; what they do is written readably elsewhere."""
+"""The compiled engine: from correlations to a PAG on flat arrays, without Python's lock."""
 
 from __future__ import annotations
 

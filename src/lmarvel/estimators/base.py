@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +26,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.graph.kinds import PAG
+from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress
 
 Self = TypeVar("Self", bound="PagEstimator")
@@ -35,8 +38,9 @@ class Estimator:
     """Parameters by name, as scikit-learn has them; those of a subclass are its dataclass fields."""
 
     @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        return {field.name: field.default for field in fields(cls)}
+    @cache
+    def _defaults(cls) -> Mapping[str, Any]:
+        return MappingProxyType({field.name: field.default for field in fields(cls)})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor with their values."""
@@ -102,6 +106,10 @@ class PagEstimator(Estimator):
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str | None]:
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
+
+    def for_engine(self, level: float) -> Levels | None:
+        """Return the levels with which the compiled engine does the same, boundaries at this one; None: it cannot."""
+        return None
 
     # --- learning ---------------------------------------------------------------------------------------
 

@@ -18,19 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.boundary.choose import choose_boundary
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.scan import SMALL
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
+from lmarvel.lazy import LazyMapping, LazyTuple
 from lmarvel.orient.engine import orient
 from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
-from lmarvel.skeleton.lmarvel import default_boundary_alpha
+from lmarvel.skeleton.compiled import Swift, compiled_lmarvel
+from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.trace import BudgetEnded, Event, moved
 from lmarvel.version import __version__
@@ -76,6 +80,9 @@ class Settings(Protocol):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
 
+    def for_engine(self, level: float) -> Levels | None:
+        """Return the levels with which the compiled engine does the same; None where it cannot."""
+
 
 def discover(
     data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None
@@ -120,6 +127,12 @@ def discover(
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
+        swift = _by_engine(settings, ledger, level, progress)
+        if swift is not None:
+            clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
+            report("orientation", 0, 1)
+            recorded = _recorded(settings, given, level, swift.method, why)
+            return _swift_discovery(swift, order, given, ledger, clock, recorded)
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
         clock.lap("boundary")
@@ -130,7 +143,22 @@ def discover(
         return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     recorded = _recorded(settings, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
-    return _discovery(found.moved(order), boundaries.moved(order), given, ledger, clock, recorded)
+    found, boundaries = found.moved(order), boundaries.moved(order)
+    sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
+    named = _named(given.names, boundaries)
+    return _discovery(found, sepsets, named, given.summary(), given, ledger, clock, recorded)
+
+
+def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
+    """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
+    levels = settings.for_engine(level)
+    if levels is None:
+        return None
+    boundary = settings.boundary
+    if boundary == "auto":
+        boundary = choose_boundary(ledger)
+    find = None if boundary == "tc" else lambda: boundaries_for(boundary, ledger, level)
+    return compiled_lmarvel(ledger, levels, find, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
@@ -161,6 +189,13 @@ class Clock:
 
         return check
 
+    def parts(self, **phases: float | None) -> None:
+        """Enter the time since the last lap under several phases; the one without a number has what is left."""
+        now = time.perf_counter()
+        rest = now - self._last - sum(seconds or 0.0 for seconds in phases.values())
+        self.seconds |= {phase: max(rest, 0.0) if seconds is None else seconds for phase, seconds in phases.items()}
+        self._last = now
+
     def lap(self, phase: str) -> None:
         """Enter the time since the last lap under this phase."""
         now = time.perf_counter()
@@ -173,7 +208,7 @@ class _Found:
     """What is known at the end, on positions."""
 
     pag: Marks
-    trace: tuple[Event, ...]
+    trace: Sequence[Event]
     undecided: NDArray[np.intp]
     sepsets: Sepsets | None = None
     mag: Marks | None = None
@@ -186,7 +221,7 @@ class _Found:
             self,
             pag=_moved(self.pag, at),
             trace=tuple(moved(event, place) for event in self.trace),
-            undecided=np.sort(at[self.undecided], axis=1) if self.undecided.size else self.undecided,
+            undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else _moved(self.mag, at),
         )
@@ -194,8 +229,12 @@ class _Found:
 
 def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
     result = np.empty_like(marks)
-    result[np.ix_(place, place)] = marks
+    result[place[:, None], place] = marks
     return result
+
+
+def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.sort(place[pairs], axis=1) if pairs.size else pairs.astype(np.intp, copy=False)
 
 
 def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:
@@ -223,9 +262,29 @@ def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report
     return _Found(oriented.marks, (*after.trace, *late, *oriented.log), after.undecided, after.sepsets)
 
 
+def _swift_discovery(
+    swift: Swift,
+    order: Sequence[int],
+    test: IndependenceTest,
+    ledger: Ledger,
+    clock: Clock,
+    settings: Mapping[str, Any],
+) -> Discovery:
+    """Put together what the engine found; sets and records are made when somebody reads them."""
+    names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
+    found = _Found(
+        _moved(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
+    )
+    sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
+    boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
+    return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
+
+
 def _discovery(
     found: _Found,
-    boundaries: Boundaries,
+    sepsets: Mapping[tuple[str, str], frozenset[str]],
+    boundaries: Mapping[str, frozenset[str]],
+    data: Mapping[str, Any] | None,
     test: IndependenceTest,
     ledger: Ledger,
     clock: Clock,
@@ -235,23 +294,35 @@ def _discovery(
     names = test.names
     return Discovery(
         pag=PAG._trusted(names, found.pag),
-        sepsets={} if found.sepsets is None else NamedSepsets(found.sepsets, names),
-        boundaries=_named(names, boundaries),
+        sepsets=sepsets,
+        boundaries=boundaries,
         stats=_statistics(ledger, clock),
         trace=found.trace,
         settings=settings,
         undecided=_named_pairs(names, found.undecided),
         mag=None if found.mag is None else MAG._trusted(names, found.mag),
         bic=found.bic,
-        data=test.summary(),
+        data=data,
         versions=dict(_versions(test.search_name)),
     )
+
+
+def _later(test: IndependenceTest) -> Mapping[str, Any] | None:
+    """Return what the table was, worked out when somebody asks if the table is small.
+
+    The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
+    a result should not keep such a table in memory until somebody asks.
+    """
+    small = test.rows is not None and test.rows * len(test.names) <= SMALL
+    return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
 
 
 def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
     """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
     if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
         return AllPairs(names)
+    if not len(pairs):
+        return ()
     listed = NamedPairs(names, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
     return tuple(listed) if len(listed) < _FEW else listed
 

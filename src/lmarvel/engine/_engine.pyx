@@ -1,0 +1,275 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+# distutils: language = c++
+"""The one layer between Python and the engine: it checks what comes in, and copies out what was found.
+
+Nothing from Python is trusted: every position, length and size is checked here, before the engine sees it, and a
+wrong one raises ValueError. Numbers that are no numbers change results, never memory.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+import numpy as np
+
+cdef extern from "run.hpp" namespace "lmarvel" nogil:
+    struct Table:
+        const double* R
+        int32_t p
+        int64_t n
+        const double* critical_alpha
+        const double* critical_threshold
+    struct Levels:
+        double alpha, boundary, threshold
+        cbool assume_chordal, faithful
+    struct Budget:
+        int64_t largest_set, max_tests, tests
+    struct Lists:
+        const int64_t* starts
+        const int32_t* members
+        int64_t n
+    cppclass Request:
+        Table table
+        Levels levels
+        Budget budget
+        double seconds, grace, limit
+        cbool selection, total_conditioning, keep_precision
+        const double* precision
+        Lists sets, had, kept, asked
+        const int32_t* truncated
+        const int32_t* asked_x
+        const int32_t* asked_y
+    cppclass Outcome:
+        vector[int32_t] sets, uses, decided, undecided
+        vector[int64_t] boundaries, found, events, rules, counts
+        vector[double] pvalues
+        int64_t reason, size
+        cbool late
+        double skeleton_seconds, orientation_seconds
+    enum Status:
+        DONE
+        INTERRUPTED
+        NO_MEMORY
+    ctypedef cbool (*Poll)(void*) noexcept
+    ctypedef cbool (*Report)(void*, int64_t) noexcept
+    Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
+
+LARGEST = 1 << 20      # variables: a matrix of marks of a terabyte
+
+
+cdef class Caller:
+    """Whom the engine asks now and then, and what was raised then."""
+
+    cdef object progress
+    cdef object error
+
+    cdef bint failed(self, work, tuple arguments):
+        try:
+            work(*arguments)
+        except BaseException as error:
+            self.error = error
+            return True
+        return False
+
+
+cdef cbool poll(void* caller) noexcept with gil:
+    try:
+        PyErr_CheckSignals()
+    except BaseException as error:
+        (<Caller> caller).error = error
+        return True
+    return False
+
+
+cdef cbool report(void* caller, int64_t removed) noexcept with gil:
+    return (<Caller> caller).failed((<Caller> caller).progress, (removed,))
+
+
+cdef const double[:, ::1] square(matrix, str name):
+    cdef const double[:, ::1] found = matrix
+    if found.shape[0] != found.shape[1] or found.shape[0] < 1 or found.shape[0] > LARGEST:
+        raise ValueError(f"{name} must be a square matrix of at least one variable")
+    return found
+
+
+cdef class Sets:
+    """A checked list of sets: ascending positions below p, one after the other."""
+
+    cdef const int64_t[::1] starts
+    cdef const int32_t[::1] members
+
+    def __init__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
+        cdef Py_ssize_t i, j
+        self.starts, self.members = starts, members
+        if self.starts.shape[0] != n + 1 or self.starts[0] != 0 or self.starts[n] != self.members.shape[0]:
+            raise ValueError("the lengths of the sets do not fit")
+        for i in range(n):
+            if self.starts[i] > self.starts[i + 1]:
+                raise ValueError("the lengths of the sets do not fit")
+        for i in range(n):
+            for j in range(self.starts[i], self.starts[i + 1]):
+                if self.members[j] < 0 or self.members[j] >= p:
+                    raise ValueError(f"there is no variable at position {self.members[j]}")
+                if j > self.starts[i] and self.members[j] <= self.members[j - 1]:
+                    raise ValueError("the members of a set must be ascending")
+
+    cdef Lists lists(self):
+        cdef Lists found
+        found.n = self.starts.shape[0] - 1
+        found.starts = &self.starts[0]
+        found.members = &self.members[0] if self.members.shape[0] else NULL
+        return found
+
+    cdef check_symmetric(self):
+        cdef Py_ssize_t i, j
+        pairs = set()
+        for i in range(self.starts.shape[0] - 1):
+            pairs.update([(i, self.members[j]) for j in range(self.starts[i], self.starts[i + 1])])
+        if any(x == y or (y, x) not in pairs for x, y in pairs):
+            raise ValueError("boundaries must be symmetric and without the variable itself")
+
+
+cdef void check_positions(const int32_t[::1] positions, Py_ssize_t n, Py_ssize_t least, Py_ssize_t p) except *:
+    cdef Py_ssize_t i
+    if positions.shape[0] != n:
+        raise ValueError("the lengths of the lists do not fit")
+    for i in range(n):
+        if positions[i] < least or positions[i] >= p:
+            raise ValueError(f"there is no variable at position {positions[i]}")
+
+
+cdef ints(vector[int32_t]& source, Py_ssize_t columns):
+    cdef Py_ssize_t n = <Py_ssize_t> source.size()
+    found = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] view = found
+    if n:
+        memcpy(&view[0], source.data(), n * sizeof(int32_t))
+    return found.reshape(-1, columns) if columns > 1 else found
+
+
+cdef longs(vector[int64_t]& source, Py_ssize_t columns):
+    cdef Py_ssize_t n = <Py_ssize_t> source.size()
+    found = np.empty(n, dtype=np.int64)
+    cdef int64_t[::1] view = found
+    if n:
+        memcpy(&view[0], source.data(), n * sizeof(int64_t))
+    return found.reshape(-1, columns)
+
+
+cdef doubles(vector[double]& source):
+    cdef Py_ssize_t n = <Py_ssize_t> source.size()
+    found = np.empty(n)
+    cdef double[::1] view = found
+    if n:
+        memcpy(&view[0], source.data(), n * sizeof(double))
+    return found
+
+
+def run(
+    R,
+    long long n,
+    *,
+    double alpha,
+    double boundary_alpha,
+    double threshold,
+    bint assume_chordal,
+    bint faithful,
+    bint selection,
+    critical_alpha,
+    critical_threshold,
+    long long largest_set,
+    max_tests,
+    long long tests,
+    double seconds,
+    double grace,
+    precision=None,
+    double limit=0.0,
+    bint keep_precision=True,
+    sets=None,
+    truncated=None,
+    asked=None,
+    progress=None,
+):
+    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are. Returns a dict of arrays."""
+    cdef Request q
+    cdef Outcome out
+    cdef Status status
+    cdef const double[:, ::1] correlation = square(R, "the correlation matrix")
+    cdef Py_ssize_t p = correlation.shape[0]
+    cdef const double[::1] at_alpha = critical_alpha, at_threshold = critical_threshold
+    cdef const double[:, ::1] inverse
+    cdef const int32_t[::1] cut, asked_x, asked_y
+    cdef Sets boundary_sets, had, kept, asked_sets
+    if n < 4 or n > 1 << 62:
+        raise ValueError("at least 4 rows are needed")
+    if largest_set < 0 or largest_set > n - 4:
+        raise ValueError("the largest set is over what the rows allow")
+    if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
+        raise ValueError("critical values are missing for the largest sets")
+    if tests < 0 or (max_tests is not None and max_tests < 0):
+        raise ValueError("a number of tests cannot be negative")
+    q.table.R, q.table.p, q.table.n = &correlation[0, 0], <int32_t> p, n
+    q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
+    q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
+    q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
+    q.budget.largest_set, q.budget.tests = largest_set, tests
+    q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
+    q.seconds, q.grace, q.selection = seconds, grace, selection
+    q.total_conditioning = precision is not None
+    if (precision is None) == (sets is None):
+        raise ValueError("either a precision matrix or boundaries are needed")
+    if precision is not None:
+        inverse = square(precision, "the precision matrix")
+        if inverse.shape[0] != p:
+            raise ValueError("the two matrices have different sizes")
+        q.precision, q.limit, q.keep_precision = &inverse[0, 0], limit, keep_precision
+    else:
+        boundary_sets = Sets(sets[0], sets[1], p, p)
+        boundary_sets.check_symmetric()
+        q.sets = boundary_sets.lists()
+    if truncated is not None:
+        cut = truncated[0]
+        check_positions(cut, cut.shape[0], 0, p)
+        had, kept = Sets(truncated[1], truncated[2], p, cut.shape[0]), Sets(truncated[3], truncated[4], p, cut.shape[0])
+        q.truncated = &cut[0] if cut.shape[0] else NULL
+        q.had, q.kept = had.lists(), kept.lists()
+    if asked is not None:
+        asked_x, asked_y = asked[0], asked[1]
+        check_positions(asked_x, asked_x.shape[0], 0, p)
+        check_positions(asked_y, asked_x.shape[0], -1, p)
+        asked_sets = Sets(asked[2], asked[3], p, asked_x.shape[0])
+        q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
+        q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
+        q.asked = asked_sets.lists()
+    marks = np.zeros((p, p), dtype=np.int8)
+    cdef int8_t[:, ::1] written = marks
+    cdef Caller caller = Caller()
+    cdef Report tell = NULL
+    caller.progress = progress
+    if progress is not None:
+        tell = report
+    with nogil:
+        status = learn(q, out, &written[0, 0], poll, tell, <void*> caller)
+    if status == INTERRUPTED:
+        raise caller.error
+    if status == NO_MEMORY:
+        raise MemoryError("the engine ran out of memory")
+    return {
+        "marks": marks,
+        "sets": ints(out.sets, 1),
+        "uses": ints(out.uses, 1),
+        "decided": ints(out.decided, 2),
+        "undecided": ints(out.undecided, 2),
+        "boundaries": longs(out.boundaries, 2),
+        "found": longs(out.found, 4),
+        "events": longs(out.events, 9),
+        "pvalues": doubles(out.pvalues),
+        "rules": longs(out.rules, 7),
+        "counts": longs(out.counts, 3),
+        "reason": out.reason,
+        "size": out.size,
+        "late": bool(out.late),
+        "seconds": (out.skeleton_seconds, out.orientation_seconds),
+    }

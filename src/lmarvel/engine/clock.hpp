@@ -1,0 +1,52 @@
+// Budgets of tests and of time, and what ends a run early.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+namespace lmarvel {
+
+// Asked now and then whether the user has given up (Ctrl-C); true ends the run at once.
+using Poll = bool (*)(void*);
+
+struct Interrupted {};
+
+enum class Reason : std::int64_t { NONE = 0, TESTS = 1, SECONDS = 2, TOO_LARGE = 3 };
+
+// A budget ran out; what is known so far stands. `size` is that of a set which is over the limit.
+struct BudgetSpent {
+    Reason reason;
+    std::int64_t size = 0;
+};
+
+class Clock {
+public:
+    Clock(double seconds, Poll poll, void* caller)
+        : limited_(std::isfinite(seconds)), poll_(poll), caller_(caller),
+          deadline_(now() + (limited_ ? seconds : 0.0)) {}
+
+    bool late() const { return limited_ && now() > deadline_; }
+    void check() const { if (late()) throw BudgetSpent{Reason::SECONDS}; }
+    // The same clock with at least so many seconds left.
+    Clock at_least(double seconds) const {
+        Clock other = *this;
+        other.deadline_ = std::max(deadline_, now() + seconds);
+        return other;
+    }
+    void poll() const { if (poll_ != nullptr && poll_(caller_)) throw Interrupted{}; }
+
+private:
+    bool limited_;
+    Poll poll_;
+    void* caller_;
+    double deadline_;
+
+    static double now() {
+        using namespace std::chrono;
+        return duration<double>(steady_clock::now().time_since_epoch()).count();
+    }
+};
+
+}  // namespace lmarvel

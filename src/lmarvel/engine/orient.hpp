@@ -1,0 +1,112 @@
+// Orientation on flat arrays: the twin of orient/, rule by rule and use by use.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "clock.hpp"
+#include "sets.hpp"
+#include "skeleton.hpp"
+
+namespace lmarvel {
+
+enum Mark : std::int8_t { NONE = 0, CIRCLE = 1, ARROW = 2, TAIL = 3 };
+
+struct Written { Index x, y, mark; };
+using Marks = std::vector<Written>;
+using Path = std::vector<Index>;
+
+// One use of a rule: what triggered it, the marks that it wrote, and those that it wanted where another stood.
+struct Use {
+    Index rule;
+    Path nodes;
+    Marks written, refused;
+};
+
+class Orientation {
+public:
+    // `marks` is the matrix that is written to, p x p and zero.
+    Orientation(const Skeleton& skeleton, Index p, std::int8_t* marks, const Clock& clock);
+
+    void run(bool selection);
+    std::vector<Use> log;
+    bool ended = false;
+
+private:
+    struct OutOfTime {};
+    struct Wanted { bool any = false; Path nodes; Marks marks; };
+    // Circles that wait for the rules of a stage, each at most once; an edge's end is known by its place in `near_`.
+    struct Agenda {
+        std::deque<std::int64_t> queue;
+        std::vector<std::uint8_t> waiting;
+        bool used = false;
+        void push(std::int64_t end) {
+            if (waiting[static_cast<std::size_t>(end)]) return;
+            waiting[static_cast<std::size_t>(end)] = 1;
+            queue.push_back(end);
+        }
+    };
+    enum Steps { CIRCLES, ONWARD };
+    // A search for an uncovered path (a, first, .., d, goal); `not_through` is left out, and -1 is nobody.
+    struct Route { Index a, first, goal; Steps steps; Index not_through; bool closes; };
+
+    const Skeleton& skeleton_;
+    const std::size_t p_;
+    std::int8_t* marks_;
+    const Clock clock_;
+    std::uint64_t ticks_ = 0;
+    std::vector<std::int64_t> start_, reverse_;  // where the ends (x, .) begin; the same edge from the other side
+    std::vector<Index> near_, from_;             // end (from_[e], near_[e]): the mark at near_[e] on that edge
+    PairSet undecided_;
+    Agenda arrowheads_, undirected_, tails_;
+    std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
+    std::vector<std::int64_t> met_;              // and by node
+    std::int64_t search_ = 0;
+
+    std::int8_t mark(Index x, Index y) const {
+        return marks_[static_cast<std::size_t>(x) * p_ + static_cast<std::size_t>(y)];
+    }
+    void write(Index x, Index y, Index m) {
+        marks_[static_cast<std::size_t>(x) * p_ + static_cast<std::size_t>(y)] = static_cast<std::int8_t>(m);
+    }
+    std::int64_t begin(Index x) const { return start_[static_cast<std::size_t>(x)]; }
+    std::int64_t end(Index x) const { return start_[static_cast<std::size_t>(x) + 1]; }
+    Index near(std::int64_t e) const { return near_[static_cast<std::size_t>(e)]; }
+    Index from(std::int64_t e) const { return from_[static_cast<std::size_t>(e)]; }
+    void tick();
+    bool apart(Index x, Index y) const { return mark(x, y) == NONE && !(undecided_.ever() && undecided_.has(x, y)); }
+    bool gap(Index a, Index c) const { return apart(a, c) && !skeleton_.in_doubt(a, c); }
+    bool directed(Index x, Index y) const { return mark(x, y) == ARROW && mark(y, x) == TAIL; }
+    bool circle_edge(Index x, Index y) const { return mark(x, y) == CIRCLE && mark(y, x) == CIRCLE; }
+    bool onward(Index x, Index y) const { return mark(y, x) != ARROW && mark(x, y) != TAIL; }
+    bool may_step(Steps steps, Index q, Index r) const { return steps == CIRCLES ? circle_edge(q, r) : onward(q, r); }
+
+    const Use* apply(Index rule, const Wanted& wanted);
+    void colliders();
+    void rings();
+    void begin_queues();
+    void drain(int last);
+    bool use_one(int stage, Index x, Index y);
+    void wake(const Use* use);
+    void wake_end(std::int64_t end, std::int8_t other, Index fresh);
+
+    Wanted resolve(Index rule, Index x, Index y);
+    Wanted r1(Index c, Index b);
+    Wanted r2(Index a, Index c);
+    Wanted r3(Index d, Index b);
+    Wanted r4(Index c, Index b);
+    Wanted r5(Index a, Index b);
+    Wanted r6(Index c, Index b);
+    Wanted r7(Index c, Index b);
+    Wanted r8(Index c, Index a);
+    Wanted r9(Index c, Index a);
+    Wanted r10(Index c, Index a);
+    bool discriminating_path(Index b, Index c, Path& path);
+    bool uncovered_path(const Route& route, std::int64_t first_end, Path& path);
+    bool uncovered_walk(const Route& route, std::int64_t first_end, Path& path);
+    bool uncovered_simple(const Route& route, Path& path);
+};
+
+}  // namespace lmarvel

@@ -1,0 +1,145 @@
+#include "run.hpp"
+
+#include <chrono>
+#include <new>
+
+namespace lmarvel {
+
+namespace {
+
+class Stopwatch {
+public:
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        const double seconds = std::chrono::duration<double>(now - last_).count();
+        last_ = now;
+        return seconds;
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Span keep(Arena& arena, const Lists& lists, std::int64_t i) {
+    return arena.keep(lists.members + lists.starts[i], lists.starts[i + 1] - lists.starts[i]);
+}
+
+// A pair is in each other's boundary if its partial correlation given all others is at or above the critical one.
+void from_precision(const Request& q, Arena& arena, Boundaries& found) {
+    const Index p = q.table.p;
+    const auto k = [&](Index x, Index y) { return q.precision[static_cast<std::size_t>(x) * p + y]; };
+    Rows dependent(p);
+    for (Index x = 0; x < p; ++x) {
+        for (Index y = x + 1; y < p; ++y) {
+            if (k(x, y) * k(x, y) >= q.limit * (k(x, x) * k(y, y))) dependent.join(x, y);
+        }
+    }
+    std::vector<Index> members;
+    for (Index x = 0; x < p; ++x) {
+        dependent.list(x, members);
+        found.sets.push_back(arena.keep(members));
+    }
+}
+
+Boundaries boundaries_of(const Request& q, Arena& arena) {
+    Boundaries found;
+    found.total_conditioning = q.total_conditioning;
+    found.precision = q.keep_precision ? q.precision : nullptr;
+    if (q.precision != nullptr) {
+        from_precision(q, arena, found);
+        return found;
+    }
+    for (Index v = 0; v < q.table.p; ++v) found.sets.push_back(keep(arena, q.sets, v));
+    if (q.had.n > 0) {
+        found.had.resize(static_cast<std::size_t>(q.table.p));
+        found.kept.resize(static_cast<std::size_t>(q.table.p));
+        for (std::int64_t i = 0; i < q.had.n; ++i) {
+            found.had[static_cast<std::size_t>(q.truncated[i])] = keep(arena, q.had, i);
+            found.kept[static_cast<std::size_t>(q.truncated[i])] = keep(arena, q.kept, i);
+        }
+    }
+    return found;
+}
+
+void remember(const Request& q, Arena& arena, Ledger& ledger) {
+    if (q.asked.n == 0) return;
+    Rounds& rounds = ledger.rounds;
+    rounds.of_target.resize(static_cast<std::size_t>(q.table.p));
+    for (std::int64_t i = 0; i < q.asked.n; ++i) {
+        const Span set = keep(arena, q.asked, i);
+        const Index x = q.asked_x[i], y = q.asked_y[i];
+        if (y < 0) {
+            rounds.of_target[static_cast<std::size_t>(x)].push_back(set);
+        } else {
+            rounds.singly.emplace_back(set, rounds.heads.get(x, y));
+            rounds.heads.put(x, y, static_cast<std::int64_t>(rounds.singly.size()) - 1);
+        }
+    }
+}
+
+void flatten(const Skeleton& skeleton, const Ledger& ledger, Outcome& out) {
+    for (const auto& [x, y] : skeleton.decided) out.decided.insert(out.decided.end(), {x, y});
+    for (const auto& [x, y] : skeleton.undecided) out.undecided.insert(out.undecided.end(), {x, y});
+    for (const auto& s : skeleton.found) out.found.insert(out.found.end(), {s.x, s.y, s.set.at, s.set.n});
+    for (const Event& e : skeleton.events) {
+        out.events.insert(out.events.end(), {e.kind, e.x, e.y, e.z, e.phase, e.set.at, e.set.n, e.more.at, e.more.n});
+        out.pvalues.push_back(e.pvalue);
+    }
+    for (std::int64_t phase = 0; phase < PHASES; ++phase) {
+        const auto& sizes = ledger.counts[phase];
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            if (sizes[size]) out.counts.insert(out.counts.end(), {phase, static_cast<std::int64_t>(size), sizes[size]});
+        }
+    }
+    out.reason = static_cast<std::int64_t>(skeleton.ended.reason);
+    out.size = skeleton.ended.size;
+}
+
+void flatten(const std::vector<Use>& log, Outcome& out) {
+    const auto here = [&out] { return static_cast<std::int64_t>(out.uses.size()); };
+    const auto marks = [&](const Marks& list) {
+        out.rules.insert(out.rules.end(), {here(), static_cast<std::int64_t>(list.size())});
+        for (const Written& w : list) out.uses.insert(out.uses.end(), {w.x, w.y, w.mark});
+    };
+    for (const Use& use : log) {
+        out.rules.insert(out.rules.end(), {use.rule, here(), static_cast<std::int64_t>(use.nodes.size())});
+        out.uses.insert(out.uses.end(), use.nodes.begin(), use.nodes.end());
+        marks(use.written);
+        marks(use.refused);
+    }
+}
+
+void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) {
+    Stopwatch watch;
+    Arena arena;
+    const Clock clock(q.seconds, poll, caller);
+    const Boundaries boundaries = boundaries_of(q, arena);
+    Ledger ledger(q.table, q.budget, clock, arena, q.total_conditioning);
+    remember(q, arena, ledger);
+    Skeleton skeleton(ledger, arena, boundaries, q.levels);
+    skeleton.run(report, caller);
+    flatten(skeleton, ledger, out);
+    for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
+    out.skeleton_seconds = watch.lap();
+    Orientation orientation(skeleton, q.table.p, marks, clock.at_least(q.grace));
+    orientation.run(q.selection);
+    flatten(orientation.log, out);
+    out.late = orientation.ended;
+    out.sets = std::move(arena.members);
+    out.orientation_seconds = watch.lap();
+}
+
+}  // namespace
+
+Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) noexcept {
+    try {
+        run(q, out, marks, poll, report, caller);
+    } catch (const Interrupted&) {
+        return INTERRUPTED;
+    } catch (...) {  // nothing else is thrown but what the allocator throws
+        return NO_MEMORY;
+    }
+    return DONE;
+}
+
+}  // namespace lmarvel

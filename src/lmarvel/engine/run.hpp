@@ -1,0 +1,60 @@
+// The engine's door: one request in, flat arrays out, nothing of Python inside.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orient.hpp"
+#include "skeleton.hpp"
+
+namespace lmarvel {
+
+// A list of sets, one after the other: set i is members[starts[i]] to members[starts[i + 1]], ascending.
+struct Lists {
+    const std::int64_t* starts = nullptr;
+    const Index* members = nullptr;
+    std::int64_t n = 0;
+};
+
+struct Request {
+    Table table{};
+    Levels levels{};
+    Budget budget{};
+    double seconds = 0.0;  // infinite where there is no limit
+    double grace = 0.0;    // seconds that orientation has in any case
+    bool selection = true;
+    // Boundaries: those of total conditioning, from a precision matrix, or sets.
+    bool total_conditioning = false, keep_precision = false;
+    const double* precision = nullptr;
+    double limit = 0.0;
+    Lists sets;
+    // Boundary searches that were cut short: the variables, what they had, and what was kept.
+    const Index* truncated = nullptr;
+    Lists had, kept;
+    // What boundary searches asked: a set for a target with all others (y = -1), or for one pair.
+    const Index* asked_x = nullptr;
+    const Index* asked_y = nullptr;
+    Lists asked;
+};
+
+struct Outcome {
+    std::vector<Index> sets, uses;        // members of all sets; nodes and marks of the uses of rules
+    std::vector<std::int64_t> boundaries; // two a variable: where its boundary begins in `sets`, its length
+    std::vector<Index> decided, undecided;
+    std::vector<std::int64_t> found;      // four a pair: x, y, where its set begins, its length
+    std::vector<std::int64_t> events;     // nine an event
+    std::vector<double> pvalues;          // one an event
+    std::vector<std::int64_t> rules;      // seven a use: the rule; nodes, written, refused: begin and length of each
+    std::vector<std::int64_t> counts;     // three: phase, size, tests
+    std::int64_t reason = 0, size = 0;
+    bool late = false;                    // time ran out in orientation
+    double skeleton_seconds = 0.0, orientation_seconds = 0.0;
+};
+
+enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
+
+// Learn skeleton and marks; `marks` is p x p and zero. Never throws.
+Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
+             void* caller) noexcept;
+
+}  // namespace lmarvel

@@ -1,0 +1,214 @@
+"""The engine as Python sees it: a task in, flat arrays out.
+
+The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton.lmarvel` and
+:mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in flat arrays, from which
+records are made only when somebody asks. It knows nothing of names, tables or records; whoever calls it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.engine import load
+
+_engine = load("_engine")  # None where it is not built: the readable code does the same, slower
+
+Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
+"""Sets of positions, one after the other: where each begins, and the members, ascending within a set."""
+
+REST = -2
+"""The length of a set that is all variables but the pair in question."""
+
+
+def is_built() -> bool:
+    """Tell whether the engine was compiled."""
+    return _engine is not None
+
+
+class Task(NamedTuple):
+    """What to learn from, and how.
+
+    Attributes
+    ----------
+    correlation : array of shape (p, p)
+        The correlation matrix, C-contiguous.
+    n : int
+        The number of rows behind it.
+    alpha, boundary_alpha, threshold : float
+        The levels of the tests, see :class:`lmarvel.skeleton.lmarvel.Levels`.
+    assume_chordal, faithful, selection : bool
+        The switches of the method.
+    critical_alpha, critical_threshold : array
+        The squared partial correlations at which p is alpha, and the threshold, by size of the conditioning set.
+    largest_set : int
+        The largest conditioning set.
+    max_tests : int or None
+        The budget of tests; ``tests`` of them are spent.
+    seconds, grace : float
+        Seconds left, infinite without a limit; orientation has ``grace`` seconds in any case.
+    """
+
+    correlation: NDArray[np.float64]
+    n: int
+    alpha: float
+    boundary_alpha: float
+    threshold: float
+    assume_chordal: bool
+    faithful: bool
+    selection: bool
+    critical_alpha: NDArray[np.float64]
+    critical_threshold: NDArray[np.float64]
+    largest_set: int
+    max_tests: int | None
+    tests: int
+    seconds: float
+    grace: float
+
+
+class Flat(NamedTuple):
+    """What the engine found, as arrays on positions.
+
+    Attributes
+    ----------
+    marks : array of int8, shape (p, p)
+        The PAG.
+    sets, uses : arrays of int32
+        The members of all sets, one after the other; nodes and marks of the uses of rules.
+    decided, undecided : arrays of shape (m, 2)
+        The edges that were shown to be there, and the pairs that were left open, ascending.
+    boundaries : array of shape (p, 2)
+        Where the boundary of each variable begins in ``sets``, and its length.
+    found : array of shape (m, 4)
+        Separating sets: x, y, begin, length.
+    events : array of shape (m, 9)
+        Kind, x, y, z, phase, and begin and length of two sets; -1 is nothing.
+    pvalues : array
+        The p-value of each event.
+    rules : array of shape (m, 7)
+        Uses of rules: the rule, and begin and length in ``uses`` of its nodes, of what it wrote, of what was refused.
+    counts : array of shape (m, 3)
+        Tests: phase, size of the conditioning set, number.
+    reason, size : int
+        Which budget ended the skeleton (0: none), and the size of a set that was over the limit.
+    late : bool
+        Time ran out while edges were oriented.
+    seconds : (float, float)
+        What skeleton and orientation took.
+    """
+
+    marks: NDArray[np.int8]
+    sets: NDArray[np.int32]
+    uses: NDArray[np.int32]
+    decided: NDArray[np.int32]
+    undecided: NDArray[np.int32]
+    boundaries: NDArray[np.int64]
+    found: NDArray[np.int64]
+    events: NDArray[np.int64]
+    pvalues: NDArray[np.float64]
+    rules: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    reason: int
+    size: int
+    late: bool
+    seconds: tuple[float, float]
+
+
+def lists_of(sets: Iterable[Iterable[int]]) -> Lists:
+    """Return sets as the engine reads them.
+
+    Examples
+    --------
+    >>> starts, members = lists_of([{2, 0}, set(), {1}])
+    >>> starts.tolist(), members.tolist()
+    ([0, 2, 2, 3], [0, 2, 1])
+    """
+    ordered = [sorted(s) for s in sets]
+    starts = np.zeros(len(ordered) + 1, dtype=np.int64)
+    np.cumsum([len(s) for s in ordered], out=starts[1:])
+    return starts, np.fromiter(chain.from_iterable(ordered), dtype=np.int32, count=int(starts[-1]))
+
+
+def from_precision(
+    task: Task,
+    precision: NDArray[np.float64],
+    limit: float,
+    keep: bool,
+    progress: Callable[[int], None] | None = None,
+) -> Flat:
+    """Learn with the boundaries of total conditioning.
+
+    Parameters
+    ----------
+    task : Task
+        What to learn from.
+    precision : array of shape (p, p)
+        The inverse of the correlation matrix.
+    limit : float
+        The squared partial correlation given all others from which on a pair is in each other's boundary.
+    keep : bool
+        Whether events may say how close a pair came in total conditioning.
+    progress : callable, optional
+        Called with the number of variables that were removed.
+    """
+    return _run(task, progress, precision=np.ascontiguousarray(precision), limit=limit, keep_precision=keep)
+
+
+def from_sets(
+    task: Task,
+    sets: Sequence[Iterable[int]],
+    truncated: Sequence[tuple[int, Iterable[int], Iterable[int]]] = (),
+    asked: Sequence[tuple[int, int, Iterable[int]]] = (),
+    progress: Callable[[int], None] | None = None,
+) -> Flat:
+    """Learn with boundaries that are given.
+
+    Parameters
+    ----------
+    task : Task
+        What to learn from.
+    sets : sequence of sets
+        The boundaries, symmetric.
+    truncated : sequence of (variable, members, kept)
+        Searches that were cut short, see :class:`lmarvel.boundary.boundaries.Boundaries`.
+    asked : sequence of (x, y, set)
+        Tests that were made before: of x and y given the set, or of x and all others where y is -1.
+    progress : callable, optional
+        Called with the number of variables that were removed.
+    """
+    cut = None
+    if truncated:
+        variables, had, kept = zip(*truncated, strict=True)
+        cut = (np.array(variables, dtype=np.int32), *lists_of(had), *lists_of(kept))
+    before = None
+    if asked:
+        x, y, given = zip(*asked, strict=True)
+        before = (np.array(x, dtype=np.int32), np.array(y, dtype=np.int32), *lists_of(given))
+    return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before)
+
+
+def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:
+    found = _engine.run(
+        task.correlation,
+        task.n,
+        alpha=task.alpha,
+        boundary_alpha=task.boundary_alpha,
+        threshold=task.threshold,
+        assume_chordal=task.assume_chordal,
+        faithful=task.faithful,
+        selection=task.selection,
+        critical_alpha=task.critical_alpha,
+        critical_threshold=task.critical_threshold,
+        largest_set=task.largest_set,
+        max_tests=task.max_tests,
+        tests=task.tests,
+        seconds=task.seconds,
+        grace=task.grace,
+        progress=progress,
+        **boundaries,
+    )
+    return Flat(**found)

@@ -1,0 +1,352 @@
+#include "search.hpp"
+
+#include <cmath>
+
+namespace lmarvel {
+
+namespace {
+constexpr double PIVOT = 1e-10;  // a variance below this share of the variable's own counts as zero
+constexpr std::uint64_t EVERY = 16383;
+}  // namespace
+
+double pvalue_of(double r2, std::int64_t df) {
+    if (r2 >= 1.0) return 0.0;
+    return std::erfc(std::sqrt(static_cast<double>(df) * 0.5) * std::atanh(std::sqrt(r2)));
+}
+
+Ledger::Ledger(const Table& t, const Budget& b, const Clock& c, Arena& arena, bool given_rest)
+    : table(t), budget(b), clock(c), arena_(arena), given_rest_(given_rest), tests_(b.tests) {
+    if (given_rest_) {  // total conditioning asked about each pair given all other variables
+        std::vector<Index> all(static_cast<std::size_t>(t.p));
+        for (Index v = 0; v < t.p; ++v) all[static_cast<std::size_t>(v)] = v;
+        rest_ = Tried{-1, arena.keep(all), t.p - 2, t.p, Span{}, 1.0};
+    }
+}
+
+// --- one test ---------------------------------------------------------------------------------------------
+
+void Ledger::Factor::reserve(std::size_t depth) {
+    if (depth <= stride) return;
+    stride = std::max(depth, 2 * stride);
+    node.resize(stride);
+    row.resize(stride * stride);
+    inverse.resize(stride);
+    x.resize(stride);
+    y.resize(stride);
+}
+
+// Append w to the conditioning set at depth d.
+void Ledger::push(Index x, Index y, std::size_t d, Index w) {
+    Factor& f = factor_;
+    double left = 1.0, on_x = table.r(w, x), on_y = table.r(w, y);
+    double* own = f.row.data() + d * f.stride;
+    for (std::size_t i = 0; i < d; ++i) {
+        const double* other = f.row.data() + i * f.stride;
+        double s = table.r(w, f.node[i]);
+        for (std::size_t j = 0; j < i; ++j) s -= own[j] * other[j];
+        s *= f.inverse[i];
+        own[i] = s;
+        left -= s * s;
+        on_x -= s * f.x[i];
+        on_y -= s * f.y[i];
+    }
+    f.node[d] = w;
+    f.inverse[d] = left > PIVOT ? 1.0 / std::sqrt(left) : 0.0;  // 0: a combination of those before it
+    f.x[d] = on_x * f.inverse[d];
+    f.y[d] = on_y * f.inverse[d];
+}
+
+// The squared partial correlation of x and y given the first d members, 1 where it is undefined.
+double Ledger::squared(Index x, Index y, std::size_t d) const {
+    double vx = 1.0, vy = 1.0, c = table.r(x, y);
+    for (std::size_t i = 0; i < d; ++i) {
+        vx -= factor_.x[i] * factor_.x[i];
+        vy -= factor_.y[i] * factor_.y[i];
+        c -= factor_.x[i] * factor_.y[i];
+    }
+    if (vx <= PIVOT || vy <= PIVOT) return 1.0;
+    c = c * c / (vx * vy);
+    return c < 1.0 ? c : 1.0;
+}
+
+double Ledger::partial(Index x, Index y, const std::vector<Index>& given) {
+    factor_.reserve(given.size());
+    for (std::size_t d = 0; d < given.size(); ++d) push(x, y, d, given[d]);
+    return squared(x, y, given.size());
+}
+
+double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given) {
+    if (x > y) std::swap(x, y);
+    const auto size = static_cast<std::int64_t>(given.size());
+    if (size > budget.largest_set) throw BudgetSpent{Reason::TOO_LARGE, size};
+    bool before = false;
+    each_family(x, y, size, size, [&](const Tried& family) { before = before || covers(family, given); });
+    if (before) {
+        clock.check();
+        return pvalue_of(partial(x, y, given), table.n - size - 3);
+    }
+    check(1);
+    const double p = pvalue_of(partial(x, y, given), table.n - size - 3);
+    count(phase, size, 1);
+    const Span kept = arena_.keep(given);
+    compare(x, y, p, kept);
+    note(x, y, Tried{-1, kept, size, size, Span{}, p});
+    return p;
+}
+
+// --- meter ------------------------------------------------------------------------------------------------
+
+void Ledger::count(Phase phase, std::int64_t size, std::int64_t tests) {
+    auto& sizes = counts[phase];
+    if (static_cast<std::size_t>(size) >= sizes.size()) sizes.resize(static_cast<std::size_t>(size) + 1, 0);
+    sizes[static_cast<std::size_t>(size)] += tests;
+    tests_ += tests;
+}
+
+void Ledger::check(std::int64_t tests) const {
+    if (budget.max_tests >= 0 && tests_ + tests > budget.max_tests) throw BudgetSpent{Reason::TESTS};
+    clock.check();
+}
+
+// --- memory -----------------------------------------------------------------------------------------------
+
+void Ledger::note(Index x, Index y, const Tried& family) {
+    const auto here = static_cast<std::int64_t>(tried_.size());
+    tried_.push_back(family);
+    const std::int64_t tail = tails_.get(x, y);
+    if (tail < 0) heads_.put(x, y, here);
+    else tried_[static_cast<std::size_t>(tail)].next = here;
+    tails_.put(x, y, here);
+}
+
+void Ledger::compare(Index x, Index y, double pvalue, Span given) {
+    const std::int64_t at = closest_at_.get(x, y);
+    if (at < 0) {
+        closest_at_.put(x, y, static_cast<std::int64_t>(closest_.size()));
+        closest_.push_back(Closest{pvalue, given});
+    } else if (pvalue > closest_[static_cast<std::size_t>(at)].pvalue) {
+        closest_[static_cast<std::size_t>(at)] = Closest{pvalue, given};
+    }
+}
+
+std::pair<double, Span> Ledger::closest(Index x, Index y) const {
+    const std::int64_t at = closest_at_.get(x, y);
+    if (at < 0) return {0.0, Span{}};
+    return {closest_[static_cast<std::size_t>(at)].pvalue, closest_[static_cast<std::size_t>(at)].given};
+}
+
+// Call with each family tried for a pair, as the readable memory chooses them by the sizes of the sets asked for.
+template <class Use>
+void Ledger::each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, Use use) const {
+    std::int64_t families = 0;
+    const std::int64_t head = heads_.get(x, y);
+    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) ++families;
+    const bool filter = smallest > 0 || families > 8;
+    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) {
+        const Tried& f = tried_[static_cast<std::size_t>(i)];
+        const std::int64_t base = f.always >= 0, top = f.largest + !f.stop.none();
+        if (!filter || (base + f.smallest <= largest && base + top >= smallest)) use(f);
+    }
+    if (!rounds.of_target.empty()) {
+        const auto asked = [&](Span s) {
+            if (smallest <= s.n && s.n <= largest) use(Tried{-1, s, s.n, s.n, Span{}, 1.0});
+        };
+        for (Span s : rounds.of_target[static_cast<std::size_t>(x)]) if (!arena_.has(s, y)) asked(s);
+        for (Span s : rounds.of_target[static_cast<std::size_t>(y)]) if (!arena_.has(s, x)) asked(s);
+        for (std::int64_t i = rounds.heads.get(x, y); i >= 0; i = rounds.singly[static_cast<std::size_t>(i)].second) {
+            asked(rounds.singly[static_cast<std::size_t>(i)].first);
+        }
+    }
+    if (given_rest_ && largest >= rest_.smallest) use(rest_);
+}
+
+// Tell whether a conditioning set belongs to a family.
+bool Ledger::covers(const Tried& family, const std::vector<Index>& full) const {
+    const bool member = family.always >= 0 && std::binary_search(full.begin(), full.end(), family.always);
+    if (family.always >= 0 && !member) return false;
+    const std::int64_t free = static_cast<std::int64_t>(full.size()) - member;
+    if (free < family.smallest) return false;
+    for (Index v : full) if (v != family.always && !arena_.has(family.pool, v)) return false;
+    if (free <= family.largest) return true;
+    if (family.stop.none() || free != family.stop.n) return false;
+    const Index* stop = arena_.begin(family.stop);
+    for (Index v : full) {
+        if (v == family.always) continue;
+        if (v != *stop) return v < *stop;
+        ++stop;
+    }
+    return false;
+}
+
+// Translate a family into positions; false if it cannot hold any subset of this search.
+bool Ledger::fill(Family& g, const Tried& f, const std::vector<Index>& pool, Index always) const {
+    const bool shared = always >= 0 && always == f.always;
+    if (always >= 0 && !shared && !arena_.has(f.pool, always)) return false;
+    if (f.always >= 0 && !shared && !std::binary_search(pool.begin(), pool.end(), f.always)) return false;
+    const std::int64_t shift = (always >= 0) - (f.always >= 0);  // free members there, less the size here
+    const std::size_t m = pool.size();
+    g.allowed.resize(m);
+    g.needed.resize(m);
+    g.n_needed = 0;
+    const Index* at = arena_.begin(f.pool);
+    const Index* end = arena_.end(f.pool);
+    for (std::size_t i = 0; i < m; ++i) {
+        while (at != end && *at < pool[i]) ++at;
+        g.allowed[i] = at != end && *at == pool[i];
+        g.needed[i] = pool[i] == f.always;
+        g.n_needed += g.needed[i];
+    }
+    g.smallest = f.smallest - shift;
+    g.largest = f.largest - shift;
+    g.n_stop = f.stop.none() ? -1 : f.stop.n - shift;
+    g.stop = f.stop;
+    g.extra = always >= 0 && !shared ? always : -1;
+    g.level = f.level;
+    return true;
+}
+
+// Tell whether the subset that is chosen belongs to the family.
+bool Ledger::covered(const Family& g, const std::vector<Index>& pool, std::size_t k) const {
+    std::int64_t got = 0;
+    const auto size = static_cast<std::int64_t>(k);
+    for (std::size_t i = 0; i < k; ++i) {
+        const auto at = static_cast<std::size_t>(chosen_[i]);
+        if (g.needed[at]) ++got;
+        else if (!g.allowed[at]) return false;
+    }
+    if (got < g.n_needed || size < g.smallest) return false;
+    if (size <= g.largest) return true;
+    if (size != g.n_stop) return false;
+    // Compare the free members, in ascending order, with where the family's search ended.
+    bool extra = g.extra >= 0;
+    std::size_t i = 0;
+    const Index* stop = arena_.begin(g.stop);
+    for (std::int64_t t = 0; t < g.stop.n; ++t) {
+        while (i < k && g.needed[static_cast<std::size_t>(chosen_[i])]) ++i;
+        Index w;
+        if (extra && (i == k || g.extra < pool[static_cast<std::size_t>(chosen_[i])])) {
+            w = g.extra;
+            extra = false;
+        } else if (i == k) {
+            return false;
+        } else {
+            w = pool[static_cast<std::size_t>(chosen_[i++])];
+        }
+        if (w != stop[t]) return w < stop[t];
+    }
+    return false;
+}
+
+// --- many tests -------------------------------------------------------------------------------------------
+
+// Visit the subsets of the pool by size, then in order, and stop at the first independence.
+Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Index>& pool, bool threshold, double level,
+                           Index always, std::int64_t max_size) {
+    if (x > y) std::swap(x, y);
+    const auto m = static_cast<std::int64_t>(pool.size());
+    const std::int64_t base = always >= 0;
+    const std::int64_t wanted = max_size == -2 ? m : std::min(max_size, m);
+    const std::int64_t top = std::min(wanted, budget.largest_set - base);
+    const double* critical = threshold ? table.critical_threshold : table.critical_alpha;
+    const std::int64_t left = budget.max_tests < 0 ? -1 : budget.max_tests - tests_;
+
+    std::size_t used = 0;
+    double known = 0.0;  // of what is known to fail at this level, the largest p-value
+    each_family(x, y, base, base + wanted, [&](const Tried& family) {
+        if (family.level <= level) known = std::max(known, family.level);
+        if (used == families_.size()) families_.emplace_back();
+        if (fill(families_[used], family, pool, always)) ++used;
+    });
+
+    const auto depth = static_cast<std::size_t>(base + std::max<std::int64_t>(top, 0));
+    factor_.reserve(depth + 1);
+    if (base) push(x, y, 0, always);
+    chosen_.resize(std::max(chosen_.size(), depth + 1));
+    best_.resize(std::max(best_.size(), depth + 1));
+    std::int64_t done = 0, k = 0, best_size = -1;
+    double best = 0.0;
+    enum { GOING, FOUND, ENDED } state = clock.late() ? ENDED : GOING;
+    bool any = false;
+    while (k <= top && state == GOING) {
+        const auto size = static_cast<std::size_t>(k);
+        for (std::size_t i = 0; i < size; ++i) chosen_[i] = static_cast<Index>(i);
+        std::size_t first = 0;
+        std::int64_t fresh_here = 0;
+        double smallest = 2.0;
+        while (true) {
+            bool skip = false, fresh = true;
+            for (std::size_t i = 0; i < used; ++i) {
+                if (covered(families_[i], pool, size)) {
+                    fresh = false;
+                    if (families_[i].level <= level) { skip = true; break; }
+                }
+            }
+            if ((++ticks_ & EVERY) == 0) {
+                clock.poll();
+                if (clock.late()) { state = ENDED; break; }
+            }
+            if (!skip) {
+                if (fresh && done == left) { state = ENDED; break; }
+                for (std::size_t i = first; i < size; ++i) {
+                    push(x, y, static_cast<std::size_t>(base) + i, pool[static_cast<std::size_t>(chosen_[i])]);
+                }
+                first = size;
+                const double r2 = squared(x, y, static_cast<std::size_t>(base) + size);
+                done += fresh;
+                fresh_here += fresh;
+                if (r2 < critical[base + k]) {
+                    state = FOUND;
+                    best = pvalue_of(r2, table.n - base - k - 3);
+                    break;
+                }
+                if (r2 < smallest) {  // the p-value falls as r2 grows; across sizes the degrees of freedom differ
+                    smallest = r2;
+                    const double p = pvalue_of(r2, table.n - base - k - 3);
+                    if (p > best || !any) {
+                        any = true;
+                        best = p;
+                        best_size = k;
+                        std::copy_n(chosen_.begin(), size, best_.begin());
+                    }
+                }
+            }
+            // The next subset of this size, in lexicographic order.
+            std::int64_t i = k - 1;
+            while (i >= 0 && chosen_[static_cast<std::size_t>(i)] == m - k + i) --i;
+            if (i < 0) break;
+            ++chosen_[static_cast<std::size_t>(i)];
+            for (auto d = static_cast<std::size_t>(i) + 1; d < size; ++d) chosen_[d] = chosen_[d - 1] + 1;
+            first = std::min(first, static_cast<std::size_t>(i));
+        }
+        if (fresh_here) count(phase, base + k, fresh_here);
+        if (state == GOING) ++k;
+    }
+
+    const auto full = [&](const std::vector<Index>& positions, std::int64_t size, bool with) {
+        std::vector<Index> members;
+        for (std::int64_t i = 0; i < size; ++i) {
+            members.push_back(pool[static_cast<std::size_t>(positions[static_cast<std::size_t>(i)])]);
+        }
+        if (with && always >= 0) members.insert(std::lower_bound(members.begin(), members.end(), always), always);
+        return members;
+    };
+    Answer answer;
+    answer.pvalue = best;
+    answer.complete = state != ENDED;
+    if (state != FOUND && best_size >= 0) compare(x, y, best, arena_.keep(full(best_, best_size, true)));
+    const bool stopped = state != GOING && k <= top;  // a search that time kept from beginning stopped at nothing
+    const std::int64_t largest = state == GOING ? top : k - 1;
+    if (largest >= 0 || (stopped && k > 0)) {
+        const Span stop = stopped ? arena_.keep(full(chosen_, k, false)) : Span{};
+        note(x, y, Tried{always, arena_.keep(pool), 0, largest, stop, state == FOUND ? level : std::max(best, known)});
+    }
+    if (state == FOUND) {
+        answer.sepset = arena_.keep(full(chosen_, k, true));
+        note(x, y, Tried{-1, answer.sepset, answer.sepset.n, answer.sepset.n, Span{}, best});
+    }
+    if (!answer.complete) check(1);
+    if (state == GOING && top < wanted) answer.complete = false;
+    return answer;
+}
+
+}  // namespace lmarvel

@@ -1,0 +1,120 @@
+// Fisher's z test and the search for a separating set: the twin of ci/search, ci/memory, ci/meter and ci/ledger.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "clock.hpp"
+#include "sets.hpp"
+
+namespace lmarvel {
+
+// The phases that this engine counts tests in, and says in its records.
+enum Phase : std::int64_t { ADJACENCY, REMOVABILITY, UPDATE, COMPLETION, CHORDLESS, GAPS, CONTESTED, PHASES };
+
+// A family of conditioning sets that were tried for a pair: `always` with each subset of `pool` of sizes `smallest`
+// to `largest`, and those of size `largest` + 1 that come before `stop`. All p-values are at most `level`.
+struct Tried {
+    Index always;  // -1: none
+    Span pool;
+    std::int64_t smallest, largest;
+    Span stop;
+    double level;
+    std::int64_t next = -1;  // of the same pair
+};
+
+struct Answer {
+    Span sepset;          // none where nothing separates
+    double pvalue = 0.0;  // of the set; without one, the largest that was seen
+    bool complete = true;
+};
+
+// A table as the tests see it.
+struct Table {
+    const double* R;  // correlations, p x p
+    Index p;
+    std::int64_t n;
+    // Squared partial correlations at which the p-value is alpha, and the threshold, by size of the conditioning set.
+    const double* critical_alpha;
+    const double* critical_threshold;
+
+    double r(Index x, Index y) const { return R[static_cast<std::size_t>(x) * p + y]; }
+};
+
+struct Budget {
+    std::int64_t largest_set;
+    std::int64_t max_tests;  // -1: no limit
+    std::int64_t tests;      // made before
+};
+
+double pvalue_of(double r2, std::int64_t df);
+
+// Rounds of a boundary search, each a set that was asked about for a target with all others, or for one pair.
+struct Rounds {
+    std::vector<std::vector<Span>> of_target;
+    PairMap heads;  // into `singly`
+    std::vector<std::pair<Span, std::int64_t>> singly;
+};
+
+// The test with its meter and its memory: every test of a run goes through here.
+class Ledger {
+public:
+    Ledger(const Table& table, const Budget& budget, const Clock& clock, Arena& arena, bool given_rest);
+
+    const Table table;
+    const Budget budget;
+    const Clock clock;
+    Rounds rounds;
+    std::vector<std::int64_t> counts[PHASES];  // by size
+
+    double pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given);
+    Answer find_sepset(Phase phase, Index x, Index y, const std::vector<Index>& pool, bool threshold, double level,
+                       Index always = -1, std::int64_t max_size = -2);
+    // The largest p-value that a test of a pair had without separating it, and the set.
+    std::pair<double, Span> closest(Index x, Index y) const;
+    std::int64_t tests() const { return tests_; }
+
+private:
+    // The rows of a Cholesky factor of the conditioning set, and those of x and y against it.
+    struct Factor {
+        std::vector<Index> node;
+        std::vector<double> row, inverse, x, y;
+        std::size_t stride = 0;
+        void reserve(std::size_t depth);
+    };
+    // A family in terms of positions in the pool of one search; see `fill`.
+    struct Family {
+        std::vector<std::uint8_t> allowed, needed;
+        std::int64_t n_needed, smallest, largest, n_stop;
+        Span stop;
+        Index extra;  // the member of `always` here that is free there, -1 if none
+        double level;
+    };
+    Arena& arena_;
+    Factor factor_;
+    std::vector<Family> families_;
+    std::vector<Index> chosen_, best_;
+    std::vector<Tried> tried_;
+    PairMap heads_, tails_;
+    struct Closest { double pvalue; Span given; };
+    std::vector<Closest> closest_;
+    PairMap closest_at_;
+    bool given_rest_;
+    Tried rest_;
+    std::int64_t tests_;
+    std::uint64_t ticks_ = 0;
+
+    void push(Index x, Index y, std::size_t d, Index w);
+    double squared(Index x, Index y, std::size_t d) const;
+    double partial(Index x, Index y, const std::vector<Index>& given);
+    void count(Phase phase, std::int64_t size, std::int64_t tests);
+    void check(std::int64_t tests) const;
+    void note(Index x, Index y, const Tried& family);
+    void compare(Index x, Index y, double pvalue, Span given);
+    template <class Use> void each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, Use use) const;
+    bool covers(const Tried& family, const std::vector<Index>& full) const;
+    bool fill(Family& g, const Tried& family, const std::vector<Index>& pool, Index always) const;
+    bool covered(const Family& g, const std::vector<Index>& pool, std::size_t k) const;
+};
+
+}  // namespace lmarvel

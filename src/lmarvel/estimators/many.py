@@ -1,0 +1,201 @@
+"""Many correlation matrices, a PAG each: the replicates of a bootstrap, or of a simulation, in threads.
+
+The engine runs without Python's lock, so that threads share one process and its memory. What is learned from each
+matrix is what :class:`~lmarvel.LMarvel` learns from it, bit for bit; what is kept of it is small.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.estimators.discover import discover
+from lmarvel.estimators.methods import LMarvel
+from lmarvel.graph.kinds import PAG
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """What was learned from each of many matrices.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    marks : array of int8, shape (k, p, p)
+        The marks of the PAGs: ``marks[i, x, y]`` is the mark at y on the edge x-y of the i-th, see
+        :class:`~lmarvel.Mark`.
+    tests : array of shape (k,)
+        The number of tests of each.
+    undecided : tuple of sequences
+        The pairs, by name, that budgets left open.
+    ended : tuple of (str or None)
+        What ended a search early.
+
+    Examples
+    --------
+    >>> found = learn_many(np.array([[[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]]]), n=200)
+    >>> len(found), print(found.pag(0))
+    nodes: X0 X1
+    X0 o-o X1
+    (2, None)
+    """
+
+    names: tuple[str, ...]
+    marks: NDArray[np.int8]
+    tests: NDArray[np.int64]
+    undecided: tuple[Sequence[tuple[str, str]], ...]
+    ended: tuple[str | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def pag(self, i: int) -> PAG:
+        """Return the i-th PAG."""
+        return PAG._trusted(self.names, self.marks[i])
+
+
+def learn_many(
+    correlations: ArrayLike | Iterable[ArrayLike],
+    n: int,
+    *,
+    names: Sequence[str] | None = None,
+    alpha: float = 0.01,
+    boundary: str = "auto",
+    boundary_alpha: float | None = None,
+    removal_threshold: float = 0.8,
+    assume_chordal: bool = False,
+    faithful: bool = False,
+    selection: bool = True,
+    max_conditioning: int | None = None,
+    max_tests: int | None = None,
+    n_jobs: int | None = None,
+) -> Replicates:
+    """Learn a PAG from each of many correlation matrices with L-MARVEL, in threads.
+
+    Parameters
+    ----------
+    correlations : array of shape (k, p, p), or k matrices
+        The correlation matrices.
+    n : int
+        The number of rows behind each.
+    names : sequence of str, optional
+        The variables; X0, X1 and so on by default.
+    alpha, boundary, boundary_alpha, removal_threshold, assume_chordal, faithful, selection
+        As for :class:`LMarvel`.
+    max_conditioning, max_tests : int, optional
+        Budgets, of each replicate.
+    n_jobs : int, optional
+        How many threads; as many as there are processors by default. The result does not depend on it.
+
+    Returns
+    -------
+    Replicates
+        Marks, tests, and what was left undecided, in the order of the matrices.
+
+    Examples
+    --------
+    How sure is the arrowhead at C? Draw rows again and again:
+
+    >>> import numpy as np
+    >>> from lmarvel import Mark, learn_many
+    >>> rng = np.random.default_rng(2)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> rows = np.column_stack([a, b, a + b + rng.normal(size=1000)])
+    >>> drawn = (rows[rng.integers(0, 1000, 1000)] for _ in range(50))
+    >>> found = learn_many([np.corrcoef(table.T) for table in drawn], n=1000, names=["A", "B", "C"])
+    >>> float(np.mean(found.marks[:, 0, 2] == Mark.ARROW)) > 0.8
+    True
+    """
+    method = LMarvel(
+        alpha=alpha,
+        boundary=boundary,
+        boundary_alpha=boundary_alpha,
+        removal_threshold=removal_threshold,
+        assume_chordal=assume_chordal,
+        faithful=faithful,
+        selection=selection,
+        max_conditioning=max_conditioning,
+        max_tests=max_tests,
+    )
+    method.check_parameters()
+    threads = _threads(n_jobs)
+    tables = _tables(correlations, n, names)
+    if not tables:
+        raise DataError("there is no correlation matrix to learn from")
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(lambda numbered: _learned(method, *numbered), enumerate(tables)))
+    marks, tests, undecided, ended = zip(*found, strict=True)
+    stacked = np.stack(marks)
+    stacked.setflags(write=False)
+    return Replicates(tables[0].names, stacked, np.array(tests, dtype=np.int64), undecided, ended)
+
+
+Learned = tuple[NDArray[np.int8], int, Sequence[tuple[str, str]], str | None]
+
+
+def _learned(method: LMarvel, i: int, table: Moments) -> Learned:
+    """Learn from one matrix; an error says which one it was."""
+    try:
+        found = discover(table, method)
+    except DataError as error:
+        raise DataError(f"correlation matrix number {i + 1}: {error}") from None
+    early = found.budget_ended if found.undecided or _has_budget(method) else None
+    return found.pag.marks, found.stats.n_tests, found.undecided, early
+
+
+def _has_budget(method: LMarvel) -> bool:
+    """Tell whether a budget can end a run: else its records need not be made to know that none did."""
+    return method.max_tests is not None or method.max_conditioning is not None
+
+
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return os.cpu_count() or 1
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs < 1:
+        raise ParameterError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
+    return n_jobs
+
+
+def _tables(correlations: ArrayLike | Iterable[ArrayLike], n: int, names: Sequence[str] | None) -> list[Moments]:
+    """Return the matrices as moments, each checked."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 4:
+        raise DataError(f"n must be a whole number of at least 4, the rows behind each matrix, not {n!r}")
+    matrices = [_checked(i, matrix) for i, matrix in enumerate(correlations)]  # type: ignore[arg-type]
+    sizes = {len(matrix) for matrix in matrices}
+    if len(sizes) > 1:
+        raise DataError(f"the correlation matrices differ in size: {', '.join(map(str, sorted(sizes)))} variables")
+    p = sizes.pop() if sizes else 0
+    called = tuple(f"X{i}" for i in range(p)) if names is None else tuple(names)
+    if matrices and (len(called) != p or len(set(called)) != p or not all(isinstance(v, str) and v for v in called)):
+        raise DataError(f"names must be {p} different strings, one for each variable")
+    return [Moments(called, int(n), np.zeros(p), matrix) for matrix in matrices]
+
+
+def _checked(i: int, given: ArrayLike) -> NDArray[np.float64]:
+    """Return a correlation matrix, or refuse what is none."""
+    try:
+        matrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"correlation matrix number {i + 1} does not consist of numbers") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        shape = " x ".join(map(str, matrix.shape))
+        raise DataError(
+            f"correlation matrix number {i + 1} must be square, of 2 variables or more, not {shape or 'one number'}"
+        )
+    # Comparisons with NaN are false, so that only numbers pass.
+    within = (np.abs(matrix) <= 1 + _ROUNDING).all() and (np.abs(matrix.diagonal() - 1) <= _ROUNDING).all()
+    if not (within and (np.abs(matrix - matrix.T) <= _ROUNDING).all()):
+        raise DataError(
+            f"correlation matrix number {i + 1} is none: it must be symmetric, within -1 and 1, with a diagonal of ones"
+        )
+    return matrix

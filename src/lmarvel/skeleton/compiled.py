@@ -1,0 +1,236 @@
+"""L-MARVEL and its orientation by the compiled engine: the same results as the readable code, records made when read.
+
+:func:`compiled_lmarvel` is :func:`lmarvel.skeleton.lmarvel.lmarvel` and :func:`lmarvel.orient.engine.orient` in one. It
+takes a test that the engine can make itself (Fisher's z on a table); any other gives None, and the readable code runs.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.boundary.total_conditioning import check_affordable
+from lmarvel.ci.base import GaussianInput
+from lmarvel.ci.ledger import Ledger
+from lmarvel.engine.run import REST, Flat, Task, from_precision, from_sets, is_built
+from lmarvel.errors import LMarvelWarning
+from lmarvel.orient.draft import RuleApplication
+from lmarvel.sepsets import Sepsets
+from lmarvel.skeleton.lmarvel import Levels
+from lmarvel.skeleton.state import Progress
+from lmarvel.trace import (
+    Adjacent,
+    BudgetEnded,
+    Doubtful,
+    Event,
+    Kept,
+    LeftBoundary,
+    NoneRemovable,
+    Removed,
+    Separated,
+)
+
+PHASES = ("adjacency", "removability", "update", "completion", "chordless", "gaps", "contested")
+"""The engine's phases by number."""
+
+
+@dataclass(frozen=True)
+class Swift:
+    """What the engine found, with all that is needed to make records of it.
+
+    Attributes
+    ----------
+    flat : Flat
+        The arrays, on positions of the test that the engine was given.
+    method : str
+        How the boundaries were found.
+    level : float
+        Their level.
+    given : Boundaries or None
+        The boundaries, where they were not the engine's own.
+    endings : tuple of str
+        What ended the skeleton early, if anything did, and what ended the orientation early.
+    """
+
+    flat: Flat
+    method: str
+    level: float
+    given: Boundaries | None
+    endings: tuple[str | None, str | None]
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The Markov boundaries."""
+        if self.given is not None:
+            return self.given
+        members = self.flat.sets.tolist()
+        sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
+        return Boundaries.of(sets, self.method, self.level)
+
+    @property
+    def sepsets(self) -> Sepsets:
+        """The separating sets."""
+        members = self.flat.sets.tolist()
+        found = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in self.flat.found.tolist()}
+        return Sepsets(self.boundaries, found)
+
+    def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
+        """Return the records of the run where variable v stands at ``place[v]``."""
+        skeleton, orientation = ([] if why is None else [BudgetEnded(why)] for why in self.endings)
+        return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
+
+
+def compiled_lmarvel(
+    ledger: Ledger,
+    levels: Levels,
+    boundaries: Callable[[], Boundaries] | None,
+    selection: bool,
+    grace: float,
+    progress: Progress | None = None,
+) -> Swift | None:
+    """Learn skeleton and marks, or return None where the engine cannot.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The test, and the budgets; tests are counted there.
+    levels : Levels
+        Levels of the tests, and switches.
+    boundaries : callable or None
+        How the Markov boundaries are found; None is total conditioning.
+    selection : bool
+        False asserts that the sample was not selected.
+    grace : float
+        Seconds that orientation has in any case.
+    progress : callable, optional
+        Called with ("skeleton", variables removed, variables in all).
+    """
+    known = ledger.test.for_engine()
+    if known is None:
+        return None
+    if not is_built():
+        say_that_it_is_slow()
+        return None
+    p, meter = len(ledger.names), ledger.meter
+    report = None if progress is None else lambda removed: progress("skeleton", removed, p)
+    if boundaries is None:
+        check_affordable(ledger)
+        precision, limit = known.total(levels.boundary)
+        meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
+        found = None
+        flat = from_precision(
+            _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
+        )
+    else:
+        found = boundaries()
+        cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
+        task = _task(ledger, levels, selection, grace, known)
+        flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report)
+    for phase, size, tests in flat.counts.tolist():
+        meter.count(PHASES[phase], size, tests)
+    late = "time ran out before all edges were oriented" if flat.late else None
+    method = "tc" if found is None else found.method
+    return Swift(flat, method, levels.boundary, found, (_ending(flat, ledger), late))
+
+
+@lru_cache(maxsize=1)
+def say_that_it_is_slow() -> None:
+    """Say once that the engine is missing."""
+    warnings.warn(
+        "the compiled engine was not built, and readable code takes its place: the same results, many times slower."
+        " Install a C++ compiler and lmarvel again",
+        LMarvelWarning,
+        stacklevel=5,
+    )
+
+
+def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput) -> Task:
+    meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
+    return Task(
+        correlation=known.correlation,
+        n=known.n,
+        alpha=levels.alpha,
+        boundary_alpha=levels.boundary,
+        threshold=levels.threshold,
+        assume_chordal=levels.assume_chordal,
+        faithful=levels.faithful,
+        selection=selection,
+        critical_alpha=known.critical_up_to(levels.alpha, largest),
+        critical_threshold=known.critical_up_to(levels.threshold, largest),
+        largest_set=ledger.largest_set,
+        max_tests=meter.max_tests,
+        tests=meter.n_tests,
+        seconds=math.inf if meter.deadline == math.inf else meter.deadline - time.monotonic(),
+        grace=grace,
+    )
+
+
+def _ending(flat: Flat, ledger: Ledger) -> str | None:
+    """Return in words what ended the skeleton early."""
+    reasons = {
+        1: f"max_tests={ledger.meter.max_tests} is used up",
+        2: "max_seconds is used up",
+        3: f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}",
+    }
+    if flat.reason:
+        return reasons[flat.reason]
+    return ledger.limit if len(flat.undecided) else None
+
+
+# --- records ----------------------------------------------------------------------------------------------
+
+
+def _events(flat: Flat, place: Sequence[int]) -> list[Event]:
+    """Return the events as records."""
+    moved = np.asarray(place, dtype=np.int64)
+    members, everyone = _placed(flat.sets, moved), frozenset(place)
+    records = []
+    for (kind, x, y, z, phase, at, n, at2, n2), p in zip(flat.events.tolist(), flat.pvalues.tolist(), strict=True):
+        x, y, z = (place[v] if v >= 0 else v for v in (x, y, z))
+        if n >= 0:
+            chosen: frozenset[int] | None = frozenset(members[at : at + n])
+        else:
+            chosen = everyone - {x, y} if n == REST else None
+        more = frozenset(members[at2 : at2 + n2]) if n2 > 0 else frozenset()
+        records.append(_MAKERS[kind](x, y, z, chosen, more, p, PHASES[phase]))
+    return records
+
+
+def _placed(positions: NDArray[np.int32], place: NDArray[np.int64]) -> list[int]:
+    found: list[int] = place[positions].tolist()
+    return found
+
+
+_MAKERS: tuple[Callable[..., Event], ...] = (
+    lambda x, y, z, s, more, p, phase: Separated(x, y, s, p, phase),
+    lambda x, y, z, s, more, p, phase: Adjacent(x, y, s, p, phase),
+    lambda x, y, z, s, more, p, phase: Doubtful(x, y, s, p, phase),
+    lambda x, y, z, s, more, p, phase: Kept(x, y, z, s, p),
+    lambda x, y, z, s, more, p, phase: Removed(x, s, more),
+    lambda x, y, z, s, more, p, phase: LeftBoundary(x, y, z, s, p),
+    lambda x, y, z, s, more, p, phase: NoneRemovable(s),
+)
+"""How to make the record of each kind of event, by number."""
+
+
+def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
+    """Return the uses of rules as records."""
+    parts = flat.uses.tolist()
+
+    def marks(at: int, n: int) -> tuple[tuple[int, int, int], ...]:
+        ends = (parts[i : i + 3] for i in range(at, at + 3 * n, 3))
+        return tuple((place[x], place[y], mark) for x, y, mark in ends)
+
+    return [
+        RuleApplication(f"R{rule}", tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
+        for rule, at, n, *rest in flat.rules.tolist()
+        for written, refused in [(rest[:2], rest[2:])]
+    ]

@@ -1,0 +1,68 @@
+"""Many matrices at once give what each gives alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lmarvel import DataError, LMarvel, Moments, ParameterError, learn_many
+from tests.engine.twins import moments, population
+
+
+def matrices(k: int, p: int, n: int) -> list[Any]:
+    rng = np.random.default_rng(7)
+    return [moments(rng, population(rng, p, 2, 1, 2.0, False), n, exact=False).correlation() for _ in range(k)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(
+    "settings", [{}, {"alpha": 0.05, "faithful": True}, {"max_tests": 60}, {"max_conditioning": 2}]
+)
+def test_each_is_as_if_learned_alone(n_jobs: int, settings: dict[str, Any]) -> None:
+    given = matrices(6, 9, 300)
+    found = learn_many(given, 300, n_jobs=n_jobs, **settings)
+    assert len(found) == 6
+    for i, matrix in enumerate(given):
+        alone = LMarvel(**settings).fit(Moments(found.names, 300, np.zeros(9), matrix)).result_
+        assert found.pag(i) == alone.pag
+        assert found.tests[i] == alone.stats.n_tests
+        assert found.undecided[i] == alone.undecided
+        assert found.ended[i] == alone.budget_ended
+
+
+def test_a_stack_of_matrices_is_taken_and_names_are_kept() -> None:
+    found = learn_many(np.stack(matrices(2, 4, 50)), 50, names=list("ABCD"))
+    assert found.names == ("A", "B", "C", "D")
+    assert found.marks.shape == (2, 4, 4)
+    assert not found.marks.flags.writeable
+
+
+WRONG: list[tuple[Any, str]] = [
+    ([], "no correlation matrix"),
+    ([np.eye(3), np.eye(4)], "differ in size"),
+    ([np.ones((2, 3))], "number 1 must be square"),
+    ([np.eye(3), np.full((3, 3), np.nan)], "number 2 is none"),
+    ([np.eye(3) * 2], "number 1 is none"),
+    ([np.eye(3) + np.triu(np.ones((3, 3)), 1) / 2], "number 1 is none"),
+    ([np.eye(3), np.ones((3, 3))], "number 2: the columns 'X0' and 'X1' are copies"),
+    ([["a", "b"], ["c", "d"]], "does not consist of numbers"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), WRONG)
+def test_what_is_no_correlation_matrix_is_refused_by_its_number(given: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        learn_many(given, 100)
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(DataError, match="n must be a whole number"):
+        learn_many([np.eye(3)], 3)
+    with pytest.raises(ParameterError, match="n_jobs"):
+        learn_many([np.eye(3)], 30, n_jobs=0)
+    with pytest.raises(ParameterError, match="alpha"):
+        learn_many([np.eye(3)], 30, alpha=2)
+    with pytest.raises(DataError, match="names must be 3 different"):
+        learn_many([np.eye(3)], 30, names=["A", "A", "B"])
