@@ -9,9 +9,9 @@ the upper bound, because boundaries can then be larger than D allows.
 
 **The lower bound** is for the worst case: some MAG with n variables and a degree of at most D needs so many tests, not
 each of them. The proof has two such MAGs. In the graph without edges each pair has to be asked about, for it could be
-the only edge. In a graph of cliques with k = D + 1 members each pair of a clique has to be asked about given each of the
-2^(k-2) subsets W of the others: the clique in which just this pair is not adjacent, with W as the common parents of
-the two, answers every other question alike. That is C(k, 2) 2^(k-2) tests a clique. The two counts come from two
+the only edge. In a graph of cliques with k = D + 1 members each pair of a clique has to be asked about given each
+of the 2^(k-2) subsets W of the others: the clique in which just this pair is not adjacent, with W as the common parents
+of the two, answers every other question alike. That is C(k, 2) 2^(k-2) tests a clique. The two counts come from two
 graphs, so the larger of them is the bound, not their sum: between cliques a test a pair is not needed (two tests, given
 nothing and given the rest of the clique, settle a variable against all members of a clique).
 """
