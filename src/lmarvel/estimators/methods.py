@@ -88,8 +88,10 @@ class LMarvel(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run L-MARVEL."""
-        levels = Levels(self.alpha, boundaries.level, self.removal_threshold, self.assume_chordal, self.faithful)
-        return lmarvel(ledger, boundaries, levels, report)
+        return lmarvel(ledger, boundaries, self._levels(boundaries.level), report)
+
+    def _levels(self, boundary: float) -> Levels:
+        return Levels(self.alpha, boundary, self.removal_threshold, self.assume_chordal, self.faithful)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
