@@ -61,3 +61,12 @@ def test_every_phase_keeps_its_part_of_the_bound() -> None:
         stats = LMarvel(test=MSeparation(mag), assume_chordal=True, faithful=True).fit().result_.stats
         most = bounds_of(mag)[1]._asdict()
         assert all(sum(sizes.values()) <= most[phase] for phase, sizes in stats.tests.items())
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_the_boundaries_take_a_test_a_pair_in_total(n: int) -> None:
+    """The proof has O(n) for them, which is for one variable; the proposition has n^2, which is right."""
+    empty = MAG.from_edges(nodes=[f"V{i}" for i in range(n)])
+    assert LMarvel(test=MSeparation(empty), faithful=True).fit().result_.stats.tests == {
+        "boundary": {n - 2: n * (n - 1) // 2}
+    }

@@ -68,6 +68,10 @@ _VARIANTS = {
         "L-MARVEL, 0.8 → alpha", lambda: LMarvel(boundary="tc", faithful=True, removal_threshold=0.01)
     ),
     "lmarvel-second-first": Method("L-MARVEL, Condition 2 first", lambda: SecondFirst(boundary="tc", faithful=True)),
+    "lmarvel-at-alpha-second-first": Method(
+        "L-MARVEL, 0.8 → alpha, Condition 2 first",
+        lambda: SecondFirst(boundary="tc", faithful=True, removal_threshold=0.01),
+    ),
     "lmarvel-default": Method("L-MARVEL, by default", LMarvel),
     "fci-pruned": Method("FCI, pruned", lambda: FCI(boundary="tc")),
 }

@@ -94,7 +94,7 @@ CONDITIONS = Experiment(
     "The order of the conditions of removability",
     50,
     (*_table1("conditions"), *_OF_TABLE2),
-    ("lmarvel", "lmarvel-second-first"),
+    ("lmarvel", "lmarvel-second-first", "lmarvel-at-alpha", "lmarvel-at-alpha-second-first"),
     tables=(
         Table("structures of Table 1", _STRUCTURES, _OUTCOME),
         Table("structures of Table 2", tuple(s.panel for s in _OF_TABLE2), _OUTCOME),

@@ -90,7 +90,7 @@ def _plain_table(summary: Summary, table: Table) -> str:
     legend = f"The {entry} over {summary.reps} repetitions{'' if table.medians else ' ± its standard error'}."
     legend = f"{legend} {_NOT_AVAILABLE}"
     lines = [f"### {summary.experiment.title}: {table.title}", "", legend, "", _header(settings)]
-    show = _median if table.medians else _shown
+    show = _middle if table.medians else _shown
     for metric, label in table.measures.items():
         if metric in OF_THE_TRUTH:  # the same for every method
             cells = [show(summary.cell(s, summary.methods[0], metric), metric) for s in settings]
@@ -120,10 +120,19 @@ def _median(entry: Cell, metric: str) -> str:
     return "NA" if entry.is_na or entry.median is None else MEASURES[metric].show(entry.median)
 
 
+def _middle(entry: Cell, metric: str) -> str:
+    return _median(entry, metric) + _part(entry)
+
+
 def _shown(entry: Cell, metric: str) -> str:
     if entry.is_na or entry.mean is None:
         return "NA"
     show = MEASURES[metric].show
     error = "" if entry.error is None else f" ± {show(entry.error)}"
-    part = f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if entry.unfinished else ""
-    return f"{show(entry.mean)}{error}{part}"
+    return f"{show(entry.mean)}{error}{_part(entry)}"
+
+
+def _part(entry: Cell) -> str:
+    """Say how many runs finished, if not all did."""
+    told = entry.unfinished and not entry.is_na
+    return f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if told else ""
