@@ -145,12 +145,12 @@ def _value(s: Setting, name: _Across) -> int:
 
 def _title(s: Setting, across: _Across) -> str:
     """Return the title of a panel: all that does not vary in it."""
-    rows = f"{s.rows_per_variable}x" if s.sample is None else f"{s.sample:,}"
+    rows = f"{s.rows_per_variable} rows a variable" if s.sample is None else f"{s.sample:,} rows"
     parts = {
         "variables": f"{s.variables} variables",
         "latent": f"{s.latent} latent",
         "selection": f"{s.selection} selecting",
-        "rows": f"{rows} rows",
+        "rows": rows,
     }
     return ", ".join([s.structure, *(text for name, text in parts.items() if name != across)])
 
