@@ -92,9 +92,9 @@ def _plain_table(summary: Summary, table: Table) -> str:
     lines = [f"### {summary.experiment.title}: {table.title}", "", legend, "", _header(settings)]
     show = _middle if table.medians else _shown
     for metric, label in table.measures.items():
-        if metric in OF_THE_TRUTH:  # the same for every method
-            cells = [show(summary.cell(s, summary.methods[0], metric), metric) for s in settings]
-            lines.append(_line([label, "", *cells]))
+        if metric in OF_THE_TRUTH:  # the same for every method: from the one that finished most runs
+            known = [max((summary.cell(s, m, metric) for m in summary.methods), key=lambda c: c.runs) for s in settings]
+            lines.append(_line([label, "", *(show(cell, metric) for cell in known)]))
             continue
         for method in summary.methods:
             cells = [show(summary.cell(s, method, metric), metric) for s in settings]
