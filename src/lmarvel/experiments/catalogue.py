@@ -30,7 +30,7 @@ def notes_on(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> notes_on(["table1", "figure2"])
-    ['figure2 is now figure3: the paper\\'s number of the figure on random graphs, which is run']
+    >>> print(*notes_on(["table1", "figure2"]))
+    figure2 is now figure3: the paper's number of the figure on random graphs, which is run
     """
     return [_NOTES[name] for name in names if name in _NOTES]
