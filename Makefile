@@ -19,7 +19,7 @@ test: lint
 	.venv-test/bin/python -m pytest -n auto -m "not slow"
 
 check-all: lint
-	.venv-test/bin/python -m pytest -n auto
+	.venv-test/bin/python -m pytest -n auto --hypothesis-profile=thorough
 
 lint: .venv-test/done
 	.venv-test/bin/ruff check .

@@ -1,6 +1,7 @@
 """Settings for every test: Hypothesis draws the same examples in each run.
 
-``pytest --hypothesis-profile=hunt`` draws new ones instead, and many more of them.
+``make check-all`` draws more of them (the profile ``thorough``); ``pytest --hypothesis-profile=hunt`` draws new ones,
+and many.
 """
 
 from hypothesis import HealthCheck, Phase, settings
@@ -11,6 +12,7 @@ COMMON = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 
-settings.register_profile("steady", max_examples=60, derandomize=True, database=None, **COMMON)
+settings.register_profile("steady", max_examples=40, derandomize=True, database=None, **COMMON)
+settings.register_profile("thorough", max_examples=120, derandomize=True, database=None, **COMMON)
 settings.register_profile("hunt", max_examples=2000, print_blob=True, **COMMON)
 settings.load_profile("steady")

@@ -59,3 +59,11 @@ def test_a_method_that_the_figures_do_not_know_gets_a_curve(tmp_path, small, mon
     monkeypatch.delitem(figures._STYLE, "mbcs")
     ask = Request(["accuracy"], tmp_path, methods=["mbcs"], reps=1, workers=1, without=["degree=2"])
     assert (tmp_path / "accuracy.svg") in reproduce(ask)
+
+
+def test_a_structure_that_the_package_does_not_have_is_left_out_or_looked_for(tmp_path):
+    (found,) = Request(["accuracy"], tmp_path).check()
+    assert "carpo" not in found.structures()
+    assert "alarm" in found.structures()
+    (found,) = Request(["accuracy"], tmp_path, networks=tmp_path).check()
+    assert "carpo" in found.structures()

@@ -39,7 +39,9 @@ def names_of(found: LiftResult) -> tuple[str, ...]:
     return tuple(f"X{v}" for v in range(len(found.pag)))
 
 
-@pytest.mark.parametrize("seed", range(500, 532))
+@pytest.mark.parametrize(
+    "seed", [*range(500, 512), *(pytest.param(s, marks=pytest.mark.slow) for s in range(512, 532))]
+)
 def test_population_covariances_give_the_true_pag(seed: int) -> None:
     study, model = drawn(seed, 11, seed % 3, seed // 3 % 3)
     truth = study.pag

@@ -14,12 +14,14 @@ from lmarvel.graph.paths import members
 from lmarvel.score.concentration import covariance_selection, newton_selection
 from lmarvel.search.ancestral import KINDS, AncestralGraph, direct_chordal, maximal_cliques
 from lmarvel.search.climb import Climb
-from lmarvel.search.hidden_model import BlockProblem, HiddenFits
-from lmarvel.search.orders import Order, settle
+from lmarvel.search.hidden_block import BlockProblem
+from lmarvel.search.hidden_model import HiddenFits
+from lmarvel.search.orders import settle
 from lmarvel.search.record import Record
 from lmarvel.search.regressions import GaussianLocal, Regressions
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
 from lmarvel.search.support import pag_of
+from lmarvel.search.sweeper import Order
 
 
 def correlations(p: int, seed: int, rows: int = 200) -> np.ndarray:

@@ -96,7 +96,8 @@ class Figure(NamedTuple):
 class Experiment:
     """Settings, how often to repeat them with which methods, and what shows the outcome.
 
-    One that ``is_published`` has the layout of the paper's tables, with the paper's figures beside ours.
+    One that ``is_published`` has the layout of the paper's tables, with the paper's figures beside ours. Structures
+    that are ``optional`` are left out where there is no directory to look for them.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Experiment:
     is_published: bool = False
     tables: tuple[Table, ...] = ()
     figure: Figure | None = None
+    optional: tuple[str, ...] = ()
 
     @property
     def has_table(self) -> bool:

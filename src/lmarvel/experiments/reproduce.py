@@ -87,7 +87,10 @@ class Request:
         for name in self.without:
             if name not in known:
                 raise ParameterError(f"cannot leave out {name!r}: the structures are {', '.join(sorted(known))}")
-        return [experiment.without(self.without) for experiment in chosen]
+        return [experiment.without([*self.without, *self._not_at_hand(experiment)]) for experiment in chosen]
+
+    def _not_at_hand(self, experiment: Experiment) -> tuple[str, ...]:
+        return experiment.optional if self.networks is None else ()
 
     def _experiment(self, name: str) -> Experiment:
         if name == "sweep":

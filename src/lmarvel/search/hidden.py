@@ -28,20 +28,18 @@ import numpy as np
 
 from lmarvel.graph.paths import bits, members
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import maximal_cliques
-from lmarvel.search.hidden_model import HiddenFits, HiddenModel, regression
+from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest
 from lmarvel.search.orders import settle, turn_families
 from lmarvel.search.record import Record
-from lmarvel.search.regressions import GaussianLocal, Regressions
+from lmarvel.search.regressions import gaussian_regressions
 
 Kind = Literal["latent", "selection"]
 
-_CLIQUES, _REFRESHED, _POLISHED = 20, 12, 4
-_MOST_SETS = 400
+_REFRESHED, _POLISHED = 12, 4
 _ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
 _MISSED = 0.25  # a hidden node that the score misses by less than this share of the price goes
-_START = 0.8  # loadings begin at this share of the leading eigenvector
 
 
 class Change(NamedTuple):
@@ -117,7 +115,7 @@ class HiddenSearch:
             self.record.check()
             candidate = self._made(model, change)
             if candidate is not None:
-                around = _near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
+                around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
                 fresh = self.refresh(candidate, around, sweeps=3)
                 local.append(min(fresh, candidate, key=lambda found: found.score))
         local.sort(key=lambda found: found.score)
@@ -154,15 +152,15 @@ class HiddenSearch:
 
     def _changes(self, model: HiddenModel) -> Iterator[Change]:
         """Iterate over the changes that a round considers."""
-        for nodes in _joined_sets(model):
+        for nodes in joined_sets(model):
             yield from (Change(kind, nodes) for kind in self.kinds)
         for index, inside in enumerate(model.selections):
-            for v in members(_near(model, inside) & ~inside & (1 << model.p) - 1):
+            for v in members(near(model, inside) & ~inside & (1 << model.p) - 1):
                 yield Change("selection", inside | 1 << v, index, v)
 
     def _gain(self, model: HiddenModel, change: Change) -> float:
         """Return by how much a change alters the score, by a rough fit; known as long as nothing near changes."""
-        around = _near(model, change.nodes)
+        around = near(model, change.nodes)
         beside = tuple(mask for mask in model.selections if mask & around)
         key = (change.kind, change.nodes, change.node, beside, *(model.parents[v] for v in members(around)))
         known = self._gains.get(key)
@@ -193,12 +191,12 @@ class HiddenSearch:
         if kind == "selection":
             K: Matrix = np.asarray(np.linalg.inv(model.covariance), dtype=np.float64)[inner]
             V = np.hstack([V, np.zeros((m, 1))])
-            V[nodes, -1] = _leading(K - np.diag(K.diagonal()))
+            V[nodes, -1] = leading(K - np.diag(K.diagonal()))
             return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, rough=True)
         A = np.eye(m) - B
         errors = (A @ model.covariance @ A.T)[inner]
         B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
-        B[nodes, m] = _leading(errors - np.diag(errors.diagonal()) / 2)
+        B[nodes, m] = leading(errors - np.diag(errors.diagonal()) / 2)
         log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
         parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
         return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, rough=True)
@@ -235,11 +233,11 @@ class HiddenSearch:
         if S is None:
             return model
         fits = self.fits
-        best = Regressions(GaussianLocal(S, fits.n, fits.price), model.m)
+        best = gaussian_regressions(S, fits.n, fits.price, fits.compiled)
         found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
         if families:
             found = turn_families(best, found, families, self.record.noise, self.record.check)
-        B, log_variance, scale = _parameters(S, found.parents, model.p)
+        B, log_variance, scale = parameters(S, found.parents, model.p)
         V = model.V * scale[:, None]
         return self._without_idle(fits.fit(found.parents, model.selections, found.order, B, log_variance, V))
 
@@ -295,26 +293,13 @@ class HiddenSearch:
     def _candidates_to_drop(self, model: HiddenModel) -> list[tuple[float, int, int, bool]]:
         """Return the three weakest edges and memberships; none of a degenerate model."""
         with suppress(np.linalg.LinAlgError):
-            return sorted(self._weakest(model))[:3]
+            return sorted(weakest(model, self.fits.n))[:3]
         return []
-
-    def _weakest(self, model: HiddenModel) -> Iterator[tuple[float, int, int, bool]]:
-        """Iterate over (what dropping it would lose, whose, which, of a selection node?) of edges and memberships."""
-        n, Sigma = self.fits.n, model.covariance
-        for v, mask in enumerate(model.parents):
-            near = list(members(mask))
-            if near:
-                inverse = np.linalg.inv(Sigma[np.ix_(near, near)]).diagonal()
-                lost = model.B[v, near] ** 2 / inverse / math.exp(model.log_variance[v])
-                yield from ((n * math.log1p(lost[i]), v, u, False) for i, u in enumerate(near))
-        for index, mask in enumerate(model.selections):
-            for v in members(mask):
-                yield n * math.log1p(model.V[v, index] ** 2 * Sigma[v, v]) / 2, index, v, True
 
     def _without_idle(self, model: HiddenModel) -> HiddenModel:
         """Drop hidden nodes that tie nothing together."""
         while True:
-            idle = next((v for v in range(model.p, model.m) if _is_idle(model, v)), None)
+            idle = next((v for v in range(model.p, model.m) if is_idle(model, v)), None)
             if idle is not None:
                 model = self.without_latent(model, idle)
             elif 0 in model.selections:
@@ -343,58 +328,3 @@ class HiddenSearch:
         selections = model.selections[:index] + model.selections[index + 1 :]
         V = np.delete(model.V, index, axis=1)
         return self.fits.fit(model.parents, selections, model.order, model.B, model.log_variance, V)
-
-
-def _leading(matrix: Matrix) -> Matrix:
-    """Return loadings that explain as much of a symmetric matrix as one vector can."""
-    values, vectors = np.linalg.eigh(matrix)
-    vector = vectors[:, -1]
-    vector = vector * (1.0 if vector[np.abs(vector).argmax()] > 0 else -1.0)
-    return np.asarray(_START * vector * math.sqrt(max(values[-1], 0.05)))
-
-
-def _parameters(S: Matrix, parents: list[int], p: int) -> tuple[Matrix, Matrix, Matrix]:
-    """Return coefficients, logarithms of variances, and scales that give the latent nodes unit variances."""
-    m = len(parents)
-    B, variance = np.zeros((m, m)), np.ones(m)
-    for v, mask in enumerate(parents):
-        B[v, list(members(mask))], variance[v] = regression(S, v, mask)
-    variance = np.maximum(variance, 1e-6)
-    scale = np.ones(m)
-    scale[p:] = np.sqrt(variance[p:])
-    log_variance = np.log(variance)
-    log_variance[p:] = 0.0
-    return B * scale[None, :] / scale[:, None], log_variance, scale
-
-
-def _is_idle(model: HiddenModel, latent: int) -> bool:
-    uses = sum(mask >> latent & 1 for mask in (*model.parents, *model.selections))
-    return uses == 0 or (uses == 1 and not model.parents[latent])
-
-
-def _near(model: HiddenModel, nodes: int) -> int:
-    """Return the nodes with their parents and children."""
-    around = nodes
-    for v, mask in enumerate(model.parents):
-        if nodes >> v & 1:
-            around |= mask
-        elif mask & nodes:
-            around |= 1 << v
-    return around
-
-
-def _joined_sets(model: HiddenModel) -> list[int]:
-    """Return the largest maximal cliques of observed nodes, then the triangles and the edges."""
-    seen = (1 << model.p) - 1
-    adjacent = [mask & seen for mask in model.parents[: model.p]]
-    for v in range(model.p):
-        for u in members(model.parents[v] & seen):
-            adjacent[u] |= 1 << v
-    cliques = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() > 3]
-    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[:_CLIQUES])
-    edges = [(u, v) for v in range(model.p) for u in members(adjacent[v]) if u < v]
-    for u, v in edges:
-        found[1 << u | 1 << v] = None
-    for u, v in edges:
-        found.update(dict.fromkeys(1 << u | 1 << v | 1 << w for w in members(adjacent[u] & adjacent[v]) if w > v))
-    return [nodes for nodes in found if nodes not in model.selections][:_MOST_SETS]

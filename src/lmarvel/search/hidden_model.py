@@ -12,18 +12,13 @@ latent node has error variance 1, which fixes its scale.
 **Blocks.** The likelihood is a product over blocks: the children of a latent node belong together, and so do all
 ancestors of a selection node. A block C is fitted given its outside parents E, as a graph over C and E in which E has
 no edges and unit variances: what that adds is known. A node that is no member of such a block is a regression. Blocks
-are fitted once.
-
-**Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
-dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
-have the expected second derivative 2 (u'Gu~ w'Gw~ + u'Gw~ w'Gu~), G = T Sigma T'. Every parameter is of this form.
-Fisher scoring with these, damped after Levenberg and Marquardt, needs about ten steps.
+are fitted once (:mod:`lmarvel.search.hidden_block`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,12 +26,10 @@ import numpy as np
 
 from lmarvel.graph.paths import closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
+from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
 
-_LEAST_LOG_VARIANCE = math.log(1e-6)
 # Of standardised data: error variances beyond these are no finding.
 _SMALL_LOG_VARIANCE, _LARGE_LOG_VARIANCE = math.log(1e-5), math.log(20.0)
-_MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
-_MAX_STEPS = 60
 
 
 @dataclass(frozen=True)
@@ -73,6 +66,11 @@ class HiddenModel:
     def m(self) -> int:
         """Number of observed and latent nodes."""
         return len(self.parents)
+
+    @property
+    def has_hidden(self) -> bool:
+        """Whether there is a latent or a selection node."""
+        return self.m > self.p or bool(self.selections)
 
     @property
     def degenerate(self) -> bool:
@@ -132,142 +130,6 @@ def blocks(parents: Sequence[int], selections: Sequence[int], p: int) -> list[in
     return merged
 
 
-class BlockProblem:
-    """One block given its outside parents: where its parameters stand, its likelihood and derivatives.
-
-    Parameters are one vector: coefficients, logarithms of error variances, loadings.
-
-    Examples
-    --------
-    >>> R = np.array([[1.0, 0.42, 0.35], [0.42, 1.0, 0.3], [0.35, 0.3, 1.0]])
-    >>> factor = BlockProblem(R, 0b1111, [0b1000, 0b1000, 0b1000, 0], [], p=3)
-    >>> best = factor.fit(np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0]))
-    >>> np.round(best[:3], 3).tolist()                     # 0.7 * 0.6 = 0.42, 0.7 * 0.5 = 0.35, 0.6 * 0.5 = 0.3
-    [0.7, 0.6, 0.5]
-    """
-
-    def __init__(self, R: Matrix, block: int, parents: Sequence[int], selections: Sequence[int], p: int) -> None:
-        observed = (1 << p) - 1
-        outside = 0
-        for v in members(block):
-            outside |= parents[v] & ~block
-        own = list(members(block & observed))
-        self.order = [*own, *members(outside), *members(block & ~observed)]
-        self.n_seen = len(own) + outside.bit_count()
-        self.n_outside = outside.bit_count()
-        self.S = R[np.ix_(self.order[: self.n_seen], self.order[: self.n_seen])]
-        place = {v: i for i, v in enumerate(self.order)}
-        edges = [(place[v], place[u]) for v in members(block) for u in members(parents[v])]
-        chosen = [i for i, mask in enumerate(selections) if mask & block]
-        loadings = [(place[v], i) for i, s in enumerate(chosen) for v in members(selections[s])]
-        self.selections = chosen
-        self.heads, self.tails = _columns(edges)
-        self.loaded, self.loads_on = _columns(loadings)
-        self.n_own = len(own)
-
-    def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
-        """Return the parameters of this block out of those of the whole model."""
-        where = np.array(self.order, dtype=np.intp)
-        chosen = np.array(self.selections, dtype=np.intp)
-        return np.concatenate(
-            [
-                B[where[self.heads], where[self.tails]],
-                log_variance[where[: self.n_own]],
-                V[where[self.loaded], chosen[self.loads_on]],
-            ]
-        )
-
-    def scatter(self, x: Matrix, B: Matrix, log_variance: Matrix, V: Matrix) -> None:
-        """Write the parameters of this block into those of the whole model."""
-        where = np.array(self.order, dtype=np.intp)
-        chosen = np.array(self.selections, dtype=np.intp)
-        edges, own = len(self.heads), self.n_own
-        B[where[self.heads], where[self.tails]] = x[:edges]
-        log_variance[where[:own]] = x[edges : edges + own]
-        V[where[self.loaded], chosen[self.loads_on]] = x[edges + own :]
-
-    def _matrices(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        k, edges, own = len(self.order), len(self.heads), self.n_own
-        A = np.eye(k)
-        A[self.heads, self.tails] -= x[:edges]
-        weight = np.ones(k)
-        weight[:own] = np.exp(-x[edges : edges + own])
-        V = np.zeros((k, len(self.selections)))
-        V[self.loaded, self.loads_on] = x[edges + own :]
-        return A, A * weight[:, None], V
-
-    def _observed(self, A: Matrix, scaled: Matrix, V: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the inverse covariance of what is observed, and T."""
-        K, d = A.T @ scaled + V @ V.T, self.n_seen
-        T = np.eye(len(K), d)
-        if len(K) > d:
-            T[d:] = -np.linalg.solve(K[d:, d:], K[d:, :d])
-        return K[:d] @ T, T
-
-    def value(self, x: Matrix) -> float:
-        """Return minus two log-likelihood per row of the block given its outside parents, without log 2 pi."""
-        inverse, _ = self._observed(*self._matrices(x))
-        try:
-            root = np.linalg.cholesky(inverse)
-        except np.linalg.LinAlgError:
-            return math.inf
-        return float(np.vdot(inverse, self.S) - 2 * np.log(root.diagonal()).sum()) - self.n_outside
-
-    def derivatives(self, x: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the gradient of the value, and its expected second derivatives."""
-        A, scaled, V = self._matrices(x)
-        inverse, T = self._observed(A, scaled, V)
-        Sigma = np.linalg.inv(inverse)
-        Q, G = T @ (Sigma - self.S) @ T.T, T @ Sigma @ T.T
-        one = np.eye(len(self.order))
-        own = slice(0, self.n_own)
-        U = np.concatenate([one[self.tails], A[own], one[self.loaded]]).T
-        W = np.concatenate([-scaled[self.heads], -0.5 * scaled[own], V.T[self.loads_on]]).T
-        gradient = -2 * np.einsum("ij,ij->j", U, Q @ W)
-        GU, GW = G @ U, G @ W
-        mixed = U.T @ GW
-        return gradient, 2 * ((U.T @ GU) * (W.T @ GW) + mixed * mixed.T)
-
-    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = _MAX_STEPS) -> Matrix:
-        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring."""
-        value, damping = self.value(x), 1e-3
-        edges, own = len(self.heads), self.n_own
-        for _ in range(max_steps):
-            try:
-                gradient, information = self.derivatives(x)
-            except np.linalg.LinAlgError:  # at the border, where a variance is next to nothing: no way on from here
-                return x
-            scale = np.maximum(information.diagonal(), 1e-8)
-            improved = False
-            while damping < 1e8:
-                try:
-                    step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
-                except np.linalg.LinAlgError:
-                    damping *= 8.0
-                    continue
-                trial = x + step
-                variances = trial[edges : edges + own]
-                np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
-                new = self.value(trial)
-                if new < value:
-                    improved = True
-                    break
-                if -gradient @ step < tolerance:
-                    return x
-                damping *= 8.0
-            if not improved:
-                return x
-            gained, x, value = value - new, trial, new
-            damping = max(damping / 8.0, 1e-9)
-            if gained < tolerance:
-                break
-        return x
-
-
-def _columns(pairs: Sequence[tuple[int, int]]) -> Iterator[np.ndarray]:
-    return (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
-
-
 class HiddenFits:
     """Fits models to a correlation matrix; blocks and regressions are remembered.
 
@@ -279,6 +141,8 @@ class HiddenFits:
         Rows.
     price : float
         What a parameter costs.
+    compiled : bool
+        Whether compiled code may be used.
 
     Examples
     --------
@@ -289,10 +153,11 @@ class HiddenFits:
     True
     """
 
-    def __init__(self, correlation: Matrix, n: float, price: float) -> None:
+    def __init__(self, correlation: Matrix, n: float, price: float, compiled: bool = True) -> None:
         self.correlation = correlation
         self.n = n
         self.price = price
+        self.compiled = compiled
         self.p = len(correlation)
         self.fits = 0  # blocks fitted so far
         self._known: dict[tuple[int, ...], tuple[Matrix, float, bool]] = {}
@@ -346,15 +211,15 @@ class HiddenFits:
         tied = (selections[s] for s in problem.selections)
         key = (block, *(parents[v] for v in members(block)), -1, *tied)
         known = self._known.get(key)
-        x = problem.gather(*start)
-        if known is not None and not problem.value(x) < known[1]:  # else another maximum may be near
+        x, likelihood = problem.gather(*start), problem.likelihood(self.compiled)
+        if known is not None and not likelihood.value(x) < known[1]:  # else another maximum may be near
             if rough or not known[2]:
                 return known[:2]
             x = known[0]
-        tolerance, most = (0.05 / self.n, 25) if rough else (1e-3 / self.n, _MAX_STEPS)
-        x = problem.fit(x, tolerance, most)
+        tolerance, most = (0.05 / self.n, 25) if rough else (1e-3 / self.n, MAX_STEPS)
+        x = likelihood.fit(x, tolerance, most)
         self.fits += 1
-        self._known[key] = x, problem.value(x), rough
+        self._known[key] = x, likelihood.value(x), rough
         return self._known[key][:2]
 
     def _regression(self, v: int, parents: int) -> tuple[Matrix, float]:

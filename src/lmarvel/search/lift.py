@@ -31,11 +31,12 @@ from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.lifting import MARGIN, Lifting
-from lmarvel.search.orders import Order, search_orders
+from lmarvel.search.orders import search_orders
 from lmarvel.search.record import OutOfTime, Progress, Record
-from lmarvel.search.regressions import GaussianLocal, Regressions
+from lmarvel.search.regressions import gaussian_regressions
 from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.support import pag_of
+from lmarvel.search.sweeper import Order
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FAR_BEHIND = 6  # edges
@@ -95,6 +96,7 @@ def lift(
     seed: int = 0,
     deadline: float = math.inf,
     progress: Progress | None = None,
+    compiled: bool = True,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -117,6 +119,8 @@ def lift(
         :class:`~lmarvel.search.record.OutOfTime` is raised.
     progress : callable, optional
         Called with ("order", "lift" or "hidden", steps done, steps).
+    compiled : bool
+        Whether compiled code may be used. What is found is the same.
 
     Examples
     --------
@@ -133,6 +137,7 @@ def lift(
     R = R[np.ix_(columns, columns)]
     rng = np.random.default_rng(seed)
     search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
+    search.compiled = compiled
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
     search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
     if not search.found:
@@ -173,6 +178,7 @@ class _Search:
             self.kinds.append("selection")
         if latents:
             self.kinds.append("latent")
+        self.compiled = True
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: HiddenSearch | None = None
         self.found: list[_Found] = []
@@ -195,8 +201,7 @@ class _Search:
     # --- the stages -------------------------------------------------------------------------------------
 
     def _orders(self) -> Order:
-        local = GaussianLocal(self.R, self.n, self.price)
-        best = Regressions(local, len(self.R))
+        best = gaussian_regressions(self.R, self.n, self.price, self.compiled)
         self.record.report("order", 0, 1)
 
         def see(order: Order) -> None:
@@ -240,14 +245,12 @@ class _Search:
     def _hidden(self, order: Order) -> None:
         if not self.kinds:
             return
-        fits = HiddenFits(self.R, self.n, self.price)
+        fits = HiddenFits(self.R, self.n, self.price, self.compiled)
         self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
         try:
             self.hidden.run(fits.of_dag(order.parents, order.order))
         finally:
-            for model in self.hidden.met:
-                if (model.m > model.p or model.selections) and not model.degenerate:
-                    self.found.append(self._of_model(model))
+            self._keep_models([model for model in self.hidden.met if model.has_hidden and not model.degenerate])
 
     # --- answers ----------------------------------------------------------------------------------------
 
@@ -258,6 +261,20 @@ class _Search:
         names = tuple(f"X{v}" for v in range(len(graph)))
         mag = np.asarray(maximal(names, direct_chordal(graph).marks())[0].marks)
         return _Found(score, mag, pag_of(mag, self.selection), stage)
+
+    def _keep_models(self, models: list[HiddenModel]) -> None:
+        """Keep the best models that need selection and the best that need none; no others need a PAG."""
+        marks = [projected(model) for model in models]
+        for model, mag in zip(models, marks, strict=True):
+            self.record.see_marks(model.score, mag)
+        answers: dict[int, _Found] = {}
+        best: dict[bool, float] = {}
+        for i in sorted(range(len(models)), key=lambda i: models[i].score):
+            if len(best) == 2 and models[i].score > max(best.values()) + self.record.noise:
+                break
+            answers[i] = answer = self._of_model(models[i], marks[i])
+            best.setdefault(answer.needs_selection, answer.score)
+        self.found += [answers[i] for i in sorted(answers)]
 
     def choose(self) -> tuple[_Found, float]:
         """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
@@ -309,11 +326,13 @@ class _Search:
             return answer, []
         self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
         model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
-        return (answer if model is answer.model else self._of_model(model)), nodes
-
-    def _of_model(self, model: HiddenModel) -> _Found:
+        if model is answer.model:
+            return answer, nodes
         mag = projected(model)
         self.record.see_marks(model.score, mag)
+        return self._of_model(model, mag), nodes
+
+    def _of_model(self, model: HiddenModel, mag: Marks) -> _Found:
         return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
 
 

@@ -11,21 +11,17 @@ takes the variables in turn and moves each to its best place; sweeps are repeate
 
 A sweep cannot turn a whole family: for v with two parents or more, *families* puts v and then its parents in front and
 sweeps again.
-
-**What a sweep need not ask.** Let v stand at a place and w elsewhere. Only the side of w on which v stands can
-change. If v comes before w now, w without v has the same parents unless v was taken on the way to them; if v comes
-after w, w with v has the same parents unless v is tempting there. So most scores are known without asking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from lmarvel.graph.paths import bits, members
-from lmarvel.search.regressions import Family, Matrix, Regressions
+from lmarvel.graph.paths import members
+from lmarvel.search.regressions import Families, Matrix
+from lmarvel.search.sweeper import Order
 
 NOISE = 1e-6  # differences of scores below this are rounding
 MAX_SWEEPS = 30
@@ -38,69 +34,8 @@ def nothing() -> None:
     """Check nothing."""
 
 
-class Order(NamedTuple):
-    """An order of the variables, the parents of each (by variable), and the score of that DAG."""
-
-    order: list[int]
-    parents: list[int]
-    score: float
-
-
-class _Sweeper:
-    """An order with the family of each variable, while variables are moved."""
-
-    def __init__(self, best: Regressions, order: Iterable[int]) -> None:
-        self.best = best
-        self.order = list(order)
-        self.family: dict[int, Family] = {}
-        self._refresh(0, len(self.order), 0)
-
-    def _refresh(self, start: int, stop: int, before: int) -> None:
-        """Choose the families again at some places; ``before`` are the predecessors of the first of them."""
-        for v in self.order[start:stop]:
-            self.family[v] = self.best(v, before)
-            before |= 1 << v
-
-    def move(self, v: int, noise: float) -> bool:
-        """Move v to its best place; tell whether it moved."""
-        best, family, at = self.best, self.family, self.order.index(v)
-        bit = 1 << v
-        others = self.order[:at] + self.order[at + 1 :]
-        own = best(v, 0)
-        # The change of the total against all others being after v; then v passes them one by one.
-        total, before = own.score, 0
-        totals = [total]
-        for place, w in enumerate(others):
-            now = family[w]
-            if place < at:  # v comes after w now
-                if now.tempting & bit:
-                    total += now.score - best(w, before | bit).score
-            elif now.taken & bit:
-                total += best(w, before).score - now.score
-            w_bit = 1 << w
-            before |= w_bit
-            if own.tempting & w_bit:
-                after = best(v, before)
-                total += after.score - own.score
-                own = after
-            totals.append(total)
-        place = min(range(len(totals)), key=totals.__getitem__)
-        if not totals[place] < totals[at] - noise:
-            return False
-        self.order = [*others[:place], v, *others[place:]]
-        first, last = min(at, place), max(at, place)
-        self._refresh(first, last + 1, bits(self.order[:first]))
-        return True
-
-    def result(self) -> Order:
-        parents = [0] * self.best.n_variables
-        for v, family in self.family.items():
-            parents[v] = family.parents
-        return Order(self.order, parents, sum(self.family[v].score for v in self.order))
-
-
 def settle(
-    best: Regressions,
+    best: Families,
     order: Sequence[int],
     max_sweeps: int = MAX_SWEEPS,
     only: int = -1,
@@ -111,26 +46,24 @@ def settle(
 
     Examples
     --------
-    >>> from lmarvel.search.regressions import GaussianLocal
+    >>> from lmarvel.search.regressions import GaussianLocal, Regressions
     >>> R = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])     # 0 --> 2 <-- 1
     >>> settle(Regressions(GaussianLocal(R, 500, 12.4), 3), [2, 0, 1]).parents == [0, 0, 0b011]
     True
     """
-    sweeper = _Sweeper(best, order)
+    sweeper = best.sweeper(order)
     for _ in range(max_sweeps):
         moved = False
-        for v in list(sweeper.order):
+        for v in sweeper.result()[0]:
             if only >> v & 1:
                 check()
                 moved |= sweeper.move(v, noise)
         if not moved:
             break
-    return sweeper.result()
+    return Order(*sweeper.result())
 
 
-def turn_families(
-    best: Regressions, found: Order, rounds: int = 2, noise: float = NOISE, check: Check = nothing
-) -> Order:
+def turn_families(best: Families, found: Order, rounds: int = 2, noise: float = NOISE, check: Check = nothing) -> Order:
     """Put a variable and then its parents in front and settle again, for all variables, until that does not help."""
     for _ in range(rounds):
         start = found.score
@@ -164,7 +97,7 @@ def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[i
     return order[::-1]
 
 
-def forward(best: Regressions, check: Check = nothing) -> list[int]:
+def forward(best: Families, check: Check = nothing) -> list[int]:
     """Append the variable that loses least by having only the earlier ones as parents."""
     everything = (1 << best.n_variables) - 1
     final = []
@@ -176,14 +109,14 @@ def forward(best: Regressions, check: Check = nothing) -> list[int]:
     while len(order) < best.n_variables:
         check()
         left = members(everything & ~before)
-        chosen = min(left, key=lambda u: (best(u, before).score - final[u], u))
+        chosen = min(left, key=lambda u: (round(best(u, before).score - final[u], 6), u))  # equals by number
         order.append(chosen)
         before |= 1 << chosen
     return order
 
 
 def search_orders(
-    best: Regressions,
+    best: Families,
     covariance: Matrix,
     n: float,
     noise: float = NOISE,
@@ -192,7 +125,7 @@ def search_orders(
     more: Iterable[Sequence[int]] = (),
 ) -> Order:
     """Return the best DAG that sweeps from the five fixed orders, and from ``more``, and then families, find."""
-    price = best.local.price
+    price = best.price
     by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
     last = smallest_boundary_last(covariance, n, price)
     found: Order | None = None
@@ -200,7 +133,7 @@ def search_orders(
         settled = settle(best, order, noise=noise, check=check)
         if report is not None:
             report(settled)
-        if found is None or settled.score < found.score:
+        if found is None or settled.score < found.score - noise:
             found = settled
     assert found is not None
     return turn_families(best, found, noise=noise, check=check)

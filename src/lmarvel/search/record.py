@@ -76,9 +76,11 @@ class Record:
             self._thin()
 
     def see_marks(self, score: float, marks: Marks) -> None:
-        """Keep a graph that is given by its marks."""
+        """Keep a graph that is given by its marks, with the best of its scores."""
         self.best = min(self.best, score)
-        self._marks[marks.tobytes()] = (score, marks)
+        key = marks.tobytes()
+        if key not in self._marks or score < self._marks[key][0]:
+            self._marks[key] = (score, marks)
 
     def _thin(self) -> None:
         kept = sorted(self._graphs.items(), key=lambda item: item[1])[:MOST]

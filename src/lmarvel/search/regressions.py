@@ -23,15 +23,20 @@ best order score search and grow-shrink trees, NeurIPS 2023.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.engine import load
 from lmarvel.graph.paths import members
 from lmarvel.score.district import LOG_2PI
+from lmarvel.search.sweeper import Family, ReadableSweeper, Sweeper
 
 Matrix = NDArray[np.float64]
+
+_compiled = load("_search")
 
 _LEAST_VARIANCE = 1e-10  # a variable with less than this left is determined by the others
 
@@ -143,13 +148,17 @@ class GaussianLocal:
         return 1 << near[worst] if self.n * math.log1p(lost[worst]) < self.price - 1e-9 else 0
 
 
-class Family(NamedTuple):
-    """The parents of a variable among its predecessors; what could change the choice, see the module."""
+class Families(Protocol):
+    """The choice of parents of every variable among any predecessors."""
 
-    score: float
-    parents: int
-    taken: int
-    tempting: int
+    n_variables: int
+    price: float
+
+    def __call__(self, v: int, predecessors: int) -> Family:
+        """Return the parents of v among its predecessors."""
+
+    def sweeper(self, order: Iterable[int]) -> Sweeper:
+        """Return an order in which variables can be moved."""
 
 
 class Regressions:
@@ -165,6 +174,7 @@ class Regressions:
 
     def __init__(self, local: Local, n: int) -> None:
         self.local = local
+        self.price = local.price
         self.n_variables = n
         self._families: list[dict[int, Family]] = [{} for _ in range(n)]
         self._additions: list[dict[int, tuple[float, list[int]]]] = [{} for _ in range(n)]
@@ -177,6 +187,10 @@ class Regressions:
         if family is None:
             family = memory[predecessors] = self._walk(v, predecessors)
         return family
+
+    def sweeper(self, order: Iterable[int]) -> Sweeper:
+        """Return an order in which variables can be moved."""
+        return ReadableSweeper(self, self.n_variables, order)
 
     def _walk(self, v: int, predecessors: int) -> Family:
         lists = self._additions[v]
@@ -209,3 +223,36 @@ class Regressions:
         if parents != grown:
             value = self.local.value(v, parents)
         return parents, value + self.local.price * parents.bit_count()
+
+
+class CompiledRegressions:
+    """The same from a covariance matrix, compiled (``engine/orders.hpp``)."""
+
+    def __init__(self, covariance: Matrix, n: float, price: float) -> None:
+        self._engine = _compiled.Regressions(covariance, n, price)
+        self.n_variables = len(covariance)
+        self.price = price
+
+    def __call__(self, v: int, predecessors: int) -> Family:
+        """Return the parents of v among its predecessors."""
+        return Family(*self._engine(v, predecessors))
+
+    def sweeper(self, order: Iterable[int]) -> Sweeper:
+        """Return an order in which variables can be moved."""
+        sweeper: Sweeper = self._engine.sweeper(order)
+        return sweeper
+
+
+def gaussian_regressions(covariance: Matrix, n: float, price: float, compiled: bool = True) -> Families:
+    """Return the regressions of a table: compiled, where that was built, is allowed, and holds so many variables.
+
+    Examples
+    --------
+    >>> R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
+    >>> fast, readable = (gaussian_regressions(R, 100, 9.5, compiled) for compiled in (True, False))
+    >>> fast(0, 0b110).parents == readable(0, 0b110).parents == 0b010
+    True
+    """
+    if compiled and _compiled is not None and len(covariance) <= _compiled.MAX_VARIABLES:
+        return CompiledRegressions(covariance, n, price)
+    return Regressions(GaussianLocal(covariance, n, price), len(covariance))

@@ -1,0 +1,182 @@
+"""The likelihood of one block of a DAG with latent and selection nodes, and its maximum.
+
+The model is that of :mod:`lmarvel.search.hidden_model`. With a block C given its outside parents E, a graph over C and
+E in which E has no edges and unit variances, the inverse covariance is K = (I - B)' D^-1 (I - B) + V V'.
+
+**Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
+dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
+have the expected second derivative 2 (u'Gu~ w'Gw~ + u'Gw~ w'Gu~), G = T Sigma T'. Every parameter is of this form.
+Fisher scoring with these, damped after Levenberg and Marquardt, needs about ten steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from lmarvel.engine import load
+from lmarvel.graph.paths import members
+from lmarvel.score.district import Matrix
+
+_compiled = load("_search")
+_LEAST_LOG_VARIANCE = math.log(1e-6)
+_MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
+MAX_STEPS = 60
+
+
+class Likelihood(Protocol):
+    """The likelihood of a block as a function of its parameters."""
+
+    def value(self, x: Matrix) -> float:
+        """Return minus two log-likelihood per row, without log 2 pi."""
+
+    def fit(self, x: Matrix, tolerance: float, max_steps: int) -> Matrix:
+        """Return the parameters of a maximum, from a start."""
+
+
+class BlockProblem:
+    """One block given its outside parents: where its parameters stand, its likelihood and derivatives.
+
+    Parameters are one vector: coefficients, logarithms of error variances, loadings.
+
+    Examples
+    --------
+    >>> R = np.array([[1.0, 0.42, 0.35], [0.42, 1.0, 0.3], [0.35, 0.3, 1.0]])
+    >>> factor = BlockProblem(R, 0b1111, [0b1000, 0b1000, 0b1000, 0], [], p=3)
+    >>> best = factor.fit(np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0]))
+    >>> np.round(best[:3], 3).tolist()                     # 0.7 * 0.6 = 0.42, 0.7 * 0.5 = 0.35, 0.6 * 0.5 = 0.3
+    [0.7, 0.6, 0.5]
+    """
+
+    def __init__(self, R: Matrix, block: int, parents: Sequence[int], selections: Sequence[int], p: int) -> None:
+        observed = (1 << p) - 1
+        outside = 0
+        for v in members(block):
+            outside |= parents[v] & ~block
+        own = list(members(block & observed))
+        self.order = [*own, *members(outside), *members(block & ~observed)]
+        self.n_seen = len(own) + outside.bit_count()
+        self.n_outside = outside.bit_count()
+        self.S = R[np.ix_(self.order[: self.n_seen], self.order[: self.n_seen])]
+        place = {v: i for i, v in enumerate(self.order)}
+        edges = [(place[v], place[u]) for v in members(block) for u in members(parents[v])]
+        chosen = [i for i, mask in enumerate(selections) if mask & block]
+        loadings = [(place[v], i) for i, s in enumerate(chosen) for v in members(selections[s])]
+        self.selections = chosen
+        self.heads, self.tails = _columns(edges)
+        self.loaded, self.loads_on = _columns(loadings)
+        self.n_own = len(own)
+
+    def likelihood(self, compiled: bool = True) -> Likelihood:
+        """Return what tells and maximises the likelihood: compiled (``engine/blocks.hpp``), if possible, or this."""
+        if not compiled or _compiled is None:
+            return self
+        sizes = self.n_own, len(self.order), len(self.selections)
+        ends = self.heads, self.tails, self.loaded, self.loads_on
+        found: Likelihood = _compiled.BlockLikelihood(self.S, *sizes, *ends)
+        return found
+
+    def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
+        """Return the parameters of this block out of those of the whole model."""
+        where = np.array(self.order, dtype=np.intp)
+        chosen = np.array(self.selections, dtype=np.intp)
+        return np.concatenate(
+            [
+                B[where[self.heads], where[self.tails]],
+                log_variance[where[: self.n_own]],
+                V[where[self.loaded], chosen[self.loads_on]],
+            ]
+        )
+
+    def scatter(self, x: Matrix, B: Matrix, log_variance: Matrix, V: Matrix) -> None:
+        """Write the parameters of this block into those of the whole model."""
+        where = np.array(self.order, dtype=np.intp)
+        chosen = np.array(self.selections, dtype=np.intp)
+        edges, own = len(self.heads), self.n_own
+        B[where[self.heads], where[self.tails]] = x[:edges]
+        log_variance[where[:own]] = x[edges : edges + own]
+        V[where[self.loaded], chosen[self.loads_on]] = x[edges + own :]
+
+    def _matrices(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        k, edges, own = len(self.order), len(self.heads), self.n_own
+        A = np.eye(k)
+        A[self.heads, self.tails] -= x[:edges]
+        weight = np.ones(k)
+        weight[:own] = np.exp(-x[edges : edges + own])
+        V = np.zeros((k, len(self.selections)))
+        V[self.loaded, self.loads_on] = x[edges + own :]
+        return A, A * weight[:, None], V
+
+    def _observed(self, A: Matrix, scaled: Matrix, V: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the inverse covariance of what is observed, and T."""
+        K, d = A.T @ scaled + V @ V.T, self.n_seen
+        T = np.eye(len(K), d)
+        if len(K) > d:
+            T[d:] = -np.linalg.solve(K[d:, d:], K[d:, :d])
+        return K[:d] @ T, T
+
+    def value(self, x: Matrix) -> float:
+        """Return minus two log-likelihood per row of the block given its outside parents, without log 2 pi."""
+        inverse, _ = self._observed(*self._matrices(x))
+        try:
+            root = np.linalg.cholesky(inverse)
+        except np.linalg.LinAlgError:
+            return math.inf
+        return float(np.vdot(inverse, self.S) - 2 * np.log(root.diagonal()).sum()) - self.n_outside
+
+    def derivatives(self, x: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the gradient of the value, and its expected second derivatives."""
+        A, scaled, V = self._matrices(x)
+        inverse, T = self._observed(A, scaled, V)
+        Sigma = np.linalg.inv(inverse)
+        Q, G = T @ (Sigma - self.S) @ T.T, T @ Sigma @ T.T
+        one = np.eye(len(self.order))
+        own = slice(0, self.n_own)
+        U = np.concatenate([one[self.tails], A[own], one[self.loaded]]).T
+        W = np.concatenate([-scaled[self.heads], -0.5 * scaled[own], V.T[self.loads_on]]).T
+        gradient = -2 * np.einsum("ij,ij->j", U, Q @ W)
+        GU, GW = G @ U, G @ W
+        mixed = U.T @ GW
+        return gradient, 2 * ((U.T @ GU) * (W.T @ GW) + mixed * mixed.T)
+
+    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = MAX_STEPS) -> Matrix:
+        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring."""
+        value, damping = self.value(x), 1e-3
+        edges, own = len(self.heads), self.n_own
+        for _ in range(max_steps):
+            try:
+                gradient, information = self.derivatives(x)
+            except np.linalg.LinAlgError:  # at the border, where a variance is next to nothing: no way on from here
+                return x
+            scale = np.maximum(information.diagonal(), 1e-8)
+            improved = False
+            while damping < 1e8:
+                try:
+                    step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
+                except np.linalg.LinAlgError:
+                    damping *= 8.0
+                    continue
+                trial = x + step
+                variances = trial[edges : edges + own]
+                np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
+                new = self.value(trial)
+                if new < value:
+                    improved = True
+                    break
+                if -gradient @ step < tolerance:
+                    return x
+                damping *= 8.0
+            if not improved:
+                return x
+            gained, x, value = value - new, trial, new
+            damping = max(damping / 8.0, 1e-9)
+            if gained < tolerance:
+                break
+        return x
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> Iterator[np.ndarray]:
+    return (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
