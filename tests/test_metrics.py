@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmarvel import PAG, GraphError, mag_to_pag
-from lmarvel.metrics import MARKS, Rate, compare_graphs, structural_hamming_distance
+from lmarvel import MAG, PAG, GraphError, mag_to_pag
+from lmarvel.metrics import MARKS, Rate, compare_boundaries, compare_graphs, structural_hamming_distance
 from tests.generators import random_mag, shuffled
 
 TRUTH = PAG.from_edges("A o-> C", "B o-> C", "C --> D", "D --- E")
@@ -75,3 +75,23 @@ def test_other_variables_are_refused():
 def test_a_name_that_would_break_the_message_stands_in_quotes():
     with pytest.raises(GraphError, match=r'learned only: "a\\nb"; true only: C\)'):
         compare_graphs(PAG.from_edges(nodes=["a\nb"]), PAG.from_edges(nodes=["C"]))
+
+
+# --- Markov boundaries ------------------------------------------------------------------------------------
+
+
+def test_boundaries_are_scored_by_member():
+    truth = MAG.from_edges("A --> C", "B --> C", "C --> D")
+    right = {v: truth.markov_boundary(v) for v in truth.names}
+    assert compare_boundaries(right, truth) == Rate(8, 8, 8)
+    wrong = right | {"A": {"C", "D"}, "D": ["A", "C"]}
+    assert compare_boundaries(wrong, truth) == Rate(7, 9, 8)
+    assert compare_boundaries(dict.fromkeys("ABCD", ()), truth).recall == 0
+
+
+def test_boundaries_over_other_variables_are_refused():
+    truth = MAG.from_edges("A --> C", "B --> C")
+    with pytest.raises(GraphError, match=r"different variables \(true only: C\)"):
+        compare_boundaries({"A": ["B"], "B": ["A"]}, truth)
+    with pytest.raises(GraphError, match="a boundary holds X, which is no variable of the true graph"):
+        compare_boundaries({"A": ["X"], "B": [], "C": []}, truth)

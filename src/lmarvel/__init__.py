@@ -14,9 +14,10 @@ from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMa
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.estimators.many import Replicates, learn_many
 from lmarvel.explanation import Explanation, Reason
-from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG, is_chordal_undirected
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.graph.removability import NotRemovable, removable, why_not_removable
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
 from lmarvel.result import Discovery, Statistics
 from lmarvel.score.ricf import bic
@@ -51,6 +52,7 @@ __all__ = [
     "Mark",
     "MixedGraph",
     "Moments",
+    "NotRemovable",
     "ParameterError",
     "Reason",
     "Replicates",
@@ -60,9 +62,12 @@ __all__ = [
     "bic",
     "explain_invalid",
     "find_sepset",
+    "is_chordal_undirected",
     "learn_many",
     "mag_to_pag",
     "markov_equivalent",
     "moments_of",
     "pag_to_mag",
+    "removable",
+    "why_not_removable",
 ]

@@ -158,7 +158,7 @@ def test_a_cyclic_edge_list_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("table3",), "unknown experiment 'table3': choose from table1, table2, figure2, figure3, all"),
+        (("table3",), "unknown experiment 'table3': choose from table1, table2, figure3, figure4, all"),
         (("table2", "--methods", "pc"), "unknown method 'pc': choose from lmarvel"),
         (("table2", "--without", "asia"), "cannot leave out 'asia'"),
         (("table1",), "the structure carpo is not part of the package"),

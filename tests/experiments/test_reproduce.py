@@ -69,7 +69,7 @@ def test_a_run_says_what_a_fit_by_hand_says():
 
 
 def test_the_true_graph_is_the_same_for_every_method_and_sample_size():
-    settings = [s for s in EXPERIMENTS["figure3"].settings if s.panel == "alarm"]
+    settings = [s for s in EXPERIMENTS["figure4"].settings if s.panel == "alarm"]
     structure = str(load_network("alarm"))
     studies = [draw(Job(s, m, 4), 9, structure)[0] for s in settings for m in ("lmarvel", "fci")]
     assert len({(study.latent, study.selection) for study in studies}) == 1
@@ -240,19 +240,19 @@ def test_tables_show_ours_and_the_papers(tmp_path):
 
 
 def test_figures_are_drawn(tmp_path, monkeypatch):
-    small = EXPERIMENTS["figure2"]
+    small = EXPERIMENTS["figure3"]
     sizes = tuple(s for s in small.settings if s.variables <= 40)
-    changed = {**EXPERIMENTS, "figure2": replace(small, reps=1, settings=sizes)}
+    changed = {**EXPERIMENTS, "figure3": replace(small, reps=1, settings=sizes)}
     monkeypatch.setattr(module, "EXPERIMENTS", changed)
-    ask = Request(["figure2"], tmp_path, methods=["lmarvel", "mbcs"], workers=1)
+    ask = Request(["figure3"], tmp_path, methods=["lmarvel", "mbcs"], workers=1)
     names = [p.name for p in reproduce(ask)]
-    assert names == ["runs.csv", "figure2.csv", "figure2.png", "figure2.svg"]
-    assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
-    pictures = [(tmp_path / f"figure2.{ending}").read_bytes() for ending in ("png", "svg")]
+    assert names == ["runs.csv", "figure3.csv", "figure3.png", "figure3.svg"]
+    assert (tmp_path / "figure3.png").read_bytes().startswith(b"\x89PNG")
+    pictures = [(tmp_path / f"figure3.{ending}").read_bytes() for ending in ("png", "svg")]
     assert b"<svg" in pictures[1]
     reproduce(ask)
-    assert pictures == [(tmp_path / f"figure2.{ending}").read_bytes() for ending in ("png", "svg")]
-    assert (tmp_path / "figure2.png").stat().st_size > 20_000
+    assert pictures == [(tmp_path / f"figure3.{ending}").read_bytes() for ending in ("png", "svg")]
+    assert (tmp_path / "figure3.png").stat().st_size > 20_000
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
     [
         (
             {"experiments": ["table7"]},
-            "unknown experiment 'table7': choose from table1, table2, figure2, figure3, all, accuracy",
+            "unknown experiment 'table7': choose from table1, table2, figure3, figure4, all, accuracy",
         ),
         ({"experiments": []}, "no experiment to run"),
         ({"methods": ["lmarvle"]}, "unknown method 'lmarvle': choose from lmarvel"),
@@ -312,4 +312,4 @@ def test_settings_are_written_for_the_reader(tmp_path):
 
 def test_all_are_the_papers():
     names = [experiment.name for experiment in Request(["all"], "out").check()]
-    assert names == ["table1", "table2", "figure2", "figure3"]
+    assert names == ["table1", "table2", "figure3", "figure4"]

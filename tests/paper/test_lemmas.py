@@ -8,8 +8,7 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from lmarvel import MAG
-from lmarvel.graph.kinds import is_chordal_undirected
+from lmarvel import MAG, is_chordal_undirected, why_not_removable
 from tests.generators import mags
 from tests.paper import literal
 from tests.paper.census import Census, all_classes, all_mags, sample_of_mags, subsets
@@ -159,11 +158,30 @@ def test_lemma_5_such_an_x_is_in_every_separating_set() -> None:
 def test_lemma_6_removal_blocks_and_opens_no_other_path() -> None:
     for mag in (*all_mags().mags, *sample_of_mags().mags[::250]):
         for x in removals(mag):
-            rest = mag.subgraph(others(mag, x))
-            for y, z in combinations(rest.names, 2):
-                for path in literal.paths(rest, y, z):
-                    for w in subsets(others(rest, y, z)):
-                        assert literal.is_connecting(mag, path, w) == literal.is_connecting(rest, path, w)
+            check_lemma_6(mag, x)
+
+
+def check_lemma_6(mag: MAG, x: str) -> None:
+    rest = mag.subgraph(others(mag, x))
+    for y, z in combinations(rest.names, 2):
+        for path in literal.paths(rest, y, z):
+            for w in subsets(others(rest, y, z)):
+                assert literal.is_connecting(mag, path, w) == literal.is_connecting(rest, path, w)
+
+
+def test_lemma_6_needs_condition_1_only() -> None:
+    """The proof of Theorem 1 uses Lemma 6 to show that X is removable, which Lemma 6 assumes: a circle.
+
+    It is a harmless one. Lemma 6 rests on Lemma 1 alone, and what that assumes follows from Condition 1 of Theorem 1.
+    """
+    for mag in (*all_mags().mags, *sample_of_mags().mags[::250]):
+        for x in mag.names:
+            witness = why_not_removable(mag, x)
+            if witness is not None and witness.condition == 1:
+                continue
+            assert all(mag.parents(x) <= mag.parents(z) for z in mag.children(x))
+            check_lemma_6(mag, x)
+    check_lemma_6(MAG.from_edges("X --> V", "V <-> W", "Y --> W", "X --> Z", "V --> Z", "W --> Z"), "X")
 
 
 # --- Lemma 7: V0, V1, X, V2 on a path, X no collider, V1 and V2 adjacent: if leaving X out changes whether V1 is a
@@ -201,6 +219,14 @@ def check_lemma_8(mag: MAG) -> None:
         for extra in subsets(others(mag, *cycle)[:4]):
             part = mag.subgraph([*cycle, *extra])
             assert not any(part.is_removable(v) for v in cycle)
+
+
+def test_lemma_8_is_false_for_triangles() -> None:
+    """The definition of a non-chordal cycle gives no length; read so, a triangle is one, and Lemma 8 fails."""
+    triangle = MAG.from_edges("A --- B", "B --- C", "C --- A")
+    assert all(triangle.adjacent(v) == triangle.neighbors(v) for v in triangle.names)  # no other edge: "non-chordal"
+    assert removals(triangle) == ["A", "B", "C"]
+    assert is_chordal_undirected(triangle)
 
 
 def test_lemma_8_no_vertex_of_a_chordless_cycle_is_removable() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from lmarvel import MAG, LMarvel, MSeparation
-from lmarvel.graph.kinds import is_chordal_undirected
+from lmarvel import MAG, LMarvel, MSeparation, is_chordal_undirected
 from lmarvel.trace import Removed
 from tests.generators import Study, mags, studies
 from tests.paper.census import all_classes, all_mags, sample_of_mags
@@ -42,3 +41,18 @@ def test_lmarvel_removes_small_boundaries_only(study: Study) -> None:
         found = LMarvel(test=MSeparation(mag), assume_chordal=True).fit().result_
         assert all(len(e.boundary) <= most for e in found.trace if isinstance(e, Removed))
         assert all(size <= most for phase in ("adjacency", "removability") for size in found.stats.tests.get(phase, {}))
+
+
+# The paper bounds the conditioning sets of FindAdjacent and IsRemovable, and says nothing of UpdateMb.
+BEYOND = MAG.from_edges(
+    "V3 --> V0", "V4 --> V0", "V5 --> V0", "V2 --> V3", "V2 --- V4", "V3 --> V8", "V3 --> V9", "V4 --> V8", "V9 --> V8"
+)
+
+
+def test_boundaries_are_updated_given_sets_larger_than_the_bound() -> None:
+    """UpdateMb conditions on the boundary of another variable than the removable one, which can be larger."""
+    assert is_chordal_undirected(BEYOND)
+    assert BEYOND.delta_plus_in() == 3
+    tests = LMarvel(test=MSeparation(BEYOND), assume_chordal=True, faithful=True).fit().result_.stats.tests
+    assert max(tests["update"]) == 4
+    assert max(*tests["adjacency"], *tests["removability"]) <= 3

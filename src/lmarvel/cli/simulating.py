@@ -1,19 +1,16 @@
-"""The commands that make data with known truth: simulate and reproduce."""
+"""The command that makes data with known truth: simulate."""
 
 from __future__ import annotations
 
 import math
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lmarvel.atomic import OutputError, check_writable, write_text
-from lmarvel.cli.app import app, interruptible
+from lmarvel.cli.app import app
 from lmarvel.cli.options import Quiet
 from lmarvel.errors import ParameterError
 from lmarvel.graph.marks import counted, quote, readable
@@ -62,7 +59,7 @@ def simulate(
     _check_least(
         variables=(variables, 2), latent=(latent, 0), selection=(selection, 0), rows=(rows, 1), states=(states, 2)
     )
-    out = _directory(folder)
+    out = directory(folder)
     paths = [out / name for name in ("data.csv", "dag.txt", "mag.txt", "pag.txt")]
     _check_folder(out, paths, force)
     graph, roles, model, sample = np.random.SeedSequence(seed).spawn(4)
@@ -102,7 +99,7 @@ def _check_left(variables: int, latent: int, selection: int) -> None:
         )
 
 
-def _directory(text: str) -> Path:
+def directory(text: str) -> Path:
     """Return a directory to write into; an empty name would be the current one, which nobody meant."""
     if not text.strip():
         raise ParameterError("the directory to write into has an empty name: give one, or a dot for the current one")
@@ -174,113 +171,3 @@ def _as_csv(columns: Mapping[str, Any]) -> str:
 def _as_dag(study: Study) -> str:
     roles = (("latent", study.latent), ("selection", study.selection))
     return "".join(f"# {role}: {' '.join(map(quote, names))}\n" for role, names in roles if names) + f"{study.dag}\n"
-
-
-@app.command()
-def reproduce(
-    experiment: Annotated[
-        str, typer.Argument(help="table1, table2, figure2, figure3 (commas for several), all; accuracy.")
-    ],
-    reps: Annotated[
-        int | None, typer.Option(help="Repetitions; by default the paper's, 50 (table2, accuracy: 20).")
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Methods, with commas; by default lmarvel, rfci, fci, mbcs, m3hc and others of the experiment. Also"
-            " lmarvel-at-alpha, fci-pruned; with causal-learn causal-learn-fci, causal-learn-boss, causal-learn-grasp."
-        ),
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
-    folder: Annotated[
-        str, typer.Option("--out", help="Results directory; the same command goes on where it stopped.")
-    ] = "reproduction",
-    networks: Annotated[Path | None, typer.Option(help="Directory with carpo.csv (not in the package).")] = None,
-    without: Annotated[str, typer.Option(help="Structures to leave out, with commas.")] = "",
-    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 2021,
-    limit: Annotated[
-        float, typer.Option("--limit", "--max-seconds", help="Seconds after which a run counts as NA.")
-    ] = 120.0,
-    max_tests: Annotated[int, typer.Option(help="Tests after which a run counts as NA.")] = 20_000_000,
-    progress: Annotated[
-        Literal["auto", "lines", "none"], typer.Option(help="A bar on a terminal, else lines now and then.")
-    ] = "auto",
-) -> None:
-    """Run the paper's experiments again, and write its tables and figures, ours beside the paper's."""
-    from lmarvel.experiments.reproduce import Request, reproduce
-    from lmarvel.experiments.run import Limits
-
-    out = _directory(folder)
-    request = Request(
-        experiments=_split(experiment),
-        out=out,
-        methods=None if methods is None else _split(methods),
-        reps=reps,
-        workers=jobs,
-        networks=networks,
-        dask=dask,
-        seed=seed,
-        limits=Limits(max_tests, limit),
-        without=_split(without),
-    )
-    started = time.monotonic()
-    kept = f"finished runs are kept in {out}, and the same command goes on from there"
-    with interruptible(lambda: kept), _progress(progress) as report:
-        paths = reproduce(request, report)
-    print(f"Done in {time.monotonic() - started:,.0f} s. Written:")
-    print("\n".join(f"  {path}" for path in paths))
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-@contextmanager
-def _progress(kind: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a live bar on a terminal, with the time left; elsewhere a line every half minute."""
-    if kind == "none":
-        yield lambda name, done, total: None
-    elif kind == "auto" and sys.stderr.isatty():
-        yield from _bar()
-    else:
-        yield _lines()
-
-
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), refresh_per_second=4) as bar:
-        tasks: dict[str, Any] = {}
-
-        def report(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done)
-
-        yield report
-
-
-def _lines(every: float = 30.0) -> Callable[[str, int, int], None]:
-    started: dict[str, float] = {}
-    last = time.monotonic()
-
-    def report(name: str, done: int, total: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        began = started.setdefault(name, now)
-        if done and (done == total or now - last >= every):
-            left = (now - began) / done * (total - done)
-            print(f"{name}: {done:,} of {total:,} runs, about {left:,.0f} s left", file=sys.stderr, flush=True)
-            last = now
-
-    return report

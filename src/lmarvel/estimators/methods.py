@@ -95,7 +95,8 @@ class LMarvel(PagEstimator):
 
     def for_engine(self, level: float) -> Levels | None:
         """Return the levels with which the compiled engine does the same; a subclass may learn in another way."""
-        return self._levels(level) if type(self).learn is LMarvel.learn else None
+        levels = self._levels(level)
+        return levels if type(self).learn is LMarvel.learn and not levels.second_first else None
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from lmarvel.atomic import write_bytes
 from lmarvel.errors import ParameterError
 from lmarvel.experiments.methods import METHODS
@@ -37,12 +39,15 @@ _STYLE = {
     "m3hc": _Style("#CC79A7", "v", "-"),
     "lmarvel-at-alpha": _Style("#444444", "x", ":"),
     "fci-pruned": _Style("#999999", "+", ":"),
+    "lmarvel-second-first": _Style("#D55E00", "x", ":"),
+    "lmarvel-oracle": _Style("#D55E00", "o", "-"),
+    "mbcs-oracle": _Style("#009E73", "1", "-"),
     "causal-learn-fci": _Style("#D55E00", "2", "--"),
     "causal-learn-boss": _Style("#009E73", "1", "--"),
     "causal-learn-grasp": _Style("#CC79A7", "3", "--"),
 }
 _OTHER = _Style("#000000", "*", "-")
-_LOGARITHMIC = ("ci_tests", "runtime_s")
+_LOGARITHMIC = ("ci_tests", "all_tests", "runtime_s")
 
 
 class _Abscissa(NamedTuple):
@@ -55,6 +60,8 @@ _ACROSS: Mapping[str, _Abscissa] = {
     "variables": _Abscissa("number of variables", lambda s: s.variables),
     "rows_per_variable": _Abscissa("sample size / |O|", lambda s: s.rows_per_variable),
     "rows": _Abscissa("sample size", lambda s: s.rows, "log"),
+    "latent": _Abscissa("latent variables", lambda s: s.latent),
+    "selection": _Abscissa("selection variables", lambda s: s.selection),
 }
 
 
@@ -73,7 +80,7 @@ def write_figure(summary: Summary, plan: Plan, folder: Path) -> list[Path]:
     """Draw a figure and write it as PNG and SVG."""
     from matplotlib import rc_context
 
-    figure = draw(summary, plan)
+    figure = draw_runs(summary, plan) if plan.across == "degree" else draw(summary, plan)
     paths = [folder / f"{summary.experiment.name}.{ending}" for ending in ("png", "svg")]
     for path in paths:
         stream = io.BytesIO()
@@ -87,18 +94,42 @@ def draw(summary: Summary, plan: Plan) -> Figure:
     """Return the figure: panels down, measures across."""
     from matplotlib.figure import Figure
 
-    panels = [panel for panel in plan.panels if summary.experiment.of_panels([panel])]
+    panels = {p: shown for p in plan.panels if (shown := plan.among(summary.experiment.settings, p))}
     figure = Figure(figsize=(3.1 * len(plan.measures), 2.7 * len(panels) + 0.6), layout="constrained")
     grid = figure.subplots(len(panels), len(plan.measures), squeeze=False)
     across = _ACROSS[plan.across]
-    for axes_row, panel in zip(grid, panels, strict=True):
-        settings = summary.experiment.of_panels([panel])
+    for axes_row, (panel, settings) in zip(grid, panels.items(), strict=True):
         for axes, (metric, label) in zip(axes_row, plan.measures.items(), strict=True):
             for method in summary.methods:
                 _curve(axes, settings, summary, method, metric, across)
             _dress(axes, metric, label, across)
         axes_row[0].set_title(plan.panels[panel], loc="left", fontsize=10, fontweight="bold")
     handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
+    return figure
+
+
+def draw_runs(summary: Summary, plan: Plan) -> Figure:
+    """Return the figure of single runs over the degree of the true MAG, with the bounds on the number of tests."""
+    from matplotlib.figure import Figure
+
+    panels = {p: shown for p in plan.panels if (shown := plan.among(summary.experiment.settings, p))}
+    figure = Figure(figsize=(4.2 * len(panels), 3.9), layout="constrained")
+    grid = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    ((metric, label),) = plan.measures.items()
+    for axes, (panel, settings) in zip(grid, panels.items(), strict=True):
+        runs = summary.runs_of(settings)
+        bounds = runs.select("degree", "lower_bound", "upper_bound").unique().sort("degree")
+        for name, line in (("upper_bound", "-"), ("lower_bound", "--")):
+            style = {"color": "#777777", "linestyle": line, "linewidth": 1, "label": name.replace("_", " ")}
+            axes.plot(bounds["degree"], bounds[name], **style)
+        for method in summary.methods:
+            look, own = _STYLE.get(method, _OTHER), runs.filter(pl.col("method") == method)
+            dots = {"color": look.colour, "marker": look.marker, "s": 14, "alpha": 0.6, "linewidths": 0.5}
+            axes.scatter(own["degree"], own[metric], label=METHODS[method].label, **dots)
+        _dress(axes, metric, label, _Abscissa("degree of the true MAG", lambda s: 0))
+        axes.set_title(plan.panels[panel], loc="left", fontsize=10, fontweight="bold")
+    handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
     return figure
 
@@ -125,7 +156,7 @@ def _curve(
 
 
 def _dress(axes: Axes, metric: str, label: str, across: _Abscissa) -> None:
-    if metric in _LOGARITHMIC:
+    if metric in _LOGARITHMIC and axes.dataLim.y1 > 0:  # there may have been nothing to test
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter("")  # a label a power of ten is enough
     axes.set_xscale(across.scale)

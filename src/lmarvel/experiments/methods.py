@@ -1,35 +1,91 @@
-"""The methods as the experiments run them: the package's, variants of them, and programs of others."""
+"""The methods as the experiments run them: the package's, variants of them, and programs of others.
+
+Some are told a part of the truth, to see what the rest is worth: the true Markov boundaries, or all answers to tests.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+from lmarvel.ci.oracle import MSeparation
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel, PagEstimator
 from lmarvel.estimators import METHODS as ESTIMATORS
 from lmarvel.experiments.peers import Peer
+from lmarvel.skeleton.lmarvel import Levels
+from lmarvel.study import Study
 
 
 class Method(NamedTuple):
-    """A method: its name in the tables, and how it is made."""
+    """A method: its name in the tables, how it is made, and what it is told of the truth, as parameters."""
 
     label: str
     make: Callable[[], PagEstimator | Peer]
+    told: Callable[[Study], Mapping[str, Any]] | None = None
+
+    def informed(self, study: Study) -> PagEstimator | Peer:
+        """Make it, and tell it what it is to be told of this truth."""
+        model = self.make()
+        return model if self.told is None else model.set_params(**self.told(study))
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class SecondFirst(LMarvel):
+    """L-MARVEL that tests Condition 2 of removability before Condition 1, for comparison with the paper's order.
+
+    With tests that are never wrong the order changes nothing. On data it changes which separating sets are found.
+    """
+
+    def _levels(self, boundary: float) -> Levels:
+        return replace(super()._levels(boundary), second_first=True)
+
+
+def _true_boundaries(study: Study) -> dict[str, Any]:
+    return {"boundary": {name: sorted(study.mag.markov_boundary(name)) for name in study.mag.names}}
+
+
+def _oracle(study: Study) -> dict[str, Any]:
+    return {"test": MSeparation(study.mag)}
+
+
+def _from(boundary: str) -> Callable[[], PagEstimator]:
+    """Return how the paper's program is made from another search of boundaries."""
+    return lambda: LMarvel(boundary=boundary, faithful=True)
 
 
 # All start from the Markov boundaries of total conditioning at 2/p^2, and test at 0.01.
 _PAPER = {
-    "lmarvel": Method("L-MARVEL", lambda: LMarvel(boundary="tc", faithful=True)),
+    "lmarvel": Method("L-MARVEL", _from("tc")),
     "lmarvel-chordal": Method("L-MARVEL, chordal", lambda: LMarvel(boundary="tc", faithful=True, assume_chordal=True)),
     "rfci": Method("RFCI", lambda: RFCI(boundary="tc")),
     "fci": Method("FCI", lambda: FCI(boundary="tc", possible_d_sep="classic")),
     "mbcs": Method("MBCS*", lambda: MBCS(boundary="tc")),
     "m3hc": Method("M3HC", lambda: M3HC(boundary="tc")),
+}
+_VARIANTS = {
     "lmarvel-at-alpha": Method(
         "L-MARVEL, 0.8 → alpha", lambda: LMarvel(boundary="tc", faithful=True, removal_threshold=0.01)
     ),
+    "lmarvel-second-first": Method("L-MARVEL, Condition 2 first", lambda: SecondFirst(boundary="tc", faithful=True)),
+    "lmarvel-at-alpha-second-first": Method(
+        "L-MARVEL, 0.8 → alpha, Condition 2 first",
+        lambda: SecondFirst(boundary="tc", faithful=True, removal_threshold=0.01),
+    ),
     "lmarvel-default": Method("L-MARVEL, by default", LMarvel),
     "fci-pruned": Method("FCI, pruned", lambda: FCI(boundary="tc")),
+}
+BOUNDARY_METHODS = {
+    "lmarvel-gs": Method("L-MARVEL, grow-shrink", _from("gs")),
+    "lmarvel-iamb": Method("L-MARVEL, IAMB", _from("iamb")),
+    "lmarvel-inter-iamb": Method("L-MARVEL, inter-IAMB", _from("inter-iamb")),
+    "lmarvel-fast-iamb": Method("L-MARVEL, fast-IAMB", _from("fast-iamb")),
+    "lmarvel-true-boundaries": Method("L-MARVEL, true boundaries", _from("tc"), _true_boundaries),
+}
+# Every test answered by the true graph.
+_ORACLES = {
+    "lmarvel-oracle": Method("L-MARVEL, oracle", _from("tc"), _oracle),
+    "mbcs-oracle": Method("MBCS*, oracle", lambda: MBCS(boundary="tc"), _oracle),
 }
 # Methods of the package that the paper does not have run as they are.
 _OTHERS = {name: Method(make.__name__, make) for name, make in ESTIMATORS.items() if name not in _PAPER}
@@ -38,4 +94,4 @@ _PEERS = {
     "causal-learn-boss": Method("causal-learn BOSS", lambda: Peer(program="boss")),
     "causal-learn-grasp": Method("causal-learn GRaSP", lambda: Peer(program="grasp")),
 }
-METHODS: Mapping[str, Method] = {**_PAPER, **_OTHERS, **_PEERS}
+METHODS: Mapping[str, Method] = {**_PAPER, **_VARIANTS, **BOUNDARY_METHODS, **_ORACLES, **_OTHERS, **_PEERS}

@@ -2,7 +2,8 @@
 
 A *setting* is a column of a table or a point of a figure: a structure, roles, parameter ranges and a sample size. An
 *experiment* is a list of settings with a number of repetitions, and says which tables and which figure show it. A
-*job* is one repetition of one setting with one method. ``paper`` and ``accuracy`` hold the experiments themselves.
+*job* is one repetition of one setting with one method. ``paper``, ``accuracy`` and ``studies`` hold the experiments
+themselves, and ``sweep`` makes one of what a user asks for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from lmarvel.errors import ParameterError
@@ -19,7 +21,8 @@ class Setting(NamedTuple):
     """A column of a table, or a point of a figure.
 
     ``structure`` is the name of a network, or of a kind of random graph: "erdos-renyi" (the paper's, ever sparser with
-    the number of variables), "degree=2" (this degree on average) or "parents<=3". ``variables`` counts all of them.
+    the number of variables), "degree=2" (this degree on average), "parents<=3", or "cliques=4" (cliques of four side by
+    side, the worst case for the number of tests). ``variables`` counts all of them.
     The sample has ``rows_per_variable`` rows for each observed variable, or ``sample`` rows if that is given.
     """
 
@@ -62,19 +65,31 @@ class Setting(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: the panels that are its columns, and its measures with their labels."""
+    """A table: the panels that are its columns, and its measures with their labels; means, or medians."""
 
     title: str
     panels: tuple[str, ...]
     measures: Mapping[str, str]
+    medians: bool = False
 
 
 class Figure(NamedTuple):
-    """A figure: its panels from top to bottom, its measures with their labels, and what stands on the abscissa."""
+    """A figure: its panels from top to bottom, its measures with their labels, and what stands on the abscissa.
+
+    A panel shows the settings of the same panel, or those that ``members`` names. With the degree on the abscissa,
+    which the runs of a setting do not share, each run is a point, and the bounds on the number of tests are drawn.
+    """
 
     panels: Mapping[str, str]
     measures: Mapping[str, str]
-    across: Literal["variables", "rows_per_variable", "rows"]
+    across: Literal["variables", "rows_per_variable", "rows", "latent", "selection", "degree"]
+    members: Mapping[str, tuple[Setting, ...]] = MappingProxyType({})
+
+    def among(self, settings: Sequence[Setting], panel: str) -> list[Setting]:
+        """Return those of some settings that a panel shows."""
+        if panel in self.members:
+            return [s for s in self.members[panel] if s in settings]
+        return [s for s in settings if s.panel == panel]
 
 
 @dataclass(frozen=True)
@@ -137,6 +152,9 @@ def jobs_of(experiment: Experiment, methods: Sequence[str], reps: int) -> Iterat
                 yield Job(setting, method, rep)
 
 
+COUNTED = ("parents<=", "degree=", "cliques=")  # kinds of random graphs that go with a number
+
+
 def is_random(structure: str) -> bool:
-    """Tell whether a structure is drawn anew for each repetition."""
-    return structure == "erdos-renyi" or structure.startswith(("parents<=", "degree="))
+    """Tell whether a structure is made for each repetition, and is no network."""
+    return structure == "erdos-renyi" or structure.startswith(COUNTED)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lmarvel.atomic import write_text
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.experiments.catalogue import EXPERIMENTS, PAPER
+from lmarvel.experiments.catalogue import ALIASES, EXPERIMENTS, PAPER
 from lmarvel.experiments.figures import check_matplotlib, has_matplotlib, write_figure
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.peers import Peer
@@ -18,13 +18,15 @@ from lmarvel.experiments.plan import Experiment, Job, jobs_of
 from lmarvel.experiments.run import Limits
 from lmarvel.experiments.store import Store
 from lmarvel.experiments.summary import summary_of
+from lmarvel.experiments.sweep import Sweep
 from lmarvel.experiments.tables import tables
 from lmarvel.experiments.workers import available_cores, connect, run_all
+from lmarvel.graph.kinds import DAG
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.version import __version__
 
 Progress = Callable[[str, int, int], None]
-_CHOICE = ", ".join((*PAPER, "all", *(name for name in EXPERIMENTS if name not in PAPER)))
+_CHOICE = ", ".join((*PAPER, "all", *(name for name in EXPERIMENTS if name not in PAPER), "sweep"))
 LIMITS = Limits(tests=20_000_000, seconds=120.0)
 
 
@@ -35,7 +37,8 @@ class Request:
     Parameters
     ----------
     experiments : sequence of str
-        "table1", "table2", "figure2", "figure3", or "all" of these, which are the paper's; "accuracy".
+        "table1", "table2", "figure3", "figure4", or "all" of these, which are the paper's; "accuracy"; "bounds",
+        "boundaries", "conditions", "rates", "random-selection"; "sweep".
     out : Path
         The results directory; runs that are finished there are not done again.
     methods : sequence of str, optional
@@ -48,6 +51,8 @@ class Request:
         A directory with structures that the package does not have (carpo.csv).
     dask : str, optional
         The address of a Dask scheduler to run on.
+    sweep : Sweep, optional
+        What the experiment "sweep" varies.
     """
 
     experiments: Sequence[str]
@@ -60,6 +65,7 @@ class Request:
     seed: int = 2021
     limits: Limits = LIMITS
     without: Sequence[str] = ()
+    sweep: Sweep | None = None
 
     def check(self) -> list[Experiment]:
         """Return the experiments, or refuse what cannot be run."""
@@ -74,7 +80,9 @@ class Request:
             raise ParameterError(f"the seed must not be negative, and is {self.seed}")
         if not self.experiments:
             raise ParameterError(f"no experiment to run: choose from {_CHOICE}")
-        chosen = [_experiment(name) for name in _names(self.experiments)]
+        chosen = [self._experiment(name) for name in _names(self.experiments)]
+        if self.sweep is not None and "sweep" not in self.experiments:
+            raise ParameterError(f"what to vary is for sweep, not for {', '.join(self.experiments)}: leave it out")
         known = {s.structure for experiment in chosen for s in experiment.settings}
         for name in self.without:
             if name not in known:
@@ -83,6 +91,13 @@ class Request:
 
     def _not_at_hand(self, experiment: Experiment) -> tuple[str, ...]:
         return experiment.optional if self.networks is None else ()
+
+    def _experiment(self, name: str) -> Experiment:
+        if name == "sweep":
+            return (self.sweep or Sweep()).experiment(lambda structure: len(_load(structure, self.networks)))
+        if name not in EXPERIMENTS:
+            raise ParameterError(f"unknown experiment {name!r}: choose from {_CHOICE}")
+        return EXPERIMENTS[name]
 
     def methods_of(self, experiment: Experiment) -> Sequence[str]:
         """Return the methods to run."""
@@ -153,7 +168,8 @@ def _write(experiment: Experiment, request: Request, store: Store) -> list[Path]
         paths.append(request.out / f"{experiment.name}.md")
         write_text(paths[1], tables(summary))
     plan = experiment.figure
-    if plan is not None and experiment.of_panels(list(plan.panels)) and has_matplotlib():
+    shown = plan is not None and any(plan.among(experiment.settings, panel) for panel in plan.panels)
+    if plan is not None and shown and has_matplotlib():
         paths += write_figure(summary, plan, request.out)
     return paths
 
@@ -163,22 +179,32 @@ def load_structures(experiments: Sequence[Experiment], folder: Path | None) -> d
 
     Those of the package are always its own: another copy may list the nodes in another order, which the draws follow.
     """
-    if folder is not None and not folder.is_dir():
-        raise DataError(f"there is no directory {folder}: --networks names one that holds carpo.csv")
+    _check_folder(folder)
     found = {}
     for name in dict.fromkeys(name for experiment in experiments for name in experiment.structures()):
-        candidates = [folder / f"{name}{ending}" for ending in (".csv", ".bif", ".bif.gz")] if folder else []
-        path = None if name in NETWORKS else next((path for path in candidates if path.exists()), None)
-        if path is None and name not in NETWORKS:
-            where = f"{folder} has no {name}.csv" if folder else f"the structure {name} is not part of the package"
-            raise DataError(
-                f"{where}: give --networks a directory with {name}.csv (an edge list, see the"
-                f" Bayesian network repository), or leave it out with --without {name}"
-            )
-        dag = load_network(name if path is None else path)
+        dag = _load(name, folder)
         _check_size(name, len(dag), experiments)
         found[name] = str(dag)
     return found
+
+
+def _check_folder(folder: Path | None) -> None:
+    if folder is not None and not folder.is_dir():
+        raise DataError(f"there is no directory {folder}: --networks names one that holds carpo.csv")
+
+
+def _load(name: str, folder: Path | None) -> DAG:
+    """Return a network of the package, or of the user's directory."""
+    _check_folder(folder)
+    candidates = [folder / f"{name}{ending}" for ending in (".csv", ".bif", ".bif.gz")] if folder else []
+    path = None if name in NETWORKS else next((path for path in candidates if path.exists()), None)
+    if path is None and name not in NETWORKS:
+        where = f"{folder} has no {name}.csv" if folder else f"the structure {name} is not part of the package"
+        raise DataError(
+            f"{where}: give --networks a directory with {name}.csv (an edge list, see the"
+            f" Bayesian network repository), or leave it out with --without {name}"
+        )
+    return load_network(name if path is None else path)
 
 
 def _check_size(name: str, nodes: int, experiments: Sequence[Experiment]) -> None:
@@ -188,13 +214,8 @@ def _check_size(name: str, nodes: int, experiments: Sequence[Experiment]) -> Non
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(found for name in names for found in (PAPER if name == "all" else [name])))
-
-
-def _experiment(name: str) -> Experiment:
-    if name not in EXPERIMENTS:
-        raise ParameterError(f"unknown experiment {name!r}: choose from {_CHOICE}")
-    return EXPERIMENTS[name]
+    found = (one for name in names for one in (PAPER if name == "all" else [ALIASES.get(name, name)]))
+    return list(dict.fromkeys(found))
 
 
 def _check_methods(methods: Sequence[str]) -> None:

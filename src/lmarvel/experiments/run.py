@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lmarvel.errors import LMarvelError, LMarvelWarning
-from lmarvel.experiments.measures import MEASURES
+from lmarvel.experiments.measures import MEASURES, Outcome
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.peers import Peer
 from lmarvel.experiments.plan import Job, Setting, is_random
 from lmarvel.graph.kinds import DAG
-from lmarvel.metrics import MARKS, Scores, compare_graphs
+from lmarvel.metrics import MARKS, compare_graphs
 from lmarvel.result import Discovery
-from lmarvel.simulate.graphs import Seed, bounded_parents, erdos_renyi, hide
+from lmarvel.simulate.graphs import Seed, bounded_parents, cliques, erdos_renyi, hide
 from lmarvel.simulate.sem import LinearSEM
 from lmarvel.study import Study
 
@@ -53,6 +53,8 @@ def _random_graph(setting: Setting, seed: Seed) -> DAG:
     kind, n = setting.structure, setting.variables
     if kind.startswith("parents<="):
         return bounded_parents(n, int(kind.removeprefix("parents<=")), seed=seed)
+    if kind.startswith("cliques="):
+        return cliques(n, int(kind.removeprefix("cliques=")), seed=seed)
     chance = float(kind.removeprefix("degree=")) / (n - 1) if kind.startswith("degree=") else None
     return erdos_renyi(n, chance, seed=seed)
 
@@ -63,16 +65,16 @@ def run(job: Job, seed: int, limits: Limits, structure: str = "") -> Row:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LMarvelWarning)  # a fit that stopped early is still a result here
-            found = _learn(job.method, dict(zip(study.observed, data.T, strict=True)), limits)
+            found = _learn(job.method, study, dict(zip(study.observed, data.T, strict=True)), limits)
     except LMarvelError as error:
         return _row(job, "error: " + " ".join(str(error).split()), {})
     if found.budget_ended:
         return _row(job, "limit", {})
-    return _row(job, "ok", _numbers(found, compare_graphs(found.pag, study.pag)))
+    return _row(job, "ok", _numbers(Outcome(found, compare_graphs(found.pag, study.pag), study)))
 
 
-def _learn(method: str, columns: Mapping[str, np.ndarray], limits: Limits) -> Discovery:
-    model = METHODS[method].make()
+def _learn(method: str, study: Study, columns: Mapping[str, np.ndarray], limits: Limits) -> Discovery:
+    model = METHODS[method].informed(study)
     budgets = {"max_tests": limits.tests, "max_seconds": limits.seconds}
     known = model.get_params()
     model.set_params(**{name: value for name, value in budgets.items() if name in known})
@@ -81,11 +83,11 @@ def _learn(method: str, columns: Mapping[str, np.ndarray], limits: Limits) -> Di
     return model.fit(columns).result_
 
 
-def _numbers(found: Discovery, scores: Scores) -> dict[str, float]:
+def _numbers(run: Outcome) -> dict[str, float]:
     """Return the measures of a run and its marks, true against learned, with six significant digits."""
-    numbers = {name: measure.of(found, scores) for name, measure in MEASURES.items()}
-    numbers |= {f"{true}:{learned}": count for (true, learned), count in scores.confusion.items()}
-    return {name: float(f"{value:.6g}") for name, value in numbers.items()}
+    measured = {name: measure.of(run) for name, measure in MEASURES.items()}
+    measured |= {f"{true}:{learned}": count for (true, learned), count in run.scores.confusion.items()}
+    return {name: float(f"{value:.6g}") for name, value in measured.items() if value is not None}
 
 
 def _row(job: Job, status: str, numbers: Mapping[str, float]) -> Row:

@@ -78,6 +78,11 @@ class Summary:
         """Return one entry."""
         return self._cells[setting.panel, setting.size, method, metric]
 
+    def runs_of(self, settings: Sequence[Setting]) -> pl.DataFrame:
+        """Return the finished runs of some settings."""
+        places = pl.DataFrame([(s.panel, s.size) for s in settings], ("panel", "size"), orient="row")
+        return self.runs.filter(_OK).join(places, on=["panel", "size"], how="semi")
+
     def confusion(self, method: str) -> dict[tuple[str, str], int] | None:
         """Return the marks, true against learned, summed over the finished runs of a method; None if there are none."""
         done = self.runs.filter(_OK, pl.col("method") == method)

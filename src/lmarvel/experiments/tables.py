@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lmarvel.experiments.measures import MEASURES
+from lmarvel.experiments.measures import MEASURES, OF_THE_TRUTH
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Setting, Table
 from lmarvel.experiments.summary import PUBLISHED_METRICS, Cell, Summary, in_paper
@@ -44,7 +44,7 @@ def _paper_table(summary: Summary) -> str:
             cells = [_beside_paper(summary, s, method, metric) for s in settings]
             lines.append(_line([METHODS[method].label if metric == "ci_tests" else "", label, *cells]))
             if metric == "ci_tests":
-                medians = [_median(summary.cell(s, method, metric)) for s in settings]
+                medians = [_median(summary.cell(s, method, metric), metric) for s in settings]
                 lines.append(_line(["", "median", *medians]))
     return "\n".join(lines) + "\n"
 
@@ -84,13 +84,20 @@ def _rates(counts: Mapping[tuple[str, str], int], name: str) -> list[str]:
 
 
 def _plain_table(summary: Summary, table: Table) -> str:
-    """Return a table of mean ± standard error: a block of rows a measure, so that methods stand under each other."""
+    """Return a table of mean ± standard error, or of medians: a block of rows a measure, methods under each other."""
     settings = summary.experiment.of_panels(table.panels)
-    legend = f"The mean over {summary.reps} repetitions ± its standard error. {_NOT_AVAILABLE}"
+    entry = "median" if table.medians else "mean"
+    legend = f"The {entry} over {summary.reps} repetitions{'' if table.medians else ' ± its standard error'}."
+    legend = f"{legend} {_NOT_AVAILABLE}"
     lines = [f"### {summary.experiment.title}: {table.title}", "", legend, "", _header(settings)]
+    show = _middle if table.medians else _shown
     for metric, label in table.measures.items():
+        if metric in OF_THE_TRUTH:  # the same for every method: from the one that finished most runs
+            known = [max((summary.cell(s, m, metric) for m in summary.methods), key=lambda c: c.runs) for s in settings]
+            lines.append(_line([label, "", *(show(cell, metric) for cell in known)]))
+            continue
         for method in summary.methods:
-            cells = [_shown(summary.cell(s, method, metric), metric) for s in settings]
+            cells = [show(summary.cell(s, method, metric), metric) for s in settings]
             lines.append(_line([label if method == summary.methods[0] else "", METHODS[method].label, *cells]))
     return "\n".join(lines) + "\n"
 
@@ -109,8 +116,12 @@ def _beside_paper(summary: Summary, setting: Setting, method: str, metric: str) 
     return f"{_shown(summary.cell(setting, method, metric), metric)} \\| {theirs}"
 
 
-def _median(entry: Cell) -> str:
-    return "NA" if entry.is_na or entry.median is None else f"{entry.median:,.0f}"
+def _median(entry: Cell, metric: str) -> str:
+    return "NA" if entry.is_na or entry.median is None else MEASURES[metric].show(entry.median)
+
+
+def _middle(entry: Cell, metric: str) -> str:
+    return _median(entry, metric) + _part(entry)
 
 
 def _shown(entry: Cell, metric: str) -> str:
@@ -118,5 +129,10 @@ def _shown(entry: Cell, metric: str) -> str:
         return "NA"
     show = MEASURES[metric].show
     error = "" if entry.error is None else f" ± {show(entry.error)}"
-    part = f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if entry.unfinished else ""
-    return f"{show(entry.mean)}{error}{part}"
+    return f"{show(entry.mean)}{error}{_part(entry)}"
+
+
+def _part(entry: Cell) -> str:
+    """Say how many runs finished, if not all did."""
+    told = entry.unfinished and not entry.is_na
+    return f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if told else ""

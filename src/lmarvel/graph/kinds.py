@@ -257,7 +257,14 @@ def maximal(names: tuple[str, ...], marks: NDArray[np.int8]) -> tuple[MAG, list[
 
 
 def is_chordal_undirected(graph: MixedGraph) -> bool:
-    """Tell whether the undirected part has no chordless cycle of four or more: what Theorem 2 assumes."""
+    """Tell whether the undirected part has no chordless cycle of four or more: what Theorem 2 assumes.
+
+    Examples
+    --------
+    >>> ring = MAG.from_edges("A --- B", "B --- C", "C --- D", "D --- A")
+    >>> is_chordal_undirected(ring), is_chordal_undirected(ring.subgraph(["A", "B", "C"]))
+    (False, True)
+    """
     return find_unsimplicial(graph.masks.neighbors) == 0
 
 

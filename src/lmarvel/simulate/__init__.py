@@ -15,7 +15,7 @@ Examples
 
 from lmarvel.simulate.additive import AdditiveSEM
 from lmarvel.simulate.discrete import DiscreteNetwork
-from lmarvel.simulate.graphs import bounded_parents, erdos_renyi, hide, scale_free
+from lmarvel.simulate.graphs import bounded_parents, cliques, erdos_renyi, hide, scale_free
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
 from lmarvel.study import Study
@@ -29,6 +29,7 @@ __all__ = [
     "Ranges",
     "Study",
     "bounded_parents",
+    "cliques",
     "erdos_renyi",
     "hide",
     "load_network",

@@ -6,6 +6,7 @@ Nodes are named ``X0``, ``X1``, ... and stand in a random causal order, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 
@@ -88,6 +89,24 @@ def scale_free(n: int, m: int = 2, *, seed: Seed) -> DAG:
         edges += [(cause, child) for cause in causes]
         degree[causes] += 1
         degree[child] += len(causes)
+    return _along_random_order(rng, n, edges)
+
+
+def cliques(n: int, k: int, *, seed: Seed) -> DAG:
+    """Return a DAG of cliques of ``k`` nodes side by side, and one of what is left: the worst case of Theorem 4.
+
+    Examples
+    --------
+    >>> dag = cliques(10, 4, seed=1)
+    >>> dag.n_edges, dag.delta_plus_in()
+    (13, 3)
+    """
+    check_count("n", n, 1)
+    check_size(n)
+    check_count("k", k, 1)
+    rng = np.random.default_rng(seed)
+    starts = range(0, n, k)
+    edges = (pair for start in starts for pair in combinations(range(start, min(start + k, n)), 2))
     return _along_random_order(rng, n, edges)
 
 

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.base import SepsetAnswer
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.skeleton.gaps import settle_gaps, unshielded_pairs
@@ -64,6 +65,8 @@ class Levels:
         True is the paper's algorithm; False drops its assumption on selection.
     faithful : bool
         Decide as the paper's program does where the paper's text leaves a choice.
+    second_first : bool
+        Test Condition 2 of removability before Condition 1: the other order than the paper's.
     """
 
     alpha: float = 0.01
@@ -71,6 +74,7 @@ class Levels:
     threshold: float = 0.8
     assume_chordal: bool = False
     faithful: bool = False
+    second_first: bool = False
 
 
 class Search(SkeletonState):
@@ -99,6 +103,11 @@ class Search(SkeletonState):
         if self.try_separate(phase, x, y, pool, max_size=top).sepset is None:
             self.join(phase, x, y)
 
+    def try_with(self, x: int, y: int, z: int, pool: set[int]) -> SepsetAnswer:
+        """Search a set W + {X} that separates Y and Z beyond the threshold: what breaks Condition 2."""
+        threshold = self.levels.threshold
+        return self.try_separate("removability", y, z, pool, always=(x,), alpha=threshold, keep=False)
+
 
 def find_adjacent(search: Search, x: int, phase: str = "adjacency") -> None:
     """FindAdjacent: decide for each Y in Mb(X) whether a subset of Mb(X) - {Y} separates it from X (line 7)."""
@@ -120,20 +129,23 @@ def is_removable(search: Search, x: int) -> bool:
             if known is not None and x not in known:
                 continue
             pool = mb - {y, z}
+            with_x = search.try_with(x, y, z, pool) if search.levels.second_first else None
+            without = None
             # Condition 1: some W inside Mb(X) separates Y and Z.
-            without = search.try_separate("removability", y, z, pool, keep=False)
-            if without.sepset is not None:
-                search.separate("removability", y, z, without.sepset, without.pvalue)
-                continue
+            if with_x is None or with_x.sepset is not None:
+                without = search.try_separate("removability", y, z, pool, keep=False)
+                if without.sepset is not None:
+                    search.separate("removability", y, z, without.sepset, without.pvalue)
+                    continue
             # Condition 2: no W + {X} does.
-            threshold = search.levels.threshold
-            with_x = search.try_separate("removability", y, z, pool, always=(x,), alpha=threshold, keep=False)
+            if with_x is None:
+                with_x = search.try_with(x, y, z, pool)
             if with_x.sepset is not None:
                 if known is None:
                     search.separate("removability", y, z, with_x.sepset, with_x.pvalue)
                 search.trace.append(Kept(x, y, z, with_x.sepset, with_x.pvalue))
                 return False
-            if not (without.complete and with_x.complete):
+            if not (with_x.complete and (without is None or without.complete)):
                 search.unfinished.add(pair_of(y, z))
             if not search.levels.assume_chordal and z in around:
                 if known is not None and _needs(search, x, y, z, known):
@@ -156,7 +168,10 @@ def _needs(search: Search, x: int, y: int, z: int, known: frozenset[int]) -> boo
 def update_boundaries(search: Search, x: int) -> set[int]:
     """UpdateMb: remove X, and part the pairs of Mb(X) whose collider paths all went through X.
 
-    One test a pair, given the smaller of the two boundaries. Returns the variables whose boundary changed.
+    One test a pair, given the smaller of the two boundaries, at the level of the boundaries (not at alpha). The paper
+    tests all pairs of Mb(X); pairs known to be adjacent are skipped here, since an edge is a collider path that stays,
+    and so are pairs outside each other's boundary, which have nothing to lose. Returns the variables whose boundary
+    changed.
     """
     mb = search.mb
     parted = []
