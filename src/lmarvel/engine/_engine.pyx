@@ -55,6 +55,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
     ctypedef cbool (*Poll)(void*) noexcept
     ctypedef cbool (*Report)(void*, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
+    Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
 
 LARGEST = 1 << 20      # variables: a matrix of marks of a terabyte
 
@@ -273,3 +274,30 @@ def run(
         "late": bool(out.late),
         "seconds": (out.skeleton_seconds, out.orientation_seconds),
     }
+
+
+def orient(graph, cbool selection=True):
+    """Return the marks that all graphs of the class of a maximal ancestral graph share."""
+    cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
+    cdef Py_ssize_t p = known.shape[0]
+    if known.shape[1] != p or p > LARGEST:
+        raise ValueError("the marks of a graph must be a square matrix")
+    if p == 0:
+        return np.zeros((0, 0), dtype=np.int8)
+    cdef Py_ssize_t x, y
+    for x in range(p):
+        if known[x, x] != 0:
+            raise ValueError("a node is not joined to itself")
+        for y in range(x):
+            if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
+                raise ValueError("an edge has two marks, of the codes 1 to 3")
+    cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
+    cdef Caller caller = Caller()
+    cdef Status status
+    with nogil:
+        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, <void*> caller)
+    if status == INTERRUPTED:
+        raise caller.error
+    if status == NO_MEMORY:
+        raise MemoryError
+    return np.asarray(marks)

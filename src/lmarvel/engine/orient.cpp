@@ -11,15 +11,15 @@ constexpr Index RULES_OF_STAGE[5][4] = {
     {-1, -1, -1, -1}, {1, 2, 3, 4}, {-1, -1, -1, -1}, {6, 7, -1, -1}, {8, 9, 10, -1}};
 }  // namespace
 
-Orientation::Orientation(const Skeleton& skeleton, Index p, std::int8_t* marks, const Clock& clock)
-    : skeleton_(skeleton), p_(static_cast<std::size_t>(p)), marks_(marks), clock_(clock), start_(p_ + 1, 0) {
-    for (const auto& [x, y] : skeleton.undecided) undecided_.add(x, y);
-    for (const auto& [x, y] : skeleton.decided) {
+Orientation::Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock)
+    : triples_(triples), p_(static_cast<std::size_t>(p)), marks_(marks), clock_(clock), start_(p_ + 1, 0) {
+    for (const auto& [x, y] : triples.undecided) undecided_.add(x, y);
+    for (const auto& [x, y] : triples.decided) {
         ++start_[static_cast<std::size_t>(x) + 1];
         ++start_[static_cast<std::size_t>(y) + 1];
     }
     for (std::size_t v = 0; v < p_; ++v) start_[v + 1] += start_[v];
-    const std::size_t ends = 2 * skeleton.decided.size();
+    const std::size_t ends = 2 * triples.decided.size();
     near_.resize(ends);
     from_.resize(ends);
     reverse_.resize(ends);
@@ -27,7 +27,7 @@ Orientation::Orientation(const Skeleton& skeleton, Index p, std::int8_t* marks, 
     stamp_.assign(ends, 0);
     met_.assign(p_, 0);
     std::vector<std::int64_t> at(start_.begin(), start_.end() - 1);
-    for (const auto& [x, y] : skeleton.decided) {  // ascending, so the neighbours of each node are ascending too
+    for (const auto& [x, y] : triples.decided) {  // ascending, so the neighbours of each node are ascending too
         const std::int64_t there = at[static_cast<std::size_t>(x)]++, back = at[static_cast<std::size_t>(y)]++;
         near_[static_cast<std::size_t>(there)] = y;
         from_[static_cast<std::size_t>(there)] = x;
@@ -88,7 +88,7 @@ void Orientation::run(bool selection) {
     } catch (const OutOfTime&) {
         ended = true;
     }
-    for (const auto& [x, y] : skeleton_.undecided) {
+    for (const auto& [x, y] : triples_.undecided) {
         write(x, y, CIRCLE);
         write(y, x, CIRCLE);
     }
@@ -101,7 +101,7 @@ void Orientation::colliders() {
             tick();
             for (std::int64_t j = i + 1; j < end(b); ++j) {
                 const Index a = near(i), c = near(j);
-                if (apart(a, c) && skeleton_.is_collider(a, b, c)) {
+                if (apart(a, c) && triples_.collides(a, a, b, c)) {
                     apply(0, Wanted{true, {a, b, c}, {{a, b, ARROW}, {c, b, ARROW}}});
                 }
             }
@@ -253,7 +253,7 @@ Orientation::Wanted Orientation::r4(Index c, Index b) {
     Path path;
     if (!discriminating_path(b, c, path)) return {};
     const Index v = path.front(), a = path[path.size() - 3];
-    if (skeleton_.is_collider(v, b, c)) return {true, path, {{a, b, ARROW}, {c, b, ARROW}, {b, c, ARROW}}};
+    if (triples_.collides(v, a, b, c)) return {true, path, {{a, b, ARROW}, {c, b, ARROW}, {b, c, ARROW}}};
     return {true, path, {{c, b, TAIL}, {b, c, ARROW}}};
 }
 

@@ -8,7 +8,7 @@
 
 #include "clock.hpp"
 #include "sets.hpp"
-#include "skeleton.hpp"
+#include "triples.hpp"
 
 namespace lmarvel {
 
@@ -28,7 +28,7 @@ struct Use {
 class Orientation {
 public:
     // `marks` is the matrix that is written to, p x p and zero.
-    Orientation(const Skeleton& skeleton, Index p, std::int8_t* marks, const Clock& clock);
+    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock);
 
     void run(bool selection);
     std::vector<Use> log;
@@ -52,7 +52,7 @@ private:
     // A search for an uncovered path (a, first, .., d, goal); `not_through` is left out, and -1 is nobody.
     struct Route { Index a, first, goal; Steps steps; Index not_through; bool closes; };
 
-    const Skeleton& skeleton_;
+    const Triples& triples_;
     const std::size_t p_;
     std::int8_t* marks_;
     const Clock clock_;
@@ -77,7 +77,7 @@ private:
     Index from(std::int64_t e) const { return from_[static_cast<std::size_t>(e)]; }
     void tick();
     bool apart(Index x, Index y) const { return mark(x, y) == NONE && !(undecided_.ever() && undecided_.has(x, y)); }
-    bool gap(Index a, Index c) const { return apart(a, c) && !skeleton_.in_doubt(a, c); }
+    bool gap(Index a, Index c) const { return apart(a, c) && !triples_.in_doubt(a, c); }
     bool directed(Index x, Index y) const { return mark(x, y) == ARROW && mark(y, x) == TAIL; }
     bool circle_edge(Index x, Index y) const { return mark(x, y) == CIRCLE && mark(y, x) == CIRCLE; }
     bool onward(Index x, Index y) const { return mark(y, x) != ARROW && mark(x, y) != TAIL; }

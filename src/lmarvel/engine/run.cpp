@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <chrono>
+#include <limits>
 #include <new>
 
 namespace lmarvel {
@@ -137,6 +138,20 @@ Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Repo
     } catch (const Interrupted&) {
         return INTERRUPTED;
     } catch (...) {  // nothing else is thrown but what the allocator throws
+        return NO_MEMORY;
+    }
+    return DONE;
+}
+
+Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
+                    void* caller) noexcept {
+    try {
+        const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
+        const KnownGraph triples(graph, p);
+        Orientation(triples, p, marks, clock).run(selection);
+    } catch (const Interrupted&) {
+        return INTERRUPTED;
+    } catch (...) {
         return NO_MEMORY;
     }
     return DONE;

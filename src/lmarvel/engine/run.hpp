@@ -57,4 +57,8 @@ enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
 Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
              void* caller) noexcept;
 
+// The marks that all graphs of the class of a maximal ancestral graph share; both matrices are p x p, `marks` zero.
+Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
+                    void* caller) noexcept;
+
 }  // namespace lmarvel

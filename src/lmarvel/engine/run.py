@@ -212,3 +212,18 @@ def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) 
         **boundaries,
     )
     return Flat(**found)
+
+
+def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.int8]:
+    """Return the marks that all graphs of the class of a maximal ancestral graph share.
+
+    The twin of :func:`lmarvel.orient.equivalence.mag_to_pag`, without its record of the rules used.
+
+    Examples
+    --------
+    >>> forth = np.array([[0, 2], [3, 0]], np.int8)
+    >>> orient_graph(forth).tolist() if is_built() else [[0, 1], [1, 0]]
+    [[0, 1], [1, 0]]
+    """
+    found: NDArray[np.int8] = _engine.orient(marks, selection)
+    return found

@@ -7,6 +7,7 @@
 
 #include "search.hpp"
 #include "sets.hpp"
+#include "triples.hpp"
 
 namespace lmarvel {
 
@@ -34,7 +35,7 @@ struct Event {
 
 using Report = bool (*)(void*, std::int64_t);  // called with the number of variables removed; true ends the run
 
-class Skeleton {
+class Skeleton final : public Triples {
 public:
     Skeleton(Ledger& ledger, Arena& arena, const Boundaries& boundaries, const Levels& levels);
 
@@ -45,10 +46,10 @@ public:
     std::vector<Separation> found;  // in the order in which pairs were first separated
     std::vector<Event> events;
     BudgetSpent ended{Reason::NONE};
-    std::vector<std::pair<Index, Index>> decided, undecided;
 
     bool is_collider(Index v, Index b, Index c) const;
-    bool in_doubt(Index a, Index c) const { return doubtful_.ever() && doubtful_.has(a, c); }
+    bool collides(Index v, Index, Index b, Index c) const override { return is_collider(v, b, c); }
+    bool in_doubt(Index a, Index c) const override { return doubtful_.ever() && doubtful_.has(a, c); }
 
 private:
     struct Suspect { Index x, y, z; std::int64_t step; };

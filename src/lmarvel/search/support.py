@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from lmarvel.engine.run import is_built, orient_graph
 from lmarvel.graph.kinds import MAG
 from lmarvel.orient.equivalence import mag_to_pag
 from lmarvel.score.district import Matrix
@@ -74,5 +75,7 @@ def pag_of(marks: Marks, selection: bool = True) -> Marks:
     >>> pag_of(np.array([[0, 2], [3, 0]], np.int8)).tolist()
     [[0, 1], [1, 0]]
     """
+    if is_built():
+        return orient_graph(marks, selection)
     names = tuple(f"X{v}" for v in range(len(marks)))
     return np.asarray(mag_to_pag(MAG._trusted(names, marks), selection).marks)
