@@ -16,6 +16,7 @@ from lmarvel import FisherZ, LMarvel, LMarvelWarning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine import run as engine
 from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of
+from lmarvel.experiments.methods import SecondFirst
 from lmarvel.skeleton import compiled
 from tests.engine.twins import moments, population
 
@@ -219,3 +220,8 @@ def test_values_that_were_overwritten_do_not_lend_their_fingerprint() -> None:
     assert theirs is not None
     assert changed.result_.data["columns"] == first.data["columns"]
     assert changed.result_.data["fingerprint"] != theirs["fingerprint"]
+
+
+def test_the_order_of_conditions_that_the_engine_does_not_have_is_left_to_the_readable_code() -> None:
+    assert LMarvel().for_engine(0.01) is not None
+    assert SecondFirst().for_engine(0.01) is None
