@@ -42,6 +42,7 @@ from lmarvel.result_file import (
     decode_tests,
     decode_versions,
     encode_graph,
+    json_text,
     read_part,
     sealed,
     unsealed,
@@ -363,7 +364,7 @@ class Discovery(Evidenced):
 
     def save(self, path: str | Path) -> None:
         """Write the result as one JSON file, whole or not at all."""
-        write_text(Path(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        write_text(Path(path), json_text(self.to_dict()) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Discovery:
@@ -387,9 +388,7 @@ class Discovery(Evidenced):
         except OSError as error:
             raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
         except (ValueError, RecursionError):
-            raise ResultError(
-                f"{path} is cut off, or no result: 'lmarvel learn data.csv -o x.json' writes one"
-            ) from None
+            raise ResultError(f"{path} is cut off, or no result: 'lmarvel learn x.csv -o x.json' writes one") from None
         try:
             return cls.from_dict(plain)
         except ResultError as error:

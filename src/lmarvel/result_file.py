@@ -11,13 +11,12 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import eq
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.counts import AllPairs
+from lmarvel.counts import AllPairs, NamedPairs
 from lmarvel.encoding import FORMAT, ResultError, items, number, probability, text, whole
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.kinds import PAG
@@ -79,6 +78,44 @@ def read_part(content: Mapping[str, Any], name: str, make: Callable[[Any], T]) -
         raise ResultError(f"the result file is damaged: {name!r} makes no sense ({reason[:300]})") from None
 
 
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return plain data as JSON, with a line for each part, and for each item of a list or mapping in it.
+
+    The encoder that indents everything is written in Python, and takes seconds for large results.
+
+    Examples
+    --------
+    >>> print(json_text({"a": 1, "b": [[1, 2], {"c": 3}], "d": {"e": []}}))
+    {
+     "a": 1,
+     "b": [
+      [1, 2],
+      {"c": 3}
+     ],
+     "d": {
+      "e": []
+     }
+    }
+    """
+    return _lines([f"{_json(name)}: {_part(value)}" for name, value in content.items()], "{}", "")
+
+
+def _part(value: Any) -> str:
+    if isinstance(value, dict) and value:
+        return _lines([f"{_json(name)}: {_json(item)}" for name, item in value.items()], "{}", " ")
+    if isinstance(value, list) and value:
+        return _lines(list(map(_json, value)), "[]", " ")
+    return _json(value)
+
+
+def _lines(items: list[str], brackets: str, margin: str) -> str:
+    between = ",\n " + margin
+    return f"{brackets[0]}\n {margin}{between.join(items)}\n{margin}{brackets[1]}"
+
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 # --- the graph --------------------------------------------------------------------------------------------
 
 
@@ -114,24 +151,27 @@ def _open_pairs(names: Sequence[str], undecided: Pairs, everything: bool) -> Mat
     size = len(names)
     if everything:
         return ~np.eye(size, dtype=bool)
-    where = {name: i for i, name in enumerate(names)}
-    flat = np.fromiter(map(where.__getitem__, chain.from_iterable(undecided)), dtype=np.int64, count=2 * len(undecided))
+    x, y = _positions(names, undecided).T
     found = np.zeros((size, size), dtype=bool)
-    found[flat[::2], flat[1::2]] = found[flat[1::2], flat[::2]] = True
+    found[x, y] = found[y, x] = True
     return found
+
+
+def _positions(names: Sequence[str], pairs: Pairs) -> NDArray[np.intp]:
+    """Return pairs as an array of two columns."""
+    if isinstance(pairs, NamedPairs) and pairs.names == tuple(names):
+        return pairs.positions
+    where = {name: i for i, name in enumerate(names)}
+    flat = np.fromiter(map(where.__getitem__, chain.from_iterable(pairs)), dtype=np.intp, count=2 * len(pairs))
+    return flat.reshape(-1, 2)
 
 
 def _encode_pairs(names: Sequence[str], pairs: Pairs, left_open: Matrix) -> list[list[str]] | dict[str, Any]:
     """Return pairs as a list, or where they are many and in order as the bits of the upper triangle, row by row."""
-    if len(pairs) > FEW and all(map(eq, pairs, _pairs_of(names, left_open))):
+    if len(pairs) > FEW and np.array_equal(_positions(names, pairs), np.argwhere(np.triu(left_open, 1))):
         bits = np.packbits(left_open[np.triu(np.ones_like(left_open), 1)])
         return {"pairs": len(pairs), "bits": base64.b64encode(bits.tobytes()).decode("ascii")}
     return [list(pair) for pair in pairs]
-
-
-def _pairs_of(names: Sequence[str], left_open: Matrix) -> Iterator[tuple[str, str]]:
-    x, y = np.nonzero(np.triu(left_open, 1))
-    return zip(map(names.__getitem__, x.tolist()), map(names.__getitem__, y.tolist()), strict=True)
 
 
 def decode_graph(content: Mapping[str, Any]) -> tuple[PAG, Pairs]:
@@ -187,7 +227,7 @@ def _unpacked(plain: Mapping[str, Any], names: Sequence[str]) -> Pairs:
         raise ValueError("the bits are not those of pairs of these variables")
     left_open = np.zeros((size, size), dtype=bool)
     left_open[np.triu(np.ones_like(left_open), 1)] = bits[:many]
-    return tuple(_pairs_of(names, left_open))
+    return NamedPairs(names, np.argwhere(left_open))
 
 
 # --- other parts ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from lmarvel import evidence_wording, wording
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import Discovery
+from lmarvel.result_file import json_text
 from lmarvel.wording import count, printable, readable
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def as_json(plain: Any) -> str:
     """Return plain data as JSON; characters that do not show are escaped."""
-    return printable(json.dumps(plain, indent=1, ensure_ascii=False))
+    return printable(json_text(plain) if isinstance(plain, dict) else json.dumps(plain, indent=1, ensure_ascii=False))
 
 
 def as_edges(pag: PAG) -> str:

@@ -323,7 +323,8 @@ def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tu
         return AllPairs(names)
     if not len(pairs):
         return ()
-    listed = NamedPairs(names, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    place = pairs[:, 0] * len(names) + pairs[:, 1]
+    listed = NamedPairs(names, pairs[np.argsort(place, kind="stable")])
     return tuple(listed) if len(listed) < _FEW else listed
 
 
