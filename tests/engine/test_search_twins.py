@@ -139,3 +139,23 @@ def test_blocks_of_wrong_sizes_are_refused() -> None:
     fit = compiled.BlockLikelihood(np.eye(2), 2, 2, 0, none, none, none, none)
     with pytest.raises(ValueError, match="has 2 parameters"):
         fit.value(np.zeros(5))
+
+
+def test_objects_cannot_be_made_or_changed_half() -> None:
+    for kind in (compiled.Regressions, compiled.Sweeper, compiled.BlockLikelihood):
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+    best = compiled.Regressions(np.eye(3), 100.0, 9.0)
+    sweeper = best.sweeper([2, 0, 1])
+    best.__init__(np.eye(2), 100.0, 9.0)  # says nothing, and changes nothing
+    assert sweeper.result()[:2] == ([2, 0, 1], [0, 0, 0])
+
+
+def test_noise_is_not_negative_and_places_are_whole() -> None:
+    best = compiled.Regressions(np.eye(3), 100.0, 9.0)
+    for noise in (-1e9, float("nan")):
+        with pytest.raises(ValueError, match="negative"):
+            best.sweeper([0, 1, 2]).move(0, noise)
+    with pytest.raises(TypeError):
+        best.sweeper([0.5, 0])
+    assert not Regressions(GaussianLocal(np.eye(3), 100.0, 9.0), 3).sweeper([0, 1]).move(2, 1e-6)

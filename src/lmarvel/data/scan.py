@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,8 @@ class Scan:
     """What one pass over the rows tells: their number, gaps, moments, columns of two values, and a digest.
 
     Files are digested in the same pass, since to read them again costs more. Of a table in memory the digest is taken
-    when it is asked for, and so is which columns have two values: a quick fit does not pay for it. If the values of a
-    small one were overwritten in the meantime, the digest is that of the moments, which are of what was read.
+    when it is asked for, and so is which columns have two values: a quick fit does not pay for it. A small table is
+    kept for that as it was read, so that nothing is told of values that were overwritten in the meantime.
     """
 
     def __init__(self, table: Table, weights: Weights | None) -> None:
@@ -39,6 +39,7 @@ class Scan:
         self._done: tuple[Running, TwoValued | None] | None = None
         self._moments: Moments | None = None
         self._fingerprint: str | None = None
+        self._kept: list[NDArray[np.float64]] | None = None  # the rows of a small table in memory, as they were read
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments; the rows are read the first time only."""
@@ -57,7 +58,7 @@ class Scan:
         running, told = self.done()
         if told is None:
             told = TwoValued(len(self._table.names))
-            for batch, _ in self._batches():
+            for batch in self._rows():
                 told.add(batch)
             self._done = running, told
         return told
@@ -79,9 +80,12 @@ class Scan:
         again = self._table.in_memory  # then a second look costs little, and may never be needed
         running, two_valued = Running(self._table.names), None if again else TwoValued(len(self._table.names))
         digest = None if again else self._new_digest()
+        kept: list[NDArray[np.float64]] = []
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
                 running.add(batch, weights)
+                if again and running.n * batch.shape[1] <= SMALL:
+                    kept.append(batch.copy())
                 if two_valued is not None and digest is not None:
                     two_valued.add(batch)
                     digest.update(_bytes(batch))
@@ -91,7 +95,11 @@ class Scan:
             raise DataError(f"there are {len(self._weights)} weights for {running.n} rows")
         if digest is not None:
             self._fingerprint = digest.hexdigest()
+        self._kept = kept if again and sum(map(len, kept)) == running.n else None
         return running, two_valued
+
+    def _rows(self) -> Iterable[NDArray[np.float64]]:
+        return self._table.batches(batch_rows(len(self._table.names))) if self._kept is None else self._kept
 
     def _batches(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
         """Iterate over batches with their weights, which are put below 1 so that their squares stay in range."""
@@ -111,21 +119,10 @@ class Scan:
             self.done()
         if self._fingerprint is None:
             digest = self._new_digest()
-            for batch in self._table.batches(batch_rows(len(self._table.names))):
+            for batch in self._rows():
                 digest.update(_bytes(batch))
-            self._fingerprint = digest.hexdigest() if self._is_as_read() else self.moments().fingerprint()
+            self._fingerprint = digest.hexdigest()
         return self._fingerprint
-
-    def _is_as_read(self) -> bool:
-        """Tell whether the rows of a small table still add up to what they did, bit for bit."""
-        if self._moments is None or self._moments.n * len(self._table.names) > SMALL:
-            return True  # nobody has read it, or its digest was taken at once
-        then, now = self.running(), Running(self._table.names)
-        with np.errstate(all="ignore"):
-            for batch, weights in self._batches():
-                now.add(batch, weights)
-        mean = np.array_equal(then.origin + then.mean, now.origin + now.mean)
-        return mean and np.array_equal(then.scatter, now.scatter)
 
     def _new_digest(self) -> hashlib.blake2b:
         digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)

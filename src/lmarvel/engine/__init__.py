@@ -16,5 +16,5 @@ def load(name: str) -> Any:
     """
     try:
         return importlib.import_module(f"lmarvel.engine.{name}")
-    except ImportError:
+    except ModuleNotFoundError:  # a module that is there and broken is another matter
         return None

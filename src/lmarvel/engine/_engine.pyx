@@ -64,6 +64,7 @@ cdef class Caller:
     """Whom the engine asks now and then, and what was raised then."""
 
     cdef object progress
+    cdef object cancel
     cdef object error
 
     cdef bint failed(self, work, tuple arguments):
@@ -77,7 +78,9 @@ cdef class Caller:
 
 cdef cbool poll(void* caller) noexcept with gil:
     try:
-        PyErr_CheckSignals()
+        PyErr_CheckSignals()  # heard in the main thread only; other threads have an event that tells them
+        if (<Caller> caller).cancel is not None and (<Caller> caller).cancel.is_set():
+            raise KeyboardInterrupt
     except BaseException as error:
         (<Caller> caller).error = error
         return True
@@ -192,6 +195,7 @@ def run(
     truncated=None,
     asked=None,
     progress=None,
+    cancel=None,
 ):
     """Learn a PAG; see `lmarvel.engine.run` for what the arguments are. Returns a dict of arrays."""
     cdef Request q
@@ -203,8 +207,10 @@ def run(
     cdef const double[:, ::1] inverse
     cdef const int32_t[::1] cut, asked_x, asked_y
     cdef Sets boundary_sets, had, kept, asked_sets
-    if n < 4 or n > 1 << 62:
+    if n < 4:
         raise ValueError("at least 4 rows are needed")
+    if n > 1 << 62 or tests > 1 << 62:
+        raise ValueError("there are too many rows or tests to count")
     if largest_set < 0 or largest_set > n - 4:
         raise ValueError("the largest set is over what the rows allow")
     if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
@@ -248,7 +254,7 @@ def run(
     cdef int8_t[:, ::1] written = marks
     cdef Caller caller = Caller()
     cdef Report tell = NULL
-    caller.progress = progress
+    caller.progress, caller.cancel = progress, cancel
     if progress is not None:
         tell = report
     with nogil:

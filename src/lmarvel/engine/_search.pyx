@@ -12,6 +12,7 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 import math
+from operator import index
 
 import numpy as np
 
@@ -35,7 +36,6 @@ cdef extern from "blocks.hpp" namespace "lmarvel" nogil:
 
     cdef cppclass BlockFit:
         BlockFit(const Block& block) except +
-        size_t parameters()
         double value(const double* x) except +
         void fit(vector[double]& x, double tolerance, int max_steps) except +
 
@@ -50,7 +50,7 @@ cdef class Regressions:
     cdef readonly double price
     cdef int _words
 
-    def __init__(self, covariance, double n, double price):
+    def __cinit__(self, covariance, double n, double price):
         cdef double[:, ::1] S = np.ascontiguousarray(covariance, dtype=np.float64)
         if S.shape[0] != S.shape[1] or not 0 < S.shape[0] <= MAX_VARIABLES:
             raise ValueError(f"a covariance matrix of 1 to {MAX_VARIABLES} variables is needed")
@@ -90,10 +90,10 @@ cdef class Sweeper:
     cdef unique_ptr[AnySweeper] _sweeper
     cdef int _length
 
-    def __init__(self, Regressions best not None, order):
+    def __cinit__(self, Regressions best not None, order):
         cdef vector[int] places
         seen = set()
-        for v in order:
+        for v in map(index, order):
             if not 0 <= v < best.n_variables or v in seen:
                 raise ValueError(f"an order names each variable once, not {v!r}")
             seen.add(v)
@@ -104,10 +104,9 @@ cdef class Sweeper:
 
     def move(self, int v, double noise):
         """Move v to its best place; tell whether it moved."""
-        cdef flag moved
-        with nogil:
-            moved = self._sweeper.get().move(v, noise)
-        return moved
+        if not noise >= 0.0:
+            raise ValueError("noise cannot be negative")
+        return self._sweeper.get().move(v, noise)  # with Python's lock: sweepers share what the regressions remember
 
     def result(self):
         """Return the order, the parents of each variable, and the score."""
@@ -142,7 +141,7 @@ cdef class BlockLikelihood:
     cdef Block _block
     cdef size_t _length
 
-    def __init__(self, covariance, int n_own, int n_nodes, int n_selections, heads, tails, loaded, loads_on):
+    def __cinit__(self, covariance, int n_own, int n_nodes, int n_selections, heads, tails, loaded, loads_on):
         cdef double[:, ::1] S = np.ascontiguousarray(covariance, dtype=np.float64)
         cdef Py_ssize_t i, j
         if S.shape[0] != S.shape[1] or not 0 < n_own <= S.shape[0] <= n_nodes or n_selections < 0:

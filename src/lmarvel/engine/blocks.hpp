@@ -33,8 +33,6 @@ public:
         for (std::size_t l = 0; l < b_.loaded.size(); ++l) members_[b_.loads_on[l]].push_back(l);
     }
 
-    std::size_t parameters() const { return parameters_; }
-
     // Minus two log-likelihood per row given the outside parents, without log 2 pi.
     double value(const double* x) {
         if (!observe(x)) return infinity;

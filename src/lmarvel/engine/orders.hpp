@@ -123,7 +123,7 @@ private:
             const double least = *std::min_element(totals_.begin(), totals_.end());
             if (!(least < totals_[at] - noise)) return false;
             std::size_t place = 0;  // the first of equals
-            while (totals_[place] > least + noise) ++place;
+            while (place + 1 < totals_.size() && totals_[place] > least + noise) ++place;
             const auto first = order_.begin() + std::min(at, place), last = order_.begin() + std::max(at, place) + 1;
             if (place < at) std::rotate(first, last - 1, last);
             else std::rotate(first, first + 1, last);

@@ -1,8 +1,8 @@
 #include "run.hpp"
 
 #include <chrono>
+#include <exception>
 #include <limits>
-#include <new>
 
 namespace lmarvel {
 
@@ -132,26 +132,26 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
 
 }  // namespace
 
-Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) noexcept {
+Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) {
     try {
         run(q, out, marks, poll, report, caller);
     } catch (const Interrupted&) {
         return INTERRUPTED;
-    } catch (...) {  // nothing else is thrown but what the allocator throws
+    } catch (const std::exception&) {  // of the allocator; when Python ends a thread, that unwinds through here
         return NO_MEMORY;
     }
     return DONE;
 }
 
 Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
-                    void* caller) noexcept {
+                    void* caller) {
     try {
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         const KnownGraph triples(graph, p);
         Orientation(triples, p, marks, clock).run(selection);
     } catch (const Interrupted&) {
         return INTERRUPTED;
-    } catch (...) {
+    } catch (const std::exception&) {
         return NO_MEMORY;
     }
     return DONE;

@@ -53,12 +53,12 @@ struct Outcome {
 
 enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
 
-// Learn skeleton and marks; `marks` is p x p and zero. Never throws.
+// Learn skeleton and marks; `marks` is p x p and zero. Throws nothing of its own.
 Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
-             void* caller) noexcept;
+             void* caller);
 
 // The marks that all graphs of the class of a maximal ancestral graph share; both matrices are p x p, `marks` zero.
 Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
-                    void* caller) noexcept;
+                    void* caller);
 
 }  // namespace lmarvel

@@ -8,7 +8,9 @@ records are made only when somebody asks. It knows nothing of names, tables or r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from itertools import chain
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,9 @@ _engine = load("_engine")  # None where it is not built: the readable code does 
 
 Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Sets of positions, one after the other: where each begins, and the members, ascending within a set."""
+
+CANCEL: ContextVar[Event | None] = ContextVar("cancel", default=None)
+"""An event that ends runs of the present context with KeyboardInterrupt: threads hear no signals."""
 
 REST = -2
 """The length of a set that is all variables but the pair in question."""
@@ -209,6 +214,7 @@ def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) 
         seconds=task.seconds,
         grace=task.grace,
         progress=progress,
+        cancel=CANCEL.get(),
         **boundaries,
     )
     return Flat(**found)

@@ -1,5 +1,6 @@
 #include "search.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lmarvel {
@@ -77,6 +78,7 @@ double Ledger::partial(Index x, Index y, const std::vector<Index>& given) {
 
 double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given) {
     if (x > y) std::swap(x, y);
+    if (++asked_ % 1024 == 0) clock.poll();
     const auto size = static_cast<std::int64_t>(given.size());
     if (size > budget.largest_set) throw BudgetSpent{Reason::TOO_LARGE, size};
     bool before = false;
@@ -248,7 +250,7 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
     const std::int64_t wanted = max_size == -2 ? m : std::min(max_size, m);
     const std::int64_t top = std::min(wanted, budget.largest_set - base);
     const double* critical = threshold ? table.critical_threshold : table.critical_alpha;
-    const std::int64_t left = budget.max_tests < 0 ? -1 : budget.max_tests - tests_;
+    const std::int64_t left = budget.max_tests < 0 ? -1 : std::max<std::int64_t>(budget.max_tests - tests_, 0);
 
     std::size_t used = 0;
     double known = 0.0;  // of what is known to fail at this level, the largest p-value

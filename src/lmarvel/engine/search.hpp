@@ -72,7 +72,6 @@ public:
                        Index always = -1, std::int64_t max_size = -2);
     // The largest p-value that a test of a pair had without separating it, and the set.
     std::pair<double, Span> closest(Index x, Index y) const;
-    std::int64_t tests() const { return tests_; }
 
 private:
     // The rows of a Cholesky factor of the conditioning set, and those of x and y against it.
@@ -102,7 +101,7 @@ private:
     bool given_rest_;
     Tried rest_;
     std::int64_t tests_;
-    std::uint64_t ticks_ = 0;
+    std::uint64_t ticks_ = 0, asked_ = 0;
 
     void push(Index x, Index y, std::size_t d, Index w);
     double squared(Index x, Index y, std::size_t d) const;

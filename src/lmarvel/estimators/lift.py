@@ -24,6 +24,8 @@ from lmarvel.search.ancestral import Marks
 from lmarvel.search.evidence import evidence
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.record import OutOfTime
+from lmarvel.search.regressions import is_compiled
+from lmarvel.skeleton.compiled import say_that_it_is_slow
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress
 from lmarvel.trace import BudgetEnded, Event
@@ -100,6 +102,8 @@ class Lift(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
+        if not is_compiled():
+            say_that_it_is_slow()
         moments = table_of(ledger.test, data)
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()

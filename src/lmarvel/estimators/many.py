@@ -10,11 +10,13 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.data.moments import Moments
+from lmarvel.engine.run import CANCEL
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.discover import discover
 from lmarvel.estimators.methods import LMarvel
@@ -78,6 +80,7 @@ def learn_many(
     selection: bool = True,
     max_conditioning: int | None = None,
     max_tests: int | None = None,
+    max_seconds: float | None = None,
     n_jobs: int | None = None,
 ) -> Replicates:
     """Learn a PAG from each of many correlation matrices with L-MARVEL, in threads.
@@ -92,7 +95,7 @@ def learn_many(
         The variables; X0, X1 and so on by default.
     alpha, boundary, boundary_alpha, removal_threshold, assume_chordal, faithful, selection
         As for :class:`LMarvel`.
-    max_conditioning, max_tests : int, optional
+    max_conditioning, max_tests, max_seconds : optional
         Budgets, of each replicate.
     n_jobs : int, optional
         How many threads; as many as there are processors by default. The result does not depend on it.
@@ -126,18 +129,36 @@ def learn_many(
         selection=selection,
         max_conditioning=max_conditioning,
         max_tests=max_tests,
+        max_seconds=max_seconds,
     )
     method.check_parameters()
     threads = _threads(n_jobs)
     tables = _tables(correlations, n, names)
     if not tables:
         raise DataError("there is no correlation matrix to learn from")
-    with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(lambda numbered: _learned(method, *numbered), enumerate(tables)))
+    found = _in_threads(method, tables, threads)
     marks, tests, undecided, ended = zip(*found, strict=True)
     stacked = np.stack(marks)
     stacked.setflags(write=False)
     return Replicates(tables[0].names, stacked, np.array(tests, dtype=np.int64), undecided, ended)
+
+
+def _in_threads(method: LMarvel, tables: Sequence[Moments], threads: int) -> list[Learned]:
+    """Learn from each table; an interruption or an error ends what is under way, too."""
+    stop = Event()
+
+    def learned(numbered: tuple[int, Moments]) -> Learned:
+        CANCEL.set(stop)
+        return _learned(method, *numbered)
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return list(pool.map(learned, enumerate(tables)))
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 Learned = tuple[NDArray[np.int8], int, Sequence[tuple[str, str]], str | None]
@@ -155,7 +176,7 @@ def _learned(method: LMarvel, i: int, table: Moments) -> Learned:
 
 def _has_budget(method: LMarvel) -> bool:
     """Tell whether a budget can end a run: else its records need not be made to know that none did."""
-    return method.max_tests is not None or method.max_conditioning is not None
+    return any(limit is not None for limit in (method.max_tests, method.max_conditioning, method.max_seconds))
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -120,8 +120,8 @@ class BlockProblem:
 
     def value(self, x: Matrix) -> float:
         """Return minus two log-likelihood per row of the block given its outside parents, without log 2 pi."""
-        inverse, _ = self._observed(*self._matrices(x))
         try:
+            inverse, _ = self._observed(*self._matrices(x))
             root = np.linalg.cholesky(inverse)
         except np.linalg.LinAlgError:
             return math.inf

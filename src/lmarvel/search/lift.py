@@ -120,7 +120,7 @@ def lift(
     progress : callable, optional
         Called with ("order", "lift" or "hidden", steps done, steps).
     compiled : bool
-        Whether compiled code may be used. What is found is the same.
+        Whether compiled code may be used. What is found is the same, but for rounding.
 
     Examples
     --------

@@ -243,6 +243,11 @@ class CompiledRegressions:
         return sweeper
 
 
+def is_compiled() -> bool:
+    """Tell whether the compiled part of Lift was built."""
+    return _compiled is not None
+
+
 def gaussian_regressions(covariance: Matrix, n: float, price: float, compiled: bool = True) -> Families:
     """Return the regressions of a table: compiled, where that was built, is allowed, and holds so many variables.
 

@@ -61,6 +61,8 @@ class ReadableSweeper:
 
     def move(self, v: int, noise: float) -> bool:
         """Move v to its best place; tell whether it moved."""
+        if v not in self.family:
+            return False
         best, family, at = self.best, self.family, self.order.index(v)
         bit = 1 << v
         others = self.order[:at] + self.order[at + 1 :]
