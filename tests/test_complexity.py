@@ -4,6 +4,7 @@ from math import comb
 
 import pytest
 
+from lmarvel import MAG, LMarvel, MSeparation
 from lmarvel.complexity import lower_bound, upper_bound
 from lmarvel.errors import ParameterError
 
@@ -50,3 +51,11 @@ def test_both_grow_with_variables_and_degree():
 def test_what_makes_no_sense_is_refused(bound, n, degree, message):
     with pytest.raises(ParameterError, match=message):
         bound(n, degree)
+
+
+def test_the_bound_is_for_boundaries_by_total_conditioning_and_says_so():
+    mag = MAG.from_edges("A --> B", "C --> D", "E --> F")
+    bound = upper_bound(len(mag), mag.delta_plus_in()).total
+    tests = {name: LMarvel(test=MSeparation(mag), boundary=name).fit().n_ci_tests_ for name in ("tc", "iamb")}
+    assert tests["tc"] <= bound < tests["iamb"]
+    assert "total conditioning" in upper_bound.__doc__.splitlines()[0]

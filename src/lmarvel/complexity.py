@@ -5,7 +5,8 @@ parents, district members, their parents, and neighbours of any variable (:meth:
 They are about runs whose tests are never wrong, and count distinct tests. Wrong answers can push a run on data beyond
 the upper bound, because boundaries can then be larger than D allows.
 
-**The upper bound** is the sum of the paper's proof, phase by phase; the order of it is n^2 + n D^2 2^D.
+**The upper bound** is the sum of the paper's proof, phase by phase; the order of it is n^2 + n D^2 2^D. It holds with
+boundaries by total conditioning, which takes one test a pair; searches such as IAMB make more tests.
 
 **The lower bound** is for the worst case: some MAG with n variables and a degree of at most D needs so many tests, not
 each of them. The proof has two such MAGs. In the graph without edges each pair has to be asked about, for it could be
@@ -73,7 +74,9 @@ class LowerBound(NamedTuple):
 
 
 def upper_bound(n: int, degree: int) -> UpperBound:
-    """Return the most tests that L-MARVEL makes on a MAG, by phase (Proposition 3).
+    """Return the most tests of L-MARVEL with boundaries by total conditioning, by phase (Proposition 3).
+
+    Searches of boundaries such as IAMB make more tests, so that a run that starts from one can exceed it.
 
     Parameters
     ----------

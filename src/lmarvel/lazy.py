@@ -1,7 +1,10 @@
 """Sequences and mappings that are made when somebody looks at them.
 
-A run that took a millisecond should not spend three more on records that nobody reads. What stands here is the same
-as the tuple or the mapping that it stands for, to everyone who looks.
+A run that took a millisecond should not spend three more on records that nobody reads. What stands here reads like the
+tuple or the mapping that it stands for: it has the same items, equality, hash and text, and is stored and copied as
+that. It is not of that type: ``isinstance(x, tuple)`` and ``isinstance(x, dict)`` are false, tuples can be added but
+not compared by ``<`` or repeated by ``*``, and what asks for the type itself (``json``, ``%`` formatting) wants
+``tuple(x)`` or ``dict(x)``.
 """
 
 from __future__ import annotations
@@ -15,13 +18,15 @@ Value = TypeVar("Value")
 
 
 class LazyTuple(Sequence[Item]):
-    """A tuple that is made at the first look.
+    """A sequence that reads like a tuple, which is made at the first look.
 
     Examples
     --------
     >>> squares = LazyTuple(lambda: tuple(x * x for x in range(4)))
     >>> squares[2], len(squares), squares == (0, 1, 4, 9), squares
     (4, 4, True, (0, 1, 4, 9))
+    >>> squares + (16,), isinstance(squares, tuple)
+    ((0, 1, 4, 9, 16), False)
     """
 
     def __init__(self, make: Callable[[], tuple[Item, ...]]) -> None:
@@ -49,6 +54,14 @@ class LazyTuple(Sequence[Item]):
     def __eq__(self, other: object) -> bool:
         return self.made == (other.made if isinstance(other, LazyTuple) else other)
 
+    def __add__(self, other: tuple[Any, ...] | LazyTuple[Any]) -> tuple[Any, ...]:
+        if isinstance(other, LazyTuple):
+            return self.made + other.made
+        return self.made + other if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: tuple[Any, ...]) -> tuple[Any, ...]:
+        return other + self.made if isinstance(other, tuple) else NotImplemented
+
     def __hash__(self) -> int:
         return hash(self.made)
 
@@ -60,13 +73,15 @@ class LazyTuple(Sequence[Item]):
 
 
 class LazyMapping(Mapping[Key, Value]):
-    """A mapping that is made at the first look.
+    """A mapping that is made at the first look; it reads like a dict, and cannot be changed.
 
     Examples
     --------
     >>> lengths = LazyMapping(lambda: {"one": 3, "three": 5})
     >>> lengths["one"], len(lengths), lengths == {"one": 3, "three": 5}
     (3, 2, True)
+    >>> lengths | {"two": 3}, isinstance(lengths, dict)
+    ({'one': 3, 'three': 5, 'two': 3}, False)
     """
 
     def __init__(self, make: Callable[[], Mapping[Key, Value]]) -> None:
@@ -96,6 +111,16 @@ class LazyMapping(Mapping[Key, Value]):
 
     def __eq__(self, other: object) -> bool:
         return self.made == (other.made if isinstance(other, LazyMapping) else other)
+
+    def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return dict(self.made.items()) | dict(other.items()) if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return dict(other.items()) | dict(self.made.items()) if isinstance(other, Mapping) else NotImplemented
+
+    def copy(self) -> dict[Key, Value]:
+        """Return the mapping as a dict, which can be changed."""
+        return dict(self.made)
 
     __hash__ = None  # type: ignore[assignment]
 

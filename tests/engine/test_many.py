@@ -48,6 +48,10 @@ WRONG: list[tuple[Any, str]] = [
     ([np.eye(3) + np.triu(np.ones((3, 3)), 1) / 2], "number 1 is none"),
     ([np.eye(3), np.ones((3, 3))], "number 2: the columns 'X0' and 'X1' are copies"),
     ([["a", "b"], ["c", "d"]], "does not consist of numbers"),
+    ([[[1, 10**400], [1, 1]]], "number 1 does not consist of numbers"),
+    (5, "correlations must be an array of shape .* not int"),
+    (None, "correlations must be .* not NoneType"),
+    (np.array(5.0), "correlations must be .* not ndarray"),
 ]
 
 
@@ -66,3 +70,38 @@ def test_wrong_settings_are_refused() -> None:
         learn_many([np.eye(3)], 30, alpha=2)
     with pytest.raises(DataError, match="names must be 3 different"):
         learn_many([np.eye(3)], 30, names=["A", "A", "B"])
+
+
+@pytest.mark.parametrize("n", [2**53 + 1, 2**62 + 10, 2**70, 10**5000], ids=["2^53", "2^62", "2^70", "many digits"])
+def test_more_rows_than_can_be_counted_are_refused(n: int) -> None:
+    with pytest.raises(DataError, match="n, the rows behind each matrix, must be at most"):
+        learn_many([np.eye(3)], n)
+
+
+@pytest.mark.parametrize("n", [-(10**5000), 10.0, True, "10"], ids=["many digits", "float", "bool", "text"])
+def test_a_number_of_rows_that_is_none_is_refused(n: Any) -> None:
+    with pytest.raises(DataError, match="n must be a whole number of at least 4"):
+        learn_many([np.eye(3)], n)
+
+
+@pytest.mark.parametrize("names", [5, ["A", "B"], ["A", "B", ""], [["A"], "B", "C"]])
+def test_names_that_are_none_are_refused(names: Any) -> None:
+    with pytest.raises(DataError, match="names must be 3 different strings"):
+        learn_many([np.eye(3)], 30, names=names)
+
+
+def test_whole_numbers_of_numpy_will_do() -> None:
+    found = learn_many([np.eye(3)], np.int32(30), n_jobs=np.int64(2))  # type: ignore[arg-type]
+    assert len(found) == 1
+    for wrong in (2.0, True, np.int64(0), -(10**5000)):
+        with pytest.raises(ParameterError, match="n_jobs must be a whole number of at least 1"):
+            learn_many([np.eye(3)], 30, n_jobs=wrong)  # type: ignore[arg-type]
+
+
+def test_an_error_in_making_a_matrix_is_left_as_it_is() -> None:
+    def broken() -> Any:
+        yield np.eye(3)
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine"):
+        learn_many(broken(), 30)

@@ -267,6 +267,7 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
         ({"methods": []}, "no method to run"),
         ({"methods": ["rfci", "rfci"]}, "a method is named twice: rfci, rfci"),
         ({"reps": 0}, "reps must be at least 1, not 0"),
+        ({"reps": 10**14}, "reps must be at most 100,000"),
         ({"workers": 0}, "jobs must be at least 1, not 0"),
         ({"limits": Limits(0, 1.0)}, "the limit of tests must be at least 1"),
         ({"limits": Limits(1, 0.0)}, "the limit of seconds must be positive"),
@@ -292,7 +293,7 @@ def test_structures_that_are_missing_or_wrong_are_refused(tmp_path):
         load_structures(table1, None)
     with pytest.raises(DataError, match=r"has no carpo\.csv"):
         load_structures(table1, tmp_path)
-    with pytest.raises(DataError, match="there is no directory"):
+    with pytest.raises(DataError, match=r"there is no directory .* one that holds carpo\.csv"):
         load_structures(table1, tmp_path / "nowhere")
     (tmp_path / "carpo.csv").write_text("A,B\nB,A\n")
     with pytest.raises(DataError, match=r"two edges|directed cycle"):

@@ -97,8 +97,19 @@ def test_a_sweep_writes_tables_and_figures_and_a_wider_one_goes_on(tmp_path, mon
         ({"latent": [36]}, "--latent 36 and --selection 0 leave 1 of the 37 variables of alarm to observe"),
         ({"rows": ["many"]}, "--rows takes sample sizes such as 1000, or 50x for 50 a variable, not 'many'"),
         ({"rows": ["0x"]}, "--rows takes sample sizes"),
+        ({"rows": ["050x"]}, "--rows takes sample sizes"),
+        ({"rows": ["500", "2"]}, "--rows must be at least 4, not 2"),
+        ({"rows": ["1x"], "latent": [35], "selection": [0]}, "--rows 1x is 2 rows for the 2 observed variables of"),
+        ({"rows": ["9" * 5000]}, r"--rows takes numbers of at most 9 digits, not 9{40}\.\.\."),
+        ({"latent": [10**5000]}, "--latent must be less than 1,000,000,000"),
         ({"ranges": "wide"}, "unknown --ranges 'wide': choose from benchmark"),
         ({"structures": ["parents=x"]}, "--structure parents<=x: parents<= goes with a number of at least 0, not 'x'"),
+        ({"structures": ["parents=1_0"]}, "parents<= goes with a number of at least 0, not '1_0'"),
+        ({"structures": ["degree=1_0"]}, "degree= goes with a number of at least 0, not '1_0'"),
+        ({"structures": ["degree=nan"]}, "degree= goes with a number of at least 0, not 'nan'"),
+        ({"structures": ["parents=" + "9" * 5000]}, r"at least 0, not '9{40}\.\.\.' \(at most six digits\)"),
+        ({"structures": ["parents=3", "parents=03"]}, "--structure names a value twice: parents<=3, parents<=3"),
+        ({"structures": ["erdos-renyi=3"], "variables": [5]}, "--structure erdos-renyi=3 is no kind of random graph"),
         ({"structures": ["cliques=0"]}, "cliques= goes with a number of at least 1, not '0'"),
         ({"structures": ["alarm"], "variables": [20]}, "--variables is for random graphs, and alarm has its own"),
     ],
@@ -106,6 +117,38 @@ def test_a_sweep_writes_tables_and_figures_and_a_wider_one_goes_on(tmp_path, mon
 def test_what_cannot_be_run_is_refused(changes, message):
     with pytest.raises(ParameterError, match=message):
         plan(**changes)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("parents=03", "parents<=3"),
+        ("degree=2.50", "degree=2.5"),
+        ("degree=2.0", "degree=2"),
+        ("degree=0.0001", "degree=0.0001"),
+        ("cliques=004", "cliques=4"),
+        ("erdos-renyi", "erdos-renyi"),
+    ],
+)
+def test_a_kind_of_random_graph_has_one_name(given, name):
+    assert {s.structure for s in plan(structures=[given]).settings} == {name}
+
+
+def test_four_rows_will_do():
+    assert {s.rows for s in plan(rows=["4"]).settings} == {4}
+    assert {s.rows for s in plan(structures=["alarm"], latent=[35], selection=[0], rows=["2x"]).settings} == {4}
+
+
+def test_only_what_is_asked_for_is_named(tmp_path):
+    def refusal(*structures):
+        with pytest.raises(DataError) as caught:
+            Request(["sweep"], tmp_path, networks=tmp_path / "none", sweep=Sweep(structures)).check()
+        return str(caught.value)
+
+    assert refusal("alarm").endswith("--networks names one that holds structures that are not part of the package")
+    assert refusal("asia").endswith("--networks names one that holds asia.csv")
+    with pytest.raises(DataError, match="the structure asia is not part of the package"):
+        Request(["sweep"], tmp_path, sweep=Sweep(["asia"], variables=[5])).check()
 
 
 def test_an_unknown_structure_and_options_without_a_sweep_are_refused(tmp_path):
@@ -132,6 +175,9 @@ def test_a_sweep_from_the_command_line(tmp_path):
     ("options", "message"),
     [
         (("sweep", "--latent", "0,two"), "--latent takes whole numbers with commas between them, not 'two'"),
+        (("sweep", "--latent", "9" * 5000), "--latent takes numbers of at most 9 digits, not 999"),
+        (("sweep", "--rows", "9" * 5000), "--rows takes numbers of at most 9 digits, not 999"),
+        (("sweep", "--rows", "2"), "--rows must be at least 4, not 2"),
         (("sweep", "--latent", "39"), "leave 1 of the 40 variables of parents<=3 to observe"),
         (("table2", "--latent", "0"), "what to vary is for sweep, not for table2"),
         (("sweep", "--structure", "asia"), "the structure asia is not part of the package"),

@@ -140,10 +140,14 @@ def _sweep(
 
 def _whole(name: str, text: str) -> list[int]:
     """Return whole numbers with commas between them."""
+    from lmarvel.experiments.sweep import LONGEST, shown
+
     parts = _split(text)
     for part in parts:
         if not (part.isascii() and part.isdigit()):
-            raise ParameterError(f"--{name} takes whole numbers with commas between them, not {part!r}")
+            raise ParameterError(f"--{name} takes whole numbers with commas between them, not {shown(part)!r}")
+        if len(part) > LONGEST:
+            raise ParameterError(f"--{name} takes numbers of at most {LONGEST} digits, not {shown(part)}")
     return [int(part) for part in parts]
 
 

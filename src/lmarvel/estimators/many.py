@@ -7,10 +7,12 @@ matrix is what :class:`~lmarvel.LMarvel` learns from it, bit for bit; what is ke
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from numbers import Integral
 from threading import Event
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +25,7 @@ from lmarvel.estimators.methods import LMarvel
 from lmarvel.graph.kinds import PAG
 
 _ROUNDING = 1e-9
+_MOST_ROWS = 2**53  # up to here a float holds every count exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,31 +185,67 @@ def _has_budget(method: LMarvel) -> bool:
 def _threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return os.cpu_count() or 1
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs < 1:
-        raise ParameterError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
-    return n_jobs
+    if not _is_whole(n_jobs) or n_jobs < 1:
+        raise ParameterError(f"n_jobs must be a whole number of at least 1, not {_shown(n_jobs)}")
+    return int(n_jobs)
+
+
+def _is_whole(value: object) -> bool:
+    """Tell whether a value is a whole number, Python's or NumPy's."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """Return a value as a message shows it; Python does not write numbers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def _tables(correlations: ArrayLike | Iterable[ArrayLike], n: int, names: Sequence[str] | None) -> list[Moments]:
     """Return the matrices as moments, each checked."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 4:
-        raise DataError(f"n must be a whole number of at least 4, the rows behind each matrix, not {n!r}")
-    matrices = [_checked(i, matrix) for i, matrix in enumerate(correlations)]  # type: ignore[arg-type]
+    if not _is_whole(n) or n < 4:
+        raise DataError(f"n must be a whole number of at least 4, the rows behind each matrix, not {_shown(n)}")
+    if n > _MOST_ROWS:
+        raise DataError(f"n, the rows behind each matrix, must be at most {_MOST_ROWS:,}, not {_shown(n)}")
+    matrices = [_checked(i, matrix) for i, matrix in enumerate(_iterated(correlations))]
     sizes = {len(matrix) for matrix in matrices}
     if len(sizes) > 1:
         raise DataError(f"the correlation matrices differ in size: {', '.join(map(str, sorted(sizes)))} variables")
     p = sizes.pop() if sizes else 0
-    called = tuple(f"X{i}" for i in range(p)) if names is None else tuple(names)
-    if matrices and (len(called) != p or len(set(called)) != p or not all(isinstance(v, str) and v for v in called)):
-        raise DataError(f"names must be {p} different strings, one for each variable")
+    called = _called(names, p) if matrices else ()
     return [Moments(called, int(n), np.zeros(p), matrix) for matrix in matrices]
+
+
+def _iterated(correlations: Any) -> Iterator[Any]:
+    """Return the matrices one after another, or refuse what has none; errors in making one are left as they are."""
+    try:
+        return iter(correlations)
+    except TypeError:
+        kind = type(correlations).__name__
+        raise DataError(f"correlations must be an array of shape (k, p, p), or k matrices, not {kind}") from None
+
+
+def _called(names: Sequence[str] | None, p: int) -> tuple[str, ...]:
+    """Return the names of p variables, or refuse those that are none."""
+    if names is None:
+        return tuple(f"X{i}" for i in range(p))
+    wanted = f"names must be {p} different strings, one for each variable"
+    try:
+        called = tuple(names)
+    except TypeError:
+        raise DataError(f"{wanted}, not {_shown(names)}") from None
+    if not all(isinstance(v, str) and v for v in called) or not len(called) == len(set(called)) == p:
+        raise DataError(wanted)
+    return called
 
 
 def _checked(i: int, given: ArrayLike) -> NDArray[np.float64]:
     """Return a correlation matrix, or refuse what is none."""
     try:
         matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"correlation matrix number {i + 1} does not consist of numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         shape = " x ".join(map(str, matrix.shape))

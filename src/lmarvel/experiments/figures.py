@@ -29,7 +29,8 @@ class _Style(NamedTuple):
     line: str
 
 
-# Colours that colour-blind readers can tell apart (Okabe & Ito), and markers for print.
+# Colours that colour-blind readers can tell apart (Okabe & Ito; black, greys and darker shades beside them), and
+# markers for print. No two methods share colour and marker, nor do those of one experiment share either.
 _STYLE = {
     "lmarvel": _Style("#0072B2", "o", "-"),
     "lmarvel-chordal": _Style("#56B4E9", ".", "--"),
@@ -37,16 +38,26 @@ _STYLE = {
     "fci": _Style("#D55E00", "^", "-"),
     "mbcs": _Style("#009E73", "D", "-"),
     "m3hc": _Style("#CC79A7", "v", "-"),
+    "lift": _Style("#000000", "*", "-"),
+    "lmarvel-default": _Style("#0072B2", "P", "-"),
     "lmarvel-at-alpha": _Style("#444444", "x", ":"),
+    "lmarvel-second-first": _Style("#D55E00", "1", ":"),
+    "lmarvel-at-alpha-second-first": _Style("#CC79A7", "+", ":"),
     "fci-pruned": _Style("#999999", "+", ":"),
-    "lmarvel-second-first": _Style("#D55E00", "x", ":"),
-    "lmarvel-oracle": _Style("#D55E00", "o", "-"),
+    "lmarvel-gs": _Style("#E69F00", "<", "--"),
+    "lmarvel-iamb": _Style("#009E73", ">", "--"),
+    "lmarvel-inter-iamb": _Style("#D55E00", "h", "--"),
+    "lmarvel-fast-iamb": _Style("#CC79A7", "p", "--"),
+    "lmarvel-true-boundaries": _Style("#000000", "X", ":"),
+    "lmarvel-oracle": _Style("#D55E00", "D", "-"),
     "mbcs-oracle": _Style("#009E73", "1", "-"),
-    "causal-learn-fci": _Style("#D55E00", "2", "--"),
-    "causal-learn-boss": _Style("#009E73", "1", "--"),
-    "causal-learn-grasp": _Style("#CC79A7", "3", "--"),
+    "causal-learn-fci": _Style("#56B4E9", "<", "--"),
+    "causal-learn-boss": _Style("#777777", "h", "--"),
+    "causal-learn-grasp": _Style("#882255", "X", "--"),
 }
-_OTHER = _Style("#000000", "*", "-")
+# For methods without a style of their own.
+_MARKERS = ("d", "8", "H", "2", "3", "4")
+_COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _LOGARITHMIC = ("ci_tests", "all_tests", "runtime_s")
 
 
@@ -76,6 +87,27 @@ def check_matplotlib() -> None:
         raise ParameterError("figures need Matplotlib: pip install 'lmarvel[plot]'")
 
 
+def styles_of(methods: Sequence[str]) -> dict[str, _Style]:
+    """Return how each of some methods is drawn: in its own style, else in the next one that no method has.
+
+    Examples
+    --------
+    >>> {name: style.marker for name, style in styles_of(["fci", "new", "newer"]).items()}
+    {'fci': '^', 'new': 'd', 'newer': '8'}
+    """
+    others = [method for method in methods if method not in _STYLE]
+    lines = ("-", "--", ":", "-.")
+    spare = {
+        method: _Style(
+            _COLOURS[i % len(_COLOURS)],
+            _MARKERS[i % len(_MARKERS)],
+            lines[i // (len(_COLOURS) * len(_MARKERS)) % len(lines)],
+        )
+        for i, method in enumerate(others)
+    }
+    return {method: _STYLE.get(method) or spare[method] for method in methods}
+
+
 def write_figure(summary: Summary, plan: Plan, folder: Path) -> list[Path]:
     """Draw a figure and write it as PNG and SVG."""
     from matplotlib import rc_context
@@ -97,11 +129,11 @@ def draw(summary: Summary, plan: Plan) -> Figure:
     panels = {p: shown for p in plan.panels if (shown := plan.among(summary.experiment.settings, p))}
     figure = Figure(figsize=(3.1 * len(plan.measures), 2.7 * len(panels) + 0.6), layout="constrained")
     grid = figure.subplots(len(panels), len(plan.measures), squeeze=False)
-    across = _ACROSS[plan.across]
+    across, styles = _ACROSS[plan.across], styles_of(summary.methods)
     for axes_row, (panel, settings) in zip(grid, panels.items(), strict=True):
         for axes, (metric, label) in zip(axes_row, plan.measures.items(), strict=True):
             for method in summary.methods:
-                _curve(axes, settings, summary, method, metric, across)
+                _curve(axes, settings, summary, method, metric, across, styles[method])
             _dress(axes, metric, label, across)
         axes_row[0].set_title(plan.panels[panel], loc="left", fontsize=10, fontweight="bold")
     handles, labels = grid[0][0].get_legend_handles_labels()
@@ -116,6 +148,7 @@ def draw_runs(summary: Summary, plan: Plan) -> Figure:
     panels = {p: shown for p in plan.panels if (shown := plan.among(summary.experiment.settings, p))}
     figure = Figure(figsize=(4.2 * len(panels), 3.9), layout="constrained")
     grid = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    styles = styles_of(summary.methods)
     ((metric, label),) = plan.measures.items()
     for axes, (panel, settings) in zip(grid, panels.items(), strict=True):
         runs = summary.runs_of(settings)
@@ -124,7 +157,7 @@ def draw_runs(summary: Summary, plan: Plan) -> Figure:
             style = {"color": "#777777", "linestyle": line, "linewidth": 1, "label": name.replace("_", " ")}
             axes.plot(bounds["degree"], bounds[name], **style)
         for method in summary.methods:
-            look, own = _STYLE.get(method, _OTHER), runs.filter(pl.col("method") == method)
+            look, own = styles[method], runs.filter(pl.col("method") == method)
             dots = {"color": look.colour, "marker": look.marker, "s": 14, "alpha": 0.6, "linewidths": 0.5}
             axes.scatter(own["degree"], own[metric], label=METHODS[method].label, **dots)
         _dress(axes, metric, label, _Abscissa("degree of the true MAG", lambda s: 0))
@@ -135,10 +168,15 @@ def draw_runs(summary: Summary, plan: Plan) -> Figure:
 
 
 def _curve(
-    axes: Axes, settings: Sequence[Setting], summary: Summary, method: str, metric: str, across: _Abscissa
+    axes: Axes,
+    settings: Sequence[Setting],
+    summary: Summary,
+    method: str,
+    metric: str,
+    across: _Abscissa,
+    style: _Style,
 ) -> None:
     """Draw the curve of a method, with its standard errors; it ends where more than half of its runs did not finish."""
-    style = _STYLE.get(method, _OTHER)
     entries = [(across.of(s), summary.cell(s, method, metric)) for s in settings]
     known = [(x, cell.mean, cell.error) for x, cell in entries if cell.mean is not None and not cell.is_na]
     axes.errorbar(

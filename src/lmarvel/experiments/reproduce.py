@@ -27,6 +27,7 @@ from lmarvel.version import __version__
 
 Progress = Callable[[str, int, int], None]
 _CHOICE = ", ".join((*PAPER, "all", *(name for name in EXPERIMENTS if name not in PAPER), "sweep"))
+_MOST_REPS = 100_000
 LIMITS = Limits(tests=20_000_000, seconds=120.0)
 
 
@@ -74,6 +75,8 @@ class Request:
         for name, value in (("reps", self.reps), ("jobs", self.workers), ("the limit of tests", self.limits.tests)):
             if value is not None and value < 1:
                 raise ParameterError(f"{name} must be at least 1, not {value}")
+        if self.reps is not None and self.reps > _MOST_REPS:
+            raise ParameterError(f"reps must be at most {_MOST_REPS:,}: the repetitions of each setting")
         if not self.limits.seconds > 0:
             raise ParameterError(f"the limit of seconds must be positive, not {self.limits.seconds:g}")
         if self.seed < 0:
@@ -179,23 +182,27 @@ def load_structures(experiments: Sequence[Experiment], folder: Path | None) -> d
 
     Those of the package are always its own: another copy may list the nodes in another order, which the draws follow.
     """
-    _check_folder(folder)
+    names = list(dict.fromkeys(name for experiment in experiments for name in experiment.structures()))
+    _check_folder(folder, names)
     found = {}
-    for name in dict.fromkeys(name for experiment in experiments for name in experiment.structures()):
+    for name in names:
         dag = _load(name, folder)
         _check_size(name, len(dag), experiments)
         found[name] = str(dag)
     return found
 
 
-def _check_folder(folder: Path | None) -> None:
+def _check_folder(folder: Path | None, names: Sequence[str]) -> None:
+    """Refuse a directory that is none, and say what of the structures that are asked for it should hold."""
     if folder is not None and not folder.is_dir():
-        raise DataError(f"there is no directory {folder}: --networks names one that holds carpo.csv")
+        wanted = ", ".join(f"{name}.csv" for name in names if name not in NETWORKS)
+        holds = wanted or "structures that are not part of the package"
+        raise DataError(f"there is no directory {folder}: --networks names one that holds {holds}")
 
 
 def _load(name: str, folder: Path | None) -> DAG:
     """Return a network of the package, or of the user's directory."""
-    _check_folder(folder)
+    _check_folder(folder, [name])
     candidates = [folder / f"{name}{ending}" for ending in (".csv", ".bif", ".bif.gz")] if folder else []
     path = None if name in NETWORKS else next((path for path in candidates if path.exists()), None)
     if path is None and name not in NETWORKS:

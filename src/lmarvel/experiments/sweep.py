@@ -7,7 +7,8 @@ the same directory goes on from what is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -24,6 +25,10 @@ MEASURES = {
     "ci_tests": "CI tests",
     "boundary_f1": "boundary F1",
 }
+LONGEST = 9  # digits of a number that is asked for
+_LEAST_ROWS = 4  # with which there is a test
+# A degree is a mean, so it need not be whole.
+_NUMBERS = {kind: re.compile(r"[0-9]{1,6}(\.[0-9]{1,4})?" if kind == "degree=" else r"[0-9]{1,6}") for kind in COUNTED}
 _Across = Literal["latent", "selection", "rows", "variables"]
 _ACROSS: tuple[_Across, ...] = ("latent", "selection", "rows", "variables")
 
@@ -66,8 +71,6 @@ class Sweep:
         self._check_lists()
         for structure in self._kinds:
             _check_structure(structure)
-        if self.variables is not None and not any(map(is_random, self._kinds)):
-            raise ParameterError(f"--variables is for random graphs, and {', '.join(self._kinds)} has its own")
         if self.ranges not in RANGES:
             raise ParameterError(f"unknown --ranges {self.ranges!r}: choose from {', '.join(RANGES)}")
         for text in self.rows:
@@ -79,6 +82,8 @@ class Sweep:
         for name, values in {**texts, **counts}.items():
             if not values:
                 raise ParameterError(f"--{name} is empty: give at least one value")
+            if name in counts and max(counts[name]) >= 10**LONGEST:
+                raise ParameterError(f"--{name} must be less than {10**LONGEST:,}")
             if len(set(values)) < len(values):
                 raise ParameterError(f"--{name} names a value twice: {', '.join(map(str, values))}")
         for name, numbers in counts.items():
@@ -91,7 +96,10 @@ class Sweep:
     ) -> Experiment:
         """Return the sweep as an experiment; ``nodes`` tells how many variables a network has."""
         self.check()
-        settings = tuple(self._setting(name, *place) for place in self._places(nodes))
+        sizes = {kind: self._sizes if is_random(kind) else (nodes(kind),) for kind in self._kinds}
+        if self.variables is not None and not any(map(is_random, sizes)):
+            raise ParameterError(f"--variables is for random graphs, and {', '.join(sizes)} has its own")
+        settings = tuple(self._setting(name, *place) for place in self._places(sizes))
         tables = tuple(
             Table(name, tuple(dict.fromkeys(s.panel for s in settings if s.structure == name)), MEASURES)
             for name in dict.fromkeys(s.structure for s in settings)
@@ -106,16 +114,22 @@ class Sweep:
     def _sizes(self) -> Sequence[int]:
         return (40,) if self.variables is None else self.variables
 
-    def _places(self, nodes: Callable[[str], int]) -> list[tuple[str, int, int, int, str]]:
-        """Return every combination, and refuse one that leaves less than two variables to observe."""
+    def _places(self, sizes: Mapping[str, Sequence[int]]) -> list[tuple[str, int, int, int, str]]:
+        """Return every combination, and refuse one that leaves too few variables to observe, or has too few rows."""
         places = []
-        for structure in self._kinds:
-            sizes = self._sizes if is_random(structure) else (nodes(structure),)
-            for n, latent, selection, rows in product(sizes, self.latent, self.selection, self.rows):
-                if n - latent - selection < 2:
+        for structure, own in sizes.items():
+            for n, latent, selection, rows in product(own, self.latent, self.selection, self.rows):
+                observed = n - latent - selection
+                if observed < 2:
                     raise ParameterError(
-                        f"--latent {latent} and --selection {selection} leave {max(n - latent - selection, 0)} of the"
+                        f"--latent {latent} and --selection {selection} leave {max(observed, 0)} of the"
                         f" {n} variables of {structure} to observe: choose fewer, 2 have to be left"
+                    )
+                per_variable, sample = _rows(rows)
+                if sample is None and per_variable * observed < _LEAST_ROWS:
+                    raise ParameterError(
+                        f"--rows {rows} is {per_variable * observed} rows for the {observed} observed variables of"
+                        f" {structure}: at least {_LEAST_ROWS} are needed"
                     )
                 places.append((structure, n, latent, selection, rows))
         return places
@@ -156,28 +170,57 @@ def _title(s: Setting, across: _Across) -> str:
 
 
 def _canonical(structure: str) -> str:
-    """Return the name of a structure as the plan has it: a shell reads "<" as something else, so "=" will do."""
-    return structure.replace("parents=", "parents<=", 1) if structure.startswith("parents=") else structure
+    """Return the name of a structure as the plan has it: one name for one kind, whichever way its number is written.
+
+    A shell reads "<" as something else, so "=" will do.
+    """
+    if structure.startswith("parents="):
+        structure = structure.replace("parents=", "parents<=", 1)
+    kind, text = _parted(structure)
+    if not kind or not _NUMBERS[kind].fullmatch(text):
+        return structure
+    number = float(text)
+    return f"{kind}{int(number) if number.is_integer() else number}"
+
+
+def _parted(structure: str) -> tuple[str, str]:
+    """Return a kind of random graph that goes with a number, and the number; no kind for all else."""
+    kind = next((kind for kind in COUNTED if structure.startswith(kind)), "")
+    return kind, structure.removeprefix(kind)
 
 
 def _check_structure(structure: str) -> None:
-    """Refuse a kind of random graph whose number is none; networks are looked up when they are read."""
-    kind = next((kind for kind in COUNTED if structure.startswith(kind)), None)
-    if kind is None:
+    """Refuse a kind of random graph that there is not, or whose number is none; networks are looked up when read."""
+    kind, text = _parted(structure)
+    if not kind:
+        if "=" in structure:
+            raise ParameterError(
+                f"--structure {shown(structure)} is no kind of random graph: choose from erdos-renyi (without a"
+                " number), parents=K, degree=K, cliques=K, or name a network"
+            )
         return
-    text = structure.removeprefix(kind)
     least = 1 if kind == "cliques=" else 0
-    try:
-        number = float(text) if kind == "degree=" else int(text)
-    except ValueError:
-        number = -1
-    if not least <= number < 1e6:
-        raise ParameterError(f"--structure {structure}: {kind} goes with a number of at least {least}, not {text!r}")
+    if not (_NUMBERS[kind].fullmatch(text) and float(text) >= least):
+        raise ParameterError(
+            f"--structure {kind}{shown(text)}: {kind} goes with a number of at least {least}, not {shown(text)!r}"
+            " (at most six digits" + (", and four decimals)" if kind == "degree=" else ")")
+        )
 
 
 def _rows(text: str) -> tuple[int, int | None]:
     """Return the rows for each observed variable, and the sample size if that was given."""
+    if not re.fullmatch(r"[1-9][0-9]*x?", text):
+        raise ParameterError(f"--rows takes sample sizes such as 1000, or 50x for 50 a variable, not {shown(text)!r}")
     digits = text.removesuffix("x")
-    if not (digits.isascii() and digits.isdigit() and int(digits) > 0):
-        raise ParameterError(f"--rows takes sample sizes such as 1000, or 50x for 50 a variable, not {text!r}")
-    return (int(digits), None) if text.endswith("x") else (50, int(digits))
+    if len(digits) > LONGEST:
+        raise ParameterError(f"--rows takes numbers of at most {LONGEST} digits, not {shown(text)}")
+    if text.endswith("x"):
+        return int(digits), None
+    if int(digits) < _LEAST_ROWS:
+        raise ParameterError(f"--rows must be at least {_LEAST_ROWS}, not {digits}")
+    return 50, int(digits)
+
+
+def shown(text: str, most: int = 40) -> str:
+    """Return a text as messages show it: not more than its beginning."""
+    return text if len(text) <= most else f"{text[:most]}..."
