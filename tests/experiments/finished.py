@@ -11,3 +11,9 @@ def finished(folder):
             return database.execute("SELECT count(*) FROM runs").fetchone()[0]
     except sqlite3.DatabaseError:  # not there yet, or being written just now
         return 0
+
+
+def recovered(folder):
+    """Return how many runs there are once what a kill cut off is rolled back."""
+    with closing(sqlite3.connect(f"{folder}/runs.sqlite")) as database:
+        return database.execute("SELECT count(*) FROM runs").fetchone()[0]

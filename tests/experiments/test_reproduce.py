@@ -23,7 +23,7 @@ from lmarvel.experiments.summary import in_paper, summary_of
 from lmarvel.metrics import compare_graphs
 from lmarvel.simulate import load_network
 from tests.cli.running import spawn
-from tests.experiments.finished import finished
+from tests.experiments.finished import finished, recovered
 
 MILDEW = EXPERIMENTS["table2"].settings[0]
 LIMITS = Limits(1_000_000, 60.0)
@@ -117,8 +117,8 @@ def test_a_killed_command_goes_on_where_it_stopped(tmp_path, monkeypatch):
         while time.monotonic() < deadline and finished(tmp_path) < 3:
             time.sleep(0.01)
         process.kill()
-    kept = finished(tmp_path)
-    assert 3 <= kept < 24, "the kill should come midway"
+    kept = recovered(tmp_path)  # the third may have been on its way to disk
+    assert 2 <= kept < 24, "the kill should come midway"
     again = []
     monkeypatch.setattr(module, "run_all", spying(module.run_all, again))
     reproduce(request(tmp_path))
