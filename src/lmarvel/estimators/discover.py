@@ -41,6 +41,7 @@ from lmarvel.version import __version__
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
+_KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
 _GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
 
 
@@ -123,7 +124,10 @@ def discover(
     test = given.reordered(order)
     clock.lap("data")
     report("boundary", 0, 1)
-    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, settings.max_seconds, clock.started)
+    seconds = settings.max_seconds and settings.max_seconds - min(
+        _KEPT_BACK * len(order) ** 2, settings.max_seconds / 10
+    )
+    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
