@@ -197,26 +197,8 @@ def from_sets(
 
 
 def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:
-    found = _engine.run(
-        task.correlation,
-        task.n,
-        alpha=task.alpha,
-        boundary_alpha=task.boundary_alpha,
-        threshold=task.threshold,
-        assume_chordal=task.assume_chordal,
-        faithful=task.faithful,
-        selection=task.selection,
-        critical_alpha=task.critical_alpha,
-        critical_threshold=task.critical_threshold,
-        largest_set=task.largest_set,
-        max_tests=task.max_tests,
-        tests=task.tests,
-        seconds=task.seconds,
-        grace=task.grace,
-        progress=progress,
-        cancel=CANCEL.get(),
-        **boundaries,
-    )
+    settings = task._asdict()
+    found = _engine.run(settings.pop("correlation"), **settings, progress=progress, cancel=CANCEL.get(), **boundaries)
     return Flat(**found)
 
 
