@@ -30,8 +30,10 @@ def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
     objects.mkdir(parents=True, exist_ok=True)
     for module, parts in MODULES.items():
         generated = objects / f"{module}.cpp"
-        cython = [sys.executable, "-m", "cython", "-3", "--cplus", str(engine / f"{module}.pyx"), "-o", str(generated)]
-        subprocess.run(cython, check=True)
+        written = engine / f"{module}.pyx"
+        if is_older(generated, [written]):
+            cython = [sys.executable, "-m", "cython", "-3", "--cplus", str(written), "-o", str(generated)]
+            subprocess.run(cython, check=True)
         made = [
             compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))
         ]
@@ -40,9 +42,16 @@ def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
         subprocess.run([COMPILER, "-shared", *undefined, *flags, *made, "-o", str(target)], check=True)
 
 
+def is_older(made: Path, sources: list[Path]) -> bool:
+    """Tell whether something has to be made anew: it is not there, or one of its sources has changed since."""
+    return not made.exists() or any(made.stat().st_mtime < s.stat().st_mtime for s in sources)
+
+
 def compiled(source: Path, engine: Path, objects: Path, flags: tuple[str, ...]) -> str:
     """Compile one source, and return its object."""
     made = str(objects / f"{source.stem}.o")
+    if not is_older(Path(made), [source, *engine.glob("*.hpp")]):
+        return made
     include = ("-I", str(engine), "-I", sysconfig.get_paths()["include"])
     extra = () if source.parent == engine else ("-Wno-unused-function",)
     subprocess.run([COMPILER, *COMMON, *flags, *extra, *include, "-c", str(source), "-o", made], check=True)
