@@ -196,3 +196,31 @@ def test_an_interruption_keeps_what_is_finished(tmp_path):
     assert "interrupted; finished runs are kept in" in err
     assert 4 <= runs.read_text().count("\n") < 121
     assert "Traceback" not in err
+
+
+def test_simulate_makes_columns_of_several_kinds(tmp_path):
+    out = tmp_path / "mixed"
+    kinds = "continuous,count,ordinal,nominal"
+    done = run("simulate", out, "--variables", "12", "--latent", "1", "--rows", "80", "--kinds", kinds, "--levels", "4")
+    assert done.code == 0, done.err
+    header, *lines = (out / "data.csv").read_text().splitlines()
+    assert len(header.split(",")) == 11
+    assert len(lines) == 80
+    assert "\nordinal: X" in done.out
+    assert set("abcd") & set((out / "data.csv").read_text())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kinds", "nominal,texts"), "--kinds does not know texts: choose from continuous, curved"),
+        (("--kinds", "nominal", "--states", "2"), "leave --noise, --function, --ranges and --states out"),
+        (("--levels", "3"), "give --kinds too"),
+        (("--kinds", "nominal", "--levels", "1"), "--levels must be a whole number of at least 2, not 1"),
+    ],
+)
+def test_kinds_that_cannot_be_made_are_named(tmp_path, options, message):
+    done = run("simulate", tmp_path / "x", *options)
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "x").exists()

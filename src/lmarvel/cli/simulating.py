@@ -45,6 +45,13 @@ def simulate(
     ] = "gaussian",
     function: Annotated[str, typer.Option(help="Effect of a cause: linear, tanh, sine, quadratic, relu.")] = "linear",
     states: Annotated[int | None, typer.Option(help="Make a discrete network with so many states a variable.")] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(help="Make columns of kinds drawn from a list: continuous,curved,count,binary,ordinal,nominal."),
+    ] = None,
+    levels: Annotated[
+        int | None, typer.Option(help="With --kinds: levels of an ordinal or nominal column; default 3.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files of an earlier run.")] = False,
     quiet: Quiet = False,
@@ -57,8 +64,14 @@ def simulate(
     if seed < 0:
         raise ParameterError(f"the seed must not be negative, and is {seed}")
     _check_least(
-        variables=(variables, 2), latent=(latent, 0), selection=(selection, 0), rows=(rows, 1), states=(states, 2)
+        variables=(variables, 2),
+        latent=(latent, 0),
+        selection=(selection, 0),
+        rows=(rows, 1),
+        states=(states, 2),
+        levels=(levels, 2),
     )
+    mixed = _mixed(kinds, levels, noise, function, ranges, states)
     out = directory(folder)
     paths = [out / name for name in ("data.csv", "dag.txt", "mag.txt", "pag.txt")]
     _check_folder(out, paths, force)
@@ -66,7 +79,11 @@ def simulate(
     dag = _structure(structure, variables, density, graph)
     _check_left(len(dag), latent, selection)
     study = hide(dag, latent, selection, seed=roles)
-    truth, columns = _draw(study, rows, ranges, noise, function, states, model, sample)
+    if mixed is not None:
+        truth, columns, told = _draw_mixed(study, rows, mixed, levels, model, sample)
+    else:
+        truth, columns = _draw(study, rows, ranges, noise, function, states, model, sample)
+        told = ""
     texts = [_as_csv(columns), _as_dag(truth), f"{truth.mag}\n", f"{truth.pag}\n"]
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -78,7 +95,26 @@ def simulate(
         hidden = f"{len(study.latent)} latent, {len(study.selection)} selecting"
         made = f"{counted(rows, 'row')} of {counted(len(study.observed), 'variable')}"
         print(f"{made} ({hidden}) from {readable(structure)}, seed {seed}")
-        print("\n".join(f"  {path}" for path in paths))
+        print("\n".join(f"  {path}" for path in paths) + told)
+
+
+def _mixed(
+    kinds: str | None, levels: int | None, noise: str, function: str, ranges: str | None, states: int | None
+) -> list[str] | None:
+    """Return the kinds to draw from, if columns of several kinds are asked for, and by nothing that speaks against."""
+    if kinds is None:
+        if levels is not None:
+            raise ParameterError("--levels is for columns of several kinds: give --kinds too, or --states in its place")
+        return None
+    if (noise, function, ranges, states) != ("gaussian", "linear", None, None):
+        raise ParameterError("--kinds says what every column is: leave --noise, --function, --ranges and --states out")
+    from lmarvel.simulate.mixed import KINDS
+
+    named = [kind.strip() for kind in kinds.split(",")]
+    for kind in named:
+        if kind not in KINDS:
+            raise ParameterError(f"--kinds does not know {readable(kind)}: choose from {', '.join(KINDS)}")
+    return named
 
 
 def _check_least(**options: tuple[int | None, int]) -> None:
@@ -160,6 +196,18 @@ def _draw(
         additive = AdditiveSEM.random(study.dag, ranges or "benchmark", noise, function, seed=model)
         data, truth = additive.sample(study, rows, seed=sample), additive.truth(study)
     return truth, dict(zip(study.observed, data.T, strict=True))
+
+
+def _draw_mixed(
+    study: Study, rows: int, kinds: list[str], levels: int | None, model: Any, sample: Any
+) -> tuple[Study, Mapping[str, Any], str]:
+    """Return the truth, the columns, and which of them are levels that look like numbers in a file."""
+    from lmarvel.simulate import MixedSEM
+
+    made = MixedSEM.random(study.dag, kinds, 3 if levels is None else levels, seed=model)
+    ordinal = [v for v in study.observed if made.kinds[study.dag.index(v)] == "ordinal"]
+    told = f"\nordinal: {', '.join(map(readable, ordinal))}" if ordinal else ""
+    return made.truth(study), made.sample(study, rows, seed=sample), told
 
 
 def _as_csv(columns: Mapping[str, Any]) -> str:

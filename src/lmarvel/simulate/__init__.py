@@ -2,7 +2,7 @@
 
 A :class:`Study` is a DAG some of whose variables are latent or select the sample. :mod:`~lmarvel.simulate.graphs` draws
 DAGs, :mod:`~lmarvel.simulate.networks` has well-known ones, :func:`hide` chooses the roles, and a model
-(:class:`LinearSEM`, :class:`AdditiveSEM`, :class:`DiscreteNetwork`) draws data from what is seen of it.
+(:class:`LinearSEM`, :class:`AdditiveSEM`, :class:`DiscreteNetwork`, :class:`MixedSEM`) draws data from what is seen.
 
 Examples
 --------
@@ -16,6 +16,7 @@ Examples
 from lmarvel.simulate.additive import AdditiveSEM
 from lmarvel.simulate.discrete import DiscreteNetwork
 from lmarvel.simulate.graphs import bounded_parents, cliques, erdos_renyi, hide, scale_free
+from lmarvel.simulate.mixed import MixedSEM
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
 from lmarvel.study import Study
@@ -26,6 +27,7 @@ __all__ = [
     "AdditiveSEM",
     "DiscreteNetwork",
     "LinearSEM",
+    "MixedSEM",
     "Ranges",
     "Study",
     "bounded_parents",
