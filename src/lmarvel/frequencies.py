@@ -1,0 +1,192 @@
+"""How often each part of a graph recurs when the rows are drawn again: :class:`Stability`.
+
+Each replicate of a bootstrap gives a PAG. Counted are, for every pair, the replicates in which the two are adjacent;
+for each end of an edge, which mark it had; and two claims that follow from a whole PAG, in every MAG of its class:
+
+* x *causes* y: a path of arrows x --> ... --> y leads from x to y;
+* x *does not cause* y: no path leads from x to y along which no arrowhead points back.
+
+Where the sample may be selected, both are claimed only of an x at which there is an arrowhead. Any other x may cause
+being in the sample; then a tail at x can come from that alone, and what x does to y by way of it cannot be seen.
+
+The claims are sound, and not all that can be said: a PAG may imply more than its single paths show.
+
+What recurs is not thereby true. A method that errs in the same way on every draw errs with a frequency of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.errors import ParameterError
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL
+
+Counts = NDArray[np.int32]
+Marks = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """Frequencies over the replicates of a bootstrap.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    replicates : int
+        How many graphs were learned.
+    adjacent : array of shape (p, p)
+        In how many of them the two are adjacent.
+    marks : array of shape (3, p, p)
+        In how many of them the mark at y on x-y is a circle, an arrowhead, a tail: ``marks[k, x, y]``.
+    causes, not_causes : array of shape (p, p)
+        In how many of them x causes y in all MAGs, and in none.
+
+    Examples
+    --------
+    >>> one, other = (PAG.from_edges(*edges, nodes=["A", "B", "C"]) for edges in (["A o-> C", "B o-> C"], ["A o-o C"]))
+    >>> found = Stability.of([one, one, one, other])
+    >>> found.edge("A", "C"), found.edge("B", "C"), found.mark("A", "C"), found.not_causes_share("C", "A")
+    (1.0, 0.75, {'circle': 0.25, 'arrowhead': 0.75, 'tail': 0.0}, 0.75)
+    """
+
+    names: tuple[str, ...]
+    replicates: int
+    adjacent: Counts
+    marks: Counts
+    causes: Counts
+    not_causes: Counts
+
+    @classmethod
+    def of(cls, pags: Iterable[PAG], selection: bool = True) -> Stability:
+        """Count over graphs of the same variables; without selection more can be claimed."""
+        tally: Tally | None = None
+        for pag in pags:
+            tally = tally or Tally(pag.names, selection)
+            if pag.names != tally.names:
+                raise ParameterError("the graphs are not of the same variables in the same order")
+            tally.add(pag.marks)
+        if tally is None:
+            raise ParameterError("there is no graph to count over")
+        return tally.stability()
+
+    def _at(self, x: str, y: str) -> tuple[int, int]:
+        for name in (x, y):
+            if name not in self.names:
+                raise ParameterError(f"there is no variable {name!r}: the variables are {', '.join(self.names)}")
+        return self.names.index(x), self.names.index(y)
+
+    def edge(self, x: str, y: str) -> float:
+        """Return in which share of the replicates x and y are adjacent."""
+        return float(self.adjacent[self._at(x, y)] / self.replicates)
+
+    def mark(self, x: str, y: str) -> dict[str, float]:
+        """Return in which share of the replicates that have the edge x-y its mark at y is each of the three."""
+        at = self._at(x, y)
+        having = max(int(self.adjacent[at]), 1)
+        return {word: float(self.marks[k][at] / having) for k, word in enumerate(("circle", "arrowhead", "tail"))}
+
+    def causes_share(self, x: str, y: str) -> float:
+        """Return in which share of the replicates x causes y, whichever MAG of the class is true."""
+        return float(self.causes[self._at(x, y)] / self.replicates)
+
+    def not_causes_share(self, x: str, y: str) -> float:
+        """Return in which share of the replicates x does not cause y, whichever MAG of the class is true."""
+        return float(self.not_causes[self._at(x, y)] / self.replicates)
+
+    def of_marks(self, marks: Marks) -> NDArray[np.float64]:
+        """Return, for a graph, in which share of the replicates with the same edge each of its marks is the same.
+
+        Examples
+        --------
+        >>> pag, names = PAG.from_edges("A o-> C", "B o-> C", nodes=["A", "B", "C"]), ["A", "B", "C"]
+        >>> Stability.of([pag, PAG.from_edges("A o-o C", nodes=names)]).of_marks(pag.marks).tolist()
+        [[0.0, 0.0, 0.5], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+        """
+        counts = np.zeros(marks.shape)
+        for k, code in enumerate((CIRCLE, ARROW, TAIL)):
+            counts = np.where(marks == code, self.marks[k], counts)
+        return np.asarray(counts / np.maximum(self.adjacent, 1))
+
+    def stable(self, pag: PAG, share: float = 0.8) -> PAG:
+        """Return what recurs of a graph: its edges, and on them its marks, with at least this frequency.
+
+        A mark that recurs less is a circle. The result is a summary, to be read edge by edge: what is left was learned
+        in at least this share of the draws. It need not be the PAG of any class, and two variables without an edge in
+        it are not thereby independent given anything.
+
+        Examples
+        --------
+        >>> pag, other = PAG.from_edges("A o-> C", "B o-> C"), PAG.from_edges("A o-o C", nodes=["A", "C", "B"])
+        >>> print(Stability.of([pag, pag, other]).stable(pag, 0.8))
+        nodes: A C B
+        A o-o C
+        """
+        if not 0 <= share <= 1:
+            raise ParameterError(f"share must lie between 0 and 1, not {share!r}")
+        if pag.names != self.names:
+            raise ParameterError("the graph and the bootstrap are not of the same variables in the same order")
+        recurs = self.of_marks(pag.marks) >= share
+        marks = np.where(recurs | (pag.marks == NONE), pag.marks, CIRCLE)
+        marks = np.where(self.adjacent >= share * self.replicates, marks, NONE)
+        return PAG._trusted(pag.names, marks.astype(np.int8))
+
+
+class Tally:
+    """Counts that grow graph by graph; memory does not depend on how many there were.
+
+    Examples
+    --------
+    >>> tally = Tally("AB", selection=False)
+    >>> tally.add(PAG.from_edges("A --> B").marks)
+    >>> tally.stability().causes_share("A", "B")
+    1.0
+    """
+
+    def __init__(self, names: Sequence[str], selection: bool = True) -> None:
+        p = len(names)
+        self.selection = selection
+        self.names = tuple(names)
+        self.replicates = 0
+        self._adjacent, self._causes, self._not_causes = (np.zeros((p, p), dtype=np.int32) for _ in range(3))
+        self._marks = np.zeros((3, p, p), dtype=np.int32)
+
+    def add(self, marks: Marks) -> None:
+        """Count a graph."""
+        self.replicates += 1
+        self._adjacent += marks != NONE
+        for k, code in enumerate((CIRCLE, ARROW, TAIL)):
+            self._marks[k] += marks == code
+        known = (marks == ARROW).any(axis=0)[:, None] | (not self.selection)  # causes nothing of being selected
+        self._causes += reachable((marks == ARROW) & (marks.T == TAIL)) & known
+        possible = reachable((marks != NONE) & (marks.T != ARROW))
+        np.fill_diagonal(possible, True)
+        self._not_causes += ~possible & known
+
+    def stability(self) -> Stability:
+        """Return what was counted so far."""
+        arrays = [a.copy() for a in (self._adjacent, self._marks, self._causes, self._not_causes)]
+        for array in arrays:
+            array.setflags(write=False)
+        return Stability(self.names, self.replicates, *arrays)
+
+
+def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which nodes can be reached from which, by one step or more.
+
+    Examples
+    --------
+    >>> reachable(np.array([[False, True, False], [False, False, True], [False, False, False]])).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    reach = step.astype(np.float32)  # products of numbers are quick, those of truth values are not
+    while True:
+        further = np.minimum(reach + reach @ reach, 1.0)
+        if np.array_equal(further, reach):
+            return np.asarray(reach > 0)
+        reach = further
