@@ -1,0 +1,114 @@
+"""What a true graph implies is rejected as often as the level says; what a false one implies, more often."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.model_check import Implied, ModelCheck
+from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
+from lmarvel.stability.check import check_model
+from tests.generators import random_study
+
+
+def table(study, rows, seed):
+    data = LinearSEM.random(study.dag, seed=seed).sample(study, rows, seed=seed + 1)
+    return dict(zip(study.observed, data.T, strict=True))
+
+
+def test_on_the_true_graph_the_p_values_are_uniform_and_failures_follow_the_level():
+    rng, drawn, failed, tested = np.random.default_rng(0), [], 0, 0
+    for seed in range(150):
+        study = hide(erdos_renyi(9, 0.25, seed=seed), 1, seed % 2, seed=seed)
+        check = check_model(study.pag, IndependenceTest(FisherZ(table(study, 400, seed))), 0.05)
+        assert len(check.implied) == check.pairs
+        if check.implied:  # those of one table depend on each other, so one of each counts
+            drawn.append(check.implied[rng.integers(len(check.implied))].pvalue)
+            failed, tested = failed + len(check.failed), tested + len(check.implied)
+    assert kstest(drawn, "uniform").pvalue > 0.01
+    assert 0.03 < failed / tested < 0.07
+
+
+def test_every_pair_without_an_edge_has_a_set_that_separates_it_in_the_true_graph():
+    for seed in range(40):
+        study = Study(*random_study(np.random.default_rng(seed), 6, latent=2, selection=seed % 3))
+        oracle = IndependenceTest(MSeparation(study.mag))
+        check = check_model(study.pag, oracle, 0.01)
+        assert check.source == "graph"
+        assert len(check.implied) == check.pairs
+        assert not check.failed
+
+
+def test_an_edge_that_is_missing_is_found_and_named():
+    data = {"A": np.random.default_rng(0).normal(size=500)}
+    data["B"] = data["A"] + np.random.default_rng(1).normal(size=500)
+    data["C"] = data["B"] + data["A"] + np.random.default_rng(2).normal(size=500)
+    check = check_model(PAG.from_edges("A o-o B", "B o-o C"), IndependenceTest(FisherZ(data)), 0.01)
+    assert check.fails("C", "A")
+    assert not check.fails("A", "B")
+    assert check.worst()[0].startswith("A and C given B: p ")
+
+
+def test_columns_may_stand_in_another_order_than_nodes():
+    study = hide(erdos_renyi(8, 0.3, seed=3), 1, 0, seed=3)
+    columns = table(study, 300, 3)
+    one = check_model(study.pag, IndependenceTest(FisherZ(columns)), 0.01)
+    other = check_model(study.pag, IndependenceTest(FisherZ(dict(reversed(columns.items())))), 0.01)
+    assert [(i.x, i.y, i.given) for i in one.implied] == [(i.x, i.y, i.given) for i in other.implied]
+    np.testing.assert_allclose([i.pvalue for i in one.implied], [i.pvalue for i in other.implied], rtol=1e-6)
+
+
+def test_an_illegal_graph_is_checked_by_the_sets_that_the_search_found():
+    illegal = PAG.from_edges("A --> B", "B --> C", "C --> A", "C o-o D", nodes=["A", "B", "C", "D"])
+    test = IndependenceTest(FunctionTest(lambda x, y, given: 0.001 if x == "A" else 0.5, list("ABCD")))
+    check = check_model(illegal, test, 0.01, sepsets={("A", "D"): frozenset("C")})
+    assert check.source == "search"
+    assert [(i.x, i.y, i.given) for i in check.implied] == [("A", "D", frozenset("C"))]
+    assert str(check) == (
+        "The test rejects the 1 separation that the search found (p <= 0.01)."
+        " (1 pair without an edge was not tested: no set is known, for the PAG is illegal.)"
+    )
+
+
+def test_what_cannot_be_tested_is_counted_and_what_is_too_much_is_left_out():
+    def fails(x, y, given):
+        if given:
+            raise CITestError("too few rows")
+        return 0.4
+
+    chain = PAG.from_edges("A o-o B", "B o-o C", "C o-o D")
+    check = check_model(chain, IndependenceTest(FunctionTest(fails, list("ABCD"))), 0.01)
+    assert (check.untestable, check.implied) == (3, ())
+    assert str(check) == "The graph implies no separation that could be tested."
+    plain = IndependenceTest(FunctionTest(lambda x, y, given: 0.4, list("ABCD")))
+    few = check_model(chain, plain, 0.01, most=2)
+    assert (len(few.implied), few.pairs) == (2, 3)
+    assert [(i.x, i.y) for i in few.implied] == [("A", "C"), ("B", "D")]
+    assert "none of the 2 separations" in str(few)
+    assert "1 pair without an edge was not tested: there are too many" in str(few)
+
+
+def test_a_deadline_ends_the_check():
+    class Up(Exception):
+        pass
+
+    def tick():
+        raise Up
+
+    with pytest.raises(Up):
+        check_model(
+            PAG.from_edges("A o-o B", "B o-o C"),
+            IndependenceTest(FunctionTest(lambda *_: 1.0, list("ABC"))),
+            0.1,
+            tick=tick,
+        )
+
+
+def test_the_words_of_a_check_are_singular_where_there_is_one():
+    none = ModelCheck(0.01, (), 0)
+    assert str(none) == "The graph implies no separation that could be tested."
+    two = ModelCheck(0.05, (Implied("A", "B", frozenset(), 0.2), Implied("A", "C", frozenset(), 0.3)), 2)
+    assert str(two) == (
+        "The data reject none of the 2 separations that the graph implies (p <= 0.05); by chance it would be about 0.1."
+    )
