@@ -26,6 +26,8 @@ public:
 
     double rows() const { return n_; }
 
+    Vector work;  // room for fits
+
     // Minus two log-likelihood per row of a district given its parents, or of an undirected component.
     double of_block(const Set& block, const Graph& graph) {
         if (graph.neighbors[block.first()].any()) return of_undirected(block, graph.neighbors);
@@ -180,7 +182,7 @@ private:
         if (known != cores_.end()) return known->second;
         std::vector<int> nodes;
         core.members(nodes);
-        Concentration fit(among(nodes), joined_among(nodes, neighbors), nodes.size());
+        Concentration fit(among(nodes), joined_among(nodes, neighbors), nodes.size(), work);
         const double score = fit.fit(1e-12) ? fit.value() + double(nodes.size()) * LOG_2PI : infinity;
         return cores_[key] = score;
     }

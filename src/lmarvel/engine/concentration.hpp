@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -15,9 +16,10 @@ namespace lmarvel {
 
 class Concentration {
 public:
-    // R is k x k; `joined` tells for each pair, both ways, whether it is joined.
-    Concentration(Vector R, std::vector<char> joined, std::size_t k)
-        : joined(std::move(joined)), k_(k), R_(std::move(R)) {}
+    // R is k x k; `joined` tells for each pair, both ways, whether it is joined. `work` is room for the second
+    // derivatives, large, and kept from one fit to the next.
+    Concentration(Vector R, std::vector<char> joined, std::size_t k, Vector& work)
+        : joined(std::move(joined)), k_(k), R_(std::move(R)), hessian_(work) {}
 
     std::vector<char> joined;
     Vector K;
@@ -28,15 +30,14 @@ public:
         begin();
         index();
         const std::size_t q = first_.size();
-        Vector work;
         for (int step = 0; step < max_steps; ++step) {
             if (!invert()) return false;
             gradient_.resize(q);
             for (std::size_t r = 0; r < q; ++r)
                 gradient_[r] = weight(r) * (R_[first_[r] * k_ + second_[r]] - W_[first_[r] * k_ + second_[r]]);
-            fill_hessian();
+            if (bound() < tolerance) break;
             Vector change = gradient_;
-            if (!solve_symmetric(hessian_, q, change, 1, work)) return false;
+            if (!newton_step(change)) return false;
             double product = 0.0;
             for (std::size_t r = 0; r < q; ++r) product += gradient_[r] * change[r];
             const double decrement = std::sqrt(std::max(product, 0.0));
@@ -80,9 +81,10 @@ private:
     void index() {
         first_.clear();
         second_.clear();
-        for (std::size_t i = 0; i < k_; ++i) first_.push_back(i), second_.push_back(i);
-        for (std::size_t i = 0; i < k_; ++i)
-            for (std::size_t j = i + 1; j < k_; ++j)
+        const std::uint32_t k = std::uint32_t(k_);
+        for (std::uint32_t i = 0; i < k; ++i) first_.push_back(i), second_.push_back(i);
+        for (std::uint32_t i = 0; i < k; ++i)
+            for (std::uint32_t j = i + 1; j < k; ++j)
                 if (joined[i * k_ + j]) first_.push_back(i), second_.push_back(j);
     }
 
@@ -100,29 +102,65 @@ private:
         return solve_general(root.data(), k_, W_.data(), k_);
     }
 
+    // The square of Newton's decrement if all pairs were joined, tr(DKDK) with D the gradient as a matrix. With fewer
+    // pairs it is less: a maximum over a subspace.
+    double bound() {
+        Vector DK(k_ * k_, 0.0);
+        for (std::size_t r = 0; r < first_.size(); ++r) {
+            const std::size_t i = first_[r], j = second_[r];
+            const double entry = gradient_[r] / weight(r);
+            for (std::size_t c = 0; c < k_; ++c) DK[i * k_ + c] += entry * K[j * k_ + c];
+            if (i == j) continue;
+            for (std::size_t c = 0; c < k_; ++c) DK[j * k_ + c] += entry * K[i * k_ + c];
+        }
+        double trace = 0.0;
+        for (std::size_t i = 0; i < k_; ++i)
+            for (std::size_t j = 0; j < k_; ++j) trace += DK[i * k_ + j] * DK[j * k_ + i];
+        return trace * (1 + 1e-9);
+    }
+
+    // From the gradient to the step; false where the second derivatives are singular.
+    bool newton_step(Vector& change) {
+        const std::size_t q = first_.size();
+        fill_hessian();
+        if (factorise(hessian_.data(), q)) {
+            solve_lower(hessian_.data(), q, change.data(), 1);
+            solve_upper(hessian_.data(), q, change.data(), 1);
+            return true;
+        }
+        fill_hessian();
+        for (std::size_t r = 0; r < q; ++r)
+            for (std::size_t s = 0; s < r; ++s) hessian_[r * q + s] = hessian_[s * q + r];
+        return solve_general(hessian_.data(), q, change.data(), 1);
+    }
+
+    // The upper triangle.
     void fill_hessian() {
         const std::size_t q = first_.size();
-        hessian_.resize(q * q);
+        if (hessian_.size() < q * q) hessian_.resize(q * q);
         for (std::size_t r = 0; r < q; ++r) {
             const double* on_first = W_.data() + first_[r] * k_;
             const double* on_second = W_.data() + second_[r] * k_;
+            const double scale = 0.5 * weight(r);
+            double* row = hessian_.data() + r * q;
             for (std::size_t s = r; s < q; ++s) {
-                const double crossed =
-                    on_first[first_[s]] * on_second[second_[s]] + on_first[second_[s]] * on_second[first_[s]];
-                hessian_[r * q + s] = hessian_[s * q + r] = 0.5 * crossed * (weight(r) * weight(s));
+                const std::size_t i = first_[s], j = second_[s];
+                row[s] = (on_first[i] * on_second[j] + on_first[j] * on_second[i]) * (scale * weight(s));
             }
         }
     }
 
     std::size_t k_;
-    Vector R_, W_, gradient_, hessian_;
-    std::vector<std::size_t> first_, second_;
+    Vector R_, W_, gradient_;
+    Vector& hessian_;
+    std::vector<std::uint32_t> first_, second_;
 };
 
 // Take edges off an undirected graph while the score falls; return which are left.
-inline std::vector<char> thin(const Vector& R, std::vector<char> joined, std::size_t k, double n, double price) {
+inline std::vector<char> thin(
+    const Vector& R, std::vector<char> joined, std::size_t k, double n, double price, Vector& work) {
     constexpr double next_to_nothing = 1.0 / 8;  // of the price
-    Concentration fitted(R, std::move(joined), k);
+    Concentration fitted(R, std::move(joined), k, work);
     Vector root = R;
     if (factorise(root.data(), k)) fitted.K = inverse_of(root.data(), k);
     std::vector<std::pair<double, std::size_t>> ratio;

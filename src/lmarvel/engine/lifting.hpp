@@ -215,7 +215,7 @@ private:
         for (int v : order) append(key, graph.neighbors[v] & nodes);
         auto known = thinned_.find(key);
         if (known == thinned_.end())
-            known = thinned_.emplace(key, thin(scores_.among(order), joined, k, scores_.rows(), price_)).first;
+            known = thinned_.emplace(key, thin(scores_.among(order), joined, k, scores_.rows(), price_, scores_.work)).first;
         for (std::size_t i = 0; i < k; ++i)
             for (std::size_t j = i + 1; j < k; ++j)
                 if (joined[i * k + j] && !known->second[i * k + j]) graph.set_edge(order[i], order[j], NO_EDGE);

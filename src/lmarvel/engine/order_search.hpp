@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,19 @@ public:
     }
 
 private:
+    // Where sweeps from an order end, and after how many.
+    struct End {
+        int sweeps;
+        std::shared_ptr<const FoundOrder> found;
+    };
+    struct HashOrder {
+        std::size_t operator()(const std::vector<int>& order) const {
+            std::uint64_t h = 0x9e3779b97f4a7c15ull;
+            for (int v : order) h = mixed(h, std::uint64_t(v));
+            return std::size_t(h);
+        }
+    };
+
     static std::vector<int> reversed(std::vector<int> order) {
         std::reverse(order.begin(), order.end());
         return order;
@@ -67,24 +81,44 @@ private:
         return found.parents[std::size_t(v) * words + std::size_t(u >> 6)] >> (u & 63) & 1;
     }
 
-    // Move each variable to its best place until none moves.
-    FoundOrder settle(const std::vector<int>& order, int max_sweeps, Watch& watch) {
-        const auto sweeper = best_.sweeper(order);
-        FoundOrder result;
-        result.parents.assign(m_ * std::size_t(best_.words()), 0);
-        result.order = order;
-        Vector scores(order.size());
-        for (int sweep = 0; sweep < max_sweeps; ++sweep) {
+    // Move each variable to its best place until none moves. What a sweep does depends only on the order that it begins
+    // with, and searches come together: where one went on from here before, its end is known.
+    FoundOrder settle(const std::vector<int>& start, int max_sweeps, Watch& watch) {
+        if (const End* end = known_end(start, max_sweeps)) return *end->found;
+        const auto sweeper = best_.sweeper(start);
+        std::vector<std::vector<int>> passed{start};  // the orders that sweeps began with
+        auto now = std::make_shared<const FoundOrder>(present(*sweeper, start.size()));
+        int needed = 0;  // sweeps from the last of them to the end; the last one moves nothing
+        for (int sweep = 1; sweep <= max_sweeps && !needed; ++sweep) {
             bool moved = false;
-            for (int v : std::vector<int>(result.order)) {
+            for (int v : passed.back()) {
                 watch.check();
                 moved |= sweeper->move(v, set_.noise);
             }
-            sweeper->result(result.order.data(), scores.data(), result.parents.data());
-            if (!moved) break;
+            if (!moved) {
+                needed = 1;
+                break;
+            }
+            now = std::make_shared<const FoundOrder>(present(*sweeper, start.size()));
+            passed.push_back(now->order);
+            if (const End* end = known_end(now->order, max_sweeps - sweep)) now = end->found, needed = end->sweeps;
         }
-        for (double score : scores) result.score += score;
-        return result;
+        if (needed)
+            for (std::size_t i = passed.size(); i-- > 0; ++needed) ends_[passed[i]] = {needed, now};
+        return *now;
+    }
+
+    const End* known_end(const std::vector<int>& order, int sweeps) const {
+        const auto known = ends_.find(order);
+        return known != ends_.end() && known->second.sweeps <= sweeps ? &known->second : nullptr;
+    }
+
+    FoundOrder present(const AnySweeper& sweeper, std::size_t length) const {
+        FoundOrder now{std::vector<int>(length), std::vector<std::uint64_t>(m_ * std::size_t(best_.words())), 0.0};
+        Vector scores(length);
+        sweeper.result(now.order.data(), scores.data(), now.parents.data());
+        for (double score : scores) now.score += score;
+        return now;
     }
 
     // Put a variable and then its parents in front and settle again, for all variables, until that does not help.
@@ -187,6 +221,7 @@ private:
     std::size_t m_;
     double price_;
     OrderSettings set_;
+    std::unordered_map<std::vector<int>, End, HashOrder> ends_;
 };
 
 }  // namespace lmarvel

@@ -16,6 +16,7 @@ that are asked for, and columns are put into an order that depends on their cont
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -376,11 +377,19 @@ def _checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
         raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
     if n <= len(R) + 1:
         raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    for k in range(1, len(R) + 1):  # the first variable that those before it determine
+    _refuse_singular(R)
+    return R
+
+
+def _refuse_singular(R: Matrix) -> None:
+    """Name the first variable that those before it determine."""
+    with suppress(np.linalg.LinAlgError):
+        if (np.linalg.cholesky(R).diagonal() ** 2 > 2 * _SINGULAR).all():
+            return
+    for k in range(1, len(R) + 1):
         try:
             pivot = float(np.linalg.cholesky(R[:k, :k])[-1, -1]) ** 2
         except np.linalg.LinAlgError:
             pivot = 0.0
         if pivot < _SINGULAR:
             raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")
-    return R

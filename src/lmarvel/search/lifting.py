@@ -77,7 +77,7 @@ class Lifting:
         self.selection = selection
         self.latents = latents
         self._thinned: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
-        self._near = near_pairs(np.linalg.inv(correlation), scores.n, price)
+        self._near = near_pairs(np.asarray(np.linalg.inv(correlation), dtype=np.float64), scores.n, price)
 
     def score(self, graph: AncestralGraph) -> float:
         """Return the score of a graph."""

@@ -85,7 +85,7 @@ class CompiledStages:
 
     def __init__(self, correlation: Matrix, n: int, price: float, record: Record) -> None:
         self.correlation, self.n, self.price, self.record = correlation, n, price, record
-        self._precision = np.linalg.inv(correlation)
+        self._precision: Matrix = np.asarray(np.linalg.inv(correlation), dtype=np.float64)
         self._engine = _compiled.Lifting(correlation, n, price, near_pairs(self._precision, n, price))
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
