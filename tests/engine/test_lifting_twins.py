@@ -17,6 +17,7 @@ from lmarvel.engine.run import CANCEL
 from lmarvel.search.ancestral import KINDS, UNDIRECTED, AncestralGraph
 from lmarvel.search.lift import lift
 from lmarvel.search.record import OutOfTime, Record, edges_of, marks_of
+from lmarvel.search.regressions import CompiledRegressions, GaussianLocal, Regressions
 from lmarvel.search.stages import CompiledStages, ReadableStages
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
@@ -40,6 +41,10 @@ def correlation(
 def both(R: Matrix, rows: int) -> Both:
     price = 2 * math.log(rows)
     return CompiledStages(R, rows, price, Record(rows)), ReadableStages(R, rows, price, Record(rows))
+
+
+def readable_regressions(R: Matrix, rows: float, price: float) -> Regressions:
+    return Regressions(GaussianLocal(R, rows, price), len(R))
 
 
 def some_graph(variables: int, seed: int, steps: int = 40) -> AncestralGraph:
@@ -152,6 +157,16 @@ def test_larger_tables_give_the_same(seed: int) -> None:
     assert score == pytest.approx(other, abs=1e-8)
 
 
+def test_a_move_that_was_too_small_is_made_when_less_is_asked() -> None:
+    R, order = correlation(3, 8, 500), list(range(8))
+    sweepers = [kind.sweeper(order) for kind in (CompiledRegressions(R, 500, 12.4), readable_regressions(R, 500, 12.4))]
+    for noise in (1e9, 20.0, 1e-6, 1e9, 1e-6):
+        moved = [[sweeper.move(v, noise) for v in order] for sweeper in sweepers]
+        assert moved[0] == moved[1]
+    assert sweepers[0].result()[:2] == sweepers[1].result()[:2]
+    assert sweepers[0].result()[0] != order
+
+
 # --- time, and giving up ----------------------------------------------------------------------------------
 
 
@@ -172,7 +187,7 @@ def large() -> Matrix:
     return correlation(77, 60, 2000, 4, 3, degree=4.0)
 
 
-@pytest.mark.parametrize("left", [-1.0, 0.0, 0.003])
+@pytest.mark.parametrize("left", [-math.inf, -1.0, 0.0, 0.003])
 def test_searches_end_when_the_time_is_up(left: float) -> None:
     R, price = large(), 2 * math.log(2000)
     begun = time.perf_counter()

@@ -195,7 +195,7 @@ cdef int _rows(sets, int n, int words, vector[uint64_t]& out) except -1:
     if len(sets) != n:
         raise ValueError(f"a graph of {n} nodes needs {n} sets, not {len(sets)}")
     out.resize(n * words)
-    for v, mask in enumerate(sets):
+    for v, mask in enumerate(map(index, sets)):
         if mask < 0 or mask >> n or mask >> v & 1:
             raise ValueError(f"these are no neighbours of node {v}: {mask}")
         raw = mask.to_bytes(8 * words, "little")

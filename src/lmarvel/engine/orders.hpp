@@ -88,6 +88,8 @@ private:
         bool move(int v, double noise) override {
             const std::size_t at = std::find(order_.begin(), order_.end(), v) - order_.begin();
             if (at == order_.size()) return false;
+            if (noise < noise_) ++moves_;  // what was not worth a move may be now
+            noise_ = noise;
             if (rated_[v] == moves_) return false;  // nothing has moved since it had no better place
             rate_places(v, at);
             const double least = *std::min_element(totals_.begin(), totals_.end());
@@ -158,6 +160,7 @@ private:
         std::vector<Family> now_;     // of each variable
         std::vector<unsigned> rated_;  // after how many moves each was last found to have no better place
         unsigned moves_ = 1;
+        double noise_ = 0.0;
         Vector totals_;
     };
 

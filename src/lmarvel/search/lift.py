@@ -32,7 +32,7 @@ from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.lifting import MARGIN
-from lmarvel.search.record import OutOfTime, Progress, Record
+from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
 from lmarvel.search.stages import stages
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
@@ -211,8 +211,7 @@ class _Search:
                 self._keep(AncestralGraph.of_parents(best.parents), best.score, "order")
             raise
         finally:
-            for settled in met:
-                self.record.see(settled.score, AncestralGraph.of_parents(settled.parents))
+            self.record.see_edges((settled.score, edges_of_dag(settled.parents)) for settled in met)
         self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
         return order
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.paths import members
-from lmarvel.search.ancestral import AncestralGraph, Marks
+from lmarvel.search.ancestral import BACK, FORTH, AncestralGraph, Marks
 
 NEAR = 100.0  # in units of the score
 MOST = 400
@@ -118,6 +118,20 @@ def edges_of(graph: AncestralGraph) -> bytes:
     p = len(graph)
     pairs = ((x, y) for x in range(p) for y in members(graph.adjacent(x) >> x << x))
     return array("I", [p, *((x * p + y) * 8 + graph.edge(x, y) for x, y in pairs)]).tobytes()
+
+
+def edges_of_dag(parents: Sequence[int]) -> bytes:
+    """Return a DAG in the same form.
+
+    Examples
+    --------
+    >>> edges_of_dag([0b100, 0b001, 0]) == edges_of(AncestralGraph.of_parents([0b100, 0b001, 0]))
+    True
+    """
+    p = len(parents)
+    edges = ((u, v) for v, mask in enumerate(parents) for u in members(mask))
+    codes = sorted((u * p + v) * 8 + FORTH if u < v else (v * p + u) * 8 + BACK for u, v in edges)
+    return array("I", [p, *codes]).tobytes()
 
 
 def marks_of(edges: bytes) -> Marks:

@@ -7,7 +7,6 @@ the same steps in the same order, and keeps the scores of blocks from one climb 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -131,8 +130,7 @@ class CompiledStages:
         return AncestralGraph.of_sets(*found), score
 
     def _seconds(self) -> float:
-        deadline = self.record.deadline
-        return deadline - time.monotonic() if deadline < math.inf else math.inf
+        return max(self.record.deadline - time.monotonic(), 0.0)
 
     def directed(self, graph: AncestralGraph) -> AncestralGraph:
         """Return a graph of the same class in which chordal undirected components are directed."""
