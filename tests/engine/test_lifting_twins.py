@@ -215,7 +215,7 @@ def test_what_was_met_before_the_time_was_up_is_kept() -> None:
 
 def test_lift_answers_with_the_best_order_when_the_time_is_up() -> None:
     R = large()
-    for seconds in (0.02, 0.05, 0.1, 0.2, 0.4):
+    for seconds in (0.02 * 2**i for i in range(10)):
         try:
             found = lift(R, 2000, deadline=time.monotonic() + seconds)
         except OutOfTime:

@@ -203,15 +203,18 @@ class _Search:
     def _orders(self) -> Order:
         self.record.report("order", 0, 1)
         met: list[Order] = []
+
+        def see(order: Order) -> None:
+            met.append(order)
+            self.record.see_edges([(order.score, edges_of_dag(order.parents))])
+
         try:
-            order = self.stages.orders(self.more, met.append)
+            order = self.stages.orders(self.more, see)
         except OutOfTime:
             if met:
                 best = min(met, key=lambda settled: settled.score)
                 self._keep(AncestralGraph.of_parents(best.parents), best.score, "order")
             raise
-        finally:
-            self.record.see_edges((settled.score, edges_of_dag(settled.parents)) for settled in met)
         self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
         return order
 

@@ -66,6 +66,10 @@ class Record:
         if self.deadline < math.inf and time.monotonic() > self.deadline:
             raise OutOfTime
 
+    def seconds(self) -> float:
+        """Return how many seconds are left."""
+        return max(self.deadline - time.monotonic(), 0.0)
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the search is."""
         self.check()

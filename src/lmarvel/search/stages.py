@@ -7,7 +7,6 @@ the same steps in the same order, and keeps the scores of blocks from one climb 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -97,7 +96,7 @@ class CompiledStages:
             self.record.noise,
             more,
             (MAX_SWEEPS, FAMILY_SWEEPS, FAMILY_ROUNDS),
-            self._seconds(),
+            self.record.seconds(),
             CANCEL.get(),
         )
         for order in settled:
@@ -121,16 +120,13 @@ class CompiledStages:
             selection,
             latents,
             record.best,
-            self._seconds(),
+            self.record.seconds(),
             CANCEL.get(),
         )
         record.see_edges(met)
         if not finished:
             raise OutOfTime
         return AncestralGraph.of_sets(*found), score
-
-    def _seconds(self) -> float:
-        return max(self.record.deadline - time.monotonic(), 0.0)
 
     def directed(self, graph: AncestralGraph) -> AncestralGraph:
         """Return a graph of the same class in which chordal undirected components are directed."""
