@@ -2,6 +2,7 @@
 // them without reordering a sum.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -13,17 +14,28 @@ using Vector = std::vector<double>;
 // Upper factor U of a symmetric k x k matrix A = U'U (only the upper triangle of A is read and written).
 // False where A is not positive definite.
 inline bool factorise(double* A, std::size_t k) {
-    for (std::size_t i = 0; i < k; ++i) {
-        double* row = A + i * k;
-        if (!(row[i] > 0.0)) return false;
-        const double root = std::sqrt(row[i]), inverse = 1.0 / root;
-        row[i] = root;
-        for (std::size_t j = i + 1; j < k; ++j) row[j] *= inverse;
-        for (std::size_t r = i + 1; r < k; ++r) {
-            const double factor = row[r];
-            if (factor == 0.0) continue;
-            double* target = A + r * k;
-            for (std::size_t j = r; j < k; ++j) target[j] -= factor * row[j];
+    constexpr std::size_t panel = 4;  // rows that are taken off those below together: the sums are the same
+    for (std::size_t start = 0; start < k; start += panel) {
+        const std::size_t end = std::min(start + panel, k);
+        for (std::size_t i = start; i < end; ++i) {
+            double* row = A + i * k;
+            if (!(row[i] > 0.0)) return false;
+            const double root = std::sqrt(row[i]), inverse = 1.0 / root;
+            row[i] = root;
+            for (std::size_t j = i + 1; j < k; ++j) row[j] *= inverse;
+            for (std::size_t r = i + 1; r < end; ++r) {
+                const double factor = row[r];
+                double* target = A + r * k;
+                for (std::size_t j = r; j < k; ++j) target[j] -= factor * row[j];
+            }
+        }
+        if (end == k) break;
+        const double *a = A + start * k, *b = a + k, *c = b + k, *d = c + k;
+        for (std::size_t r = end; r < k; ++r) {
+            const double on_a = a[r], on_b = b[r], on_c = c[r], on_d = d[r];
+            double* __restrict target = A + r * k;
+            for (std::size_t j = r; j < k; ++j)
+                target[j] = (((target[j] - on_a * a[j]) - on_b * b[j]) - on_c * c[j]) - on_d * d[j];
         }
     }
     return true;

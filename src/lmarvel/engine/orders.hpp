@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,42 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "bits.hpp"
 #include "linear.hpp"
 
 namespace lmarvel {
-
-template <int W>
-struct Bits {
-    std::array<std::uint64_t, W> word{};
-
-    bool has(int v) const { return word[v >> 6] >> (v & 63) & 1; }
-    void add(int v) { word[v >> 6] |= std::uint64_t(1) << (v & 63); }
-    void drop(int v) { word[v >> 6] &= ~(std::uint64_t(1) << (v & 63)); }
-    bool operator==(const Bits& other) const { return word == other.word; }
-    int count() const {
-        int total = 0;
-        for (auto w : word) total += __builtin_popcountll(w);
-        return total;
-    }
-    void members(std::vector<int>& out) const {
-        out.clear();
-        for (int i = 0; i < W; ++i)
-            for (auto w = word[i]; w; w &= w - 1) out.push_back(64 * i + __builtin_ctzll(w));
-    }
-};
-
-template <int W>
-struct HashBits {
-    std::size_t operator()(const Bits<W>& bits) const {
-        std::uint64_t h = 0x9e3779b97f4a7c15ull;
-        for (auto w : bits.word) {
-            h ^= w;
-            h *= 0xff51afd7ed558ccdull;
-            h ^= h >> 32;
-        }
-        return std::size_t(h);
-    }
-};
 
 // What the Python layer sees of an order while variables are moved in it, and of a search, whatever W is. Sets travel
 // as arrays of `words()` words.
@@ -72,7 +39,7 @@ class Regressions final : public AnyRegressions {
 public:
     Regressions(const double* covariance, int m, double n, double price)
         : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)),
-          S_(covariance, covariance + std::size_t(m) * m), families_(m), additions_(m), shrunk_(m) {}
+          S_(covariance, covariance + std::size_t(m) * m), nodes_(m), root_of_(m, nullptr) {}
 
     int words() const override { return W; }
 
@@ -80,9 +47,9 @@ public:
     void family(int v, const std::uint64_t* before, double* score, std::uint64_t* sets) override {
         Set predecessors;
         std::copy(before, before + W, predecessors.word.begin());
-        const Family& found = best(v, predecessors);
-        *score = found.score;
-        for (const Set* set : {&found.parents, &found.taken, &found.tempting})
+        const Family found = best(v, predecessors);
+        *score = found.score();
+        for (const Set* set : {&found.at->parents, &found.at->grown, &found.tempting})
             sets = std::copy(set->word.begin(), set->word.end(), sets);
     }
 
@@ -93,25 +60,27 @@ public:
 
 private:
     using Set = Bits<W>;
-    template <class T>
-    using Memory = std::unordered_map<Set, T, HashBits<W>>;
-    struct Family {
-        double score;
-        Set parents, taken, tempting;
-    };
-    struct Additions {
-        double value;
-        std::vector<int> steps;  // what pays its price as one more parent, best first
-    };
-    struct Shrunk {
+    // A set of parents on the way: what pays its price as one more, best first, and what is left if the way ends here.
+    struct Node {
+        Set grown, all;  // all that pays
+        std::vector<std::int16_t> steps;
+        std::vector<Node*> next;  // one a step, nullptr until somebody goes there
+        double value = std::numeric_limits<double>::infinity();
+        bool is_shrunk = false;
         Set parents;
-        double score;
+        double score = 0.0;
+    };
+    // Where the way of a variable among its predecessors ends, and what would have led elsewhere.
+    struct Family {
+        const Node* at = nullptr;
+        Set tempting;
+        double score() const { return at->score; }
     };
 
     class Sweeper final : public AnySweeper {
     public:
         Sweeper(Regressions& best, std::vector<int> order)
-            : best_(best), order_(std::move(order)), now_(best.m_) {
+            : best_(best), order_(std::move(order)), now_(best.m_), rated_(best.m_, 0) {
             refresh(0, order_.size(), Set{});
         }
 
@@ -119,9 +88,16 @@ private:
         bool move(int v, double noise) override {
             const std::size_t at = std::find(order_.begin(), order_.end(), v) - order_.begin();
             if (at == order_.size()) return false;
+            if (noise < noise_) ++moves_;  // what was not worth a move may be now
+            noise_ = noise;
+            if (rated_[v] == moves_) return false;  // nothing has moved since it had no better place
             rate_places(v, at);
             const double least = *std::min_element(totals_.begin(), totals_.end());
-            if (!(least < totals_[at] - noise)) return false;
+            if (!(least < totals_[at] - noise)) {
+                rated_[v] = moves_;
+                return false;
+            }
+            ++moves_;
             std::size_t place = 0;  // the first of equals
             while (place + 1 < totals_.size() && totals_[place] > least + noise) ++place;
             const auto first = order_.begin() + std::min(at, place), last = order_.begin() + std::max(at, place) + 1;
@@ -136,8 +112,9 @@ private:
         void result(int* order, double* scores, std::uint64_t* parents) const override {
             for (int v : order_) {
                 *order++ = v;
-                *scores++ = now_[v]->score;
-                std::copy(now_[v]->parents.word.begin(), now_[v]->parents.word.end(), parents + std::size_t(v) * W);
+                *scores++ = now_[v].score();
+                const auto& chosen = now_[v].at->parents.word;
+                std::copy(chosen.begin(), chosen.end(), parents + std::size_t(v) * W);
             }
         }
 
@@ -145,7 +122,7 @@ private:
         // Choose the families again at some places; `before` are the predecessors of the first of them.
         void refresh(std::size_t start, std::size_t stop, Set before) {
             for (std::size_t i = start; i < stop; ++i) {
-                now_[order_[i]] = &best_.best(order_[i], before);  // entries of an unordered_map stay where they are
+                now_[order_[i]] = best_.best(order_[i], before);
                 before.add(order_[i]);
             }
         }
@@ -153,25 +130,25 @@ private:
         // The total with v at each place, but for a constant: v passes the others one by one.
         void rate_places(int v, std::size_t at) {
             Set before{};
-            const Family* own = &best_.best(v, before);
-            double total = own->score;
+            Family own = best_.best(v, before);
+            double total = own.score();
             totals_.assign(1, total);
             for (std::size_t place = 0; place + 1 < order_.size(); ++place) {
                 const int w = order_[place + (place >= at)];
-                const Family& now = *now_[w];
+                const Family& now = now_[w];
                 if (place < at) {  // v comes after w now
                     if (now.tempting.has(v)) {
                         Set with = before;
                         with.add(v);
-                        total += now.score - best_.best(w, with).score;
+                        total += now.score() - best_.best(w, with).score();
                     }
-                } else if (now.taken.has(v)) {
-                    total += best_.best(w, before).score - now.score;
+                } else if (now.at->grown.has(v)) {
+                    total += best_.best(w, before).score() - now.score();
                 }
                 before.add(w);
-                if (own->tempting.has(w)) {
-                    const Family* after = &best_.best(v, before);
-                    total += after->score - own->score;
+                if (own.tempting.has(w)) {
+                    const Family after = best_.best(v, before);
+                    total += after.score() - own.score();
                     own = after;
                 }
                 totals_.push_back(total);
@@ -180,51 +157,53 @@ private:
 
         Regressions& best_;
         std::vector<int> order_;
-        std::vector<const Family*> now_;  // the family of each variable
+        std::vector<Family> now_;     // of each variable
+        std::vector<unsigned> rated_;  // after how many moves each was last found to have no better place
+        unsigned moves_ = 1;
+        double noise_ = 0.0;
         Vector totals_;
     };
 
-    const Family& best(int v, const Set& predecessors) {
-        auto& memory = families_[v];
-        auto known = memory.find(predecessors);
-        if (known != memory.end()) return known->second;
-        return memory.emplace(predecessors, walk(v, predecessors)).first->second;
-    }
-
-    Family walk(int v, const Set& predecessors) {
-        Set grown{}, tempting{};
-        double value;
-        for (;;) {
-            auto& memory = additions_[v];
-            auto known = memory.find(grown);
-            if (known == memory.end()) known = memory.emplace(grown, additions(v, grown)).first;
-            value = known->second.value;
-            int taken = -1;
-            for (int step : known->second.steps) {
-                if (predecessors.has(step)) {
-                    taken = step;
-                    break;
-                }
-                tempting.add(step);
+    // Walk from no parents to those that v takes among its predecessors. No step is computed twice, and one that was
+    // taken before is followed without a look into the memory.
+    Family best(int v, const Set& predecessors) {
+        Node* at = root_of_[v];
+        if (!at) at = root_of_[v] = node(v, Set{});
+        Family found;
+        while (at->all.meets(predecessors)) {
+            std::size_t taken = 0;
+            for (; !predecessors.has(at->steps[taken]); ++taken) found.tempting.add(at->steps[taken]);
+            if (!at->next[taken]) {
+                Set grown = at->grown;
+                grown.add(at->steps[taken]);
+                at->next[taken] = node(v, grown);
             }
-            if (taken < 0) break;
-            grown.add(taken);
+            at = at->next[taken];
         }
-        auto& memory = shrunk_[v];
-        auto known = memory.find(grown);
-        if (known == memory.end()) known = memory.emplace(grown, shrink(v, grown, value)).first;
-        return {known->second.score, known->second.parents, grown, tempting};
+        found.tempting |= at->all;
+        if (!at->is_shrunk) shrink(v, *at);
+        found.at = at;
+        return found;
     }
 
-    Shrunk shrink(int v, const Set& grown, double value) {
-        Set parents = grown;
-        while (parents.count()) {
-            const int step = removal(v, parents);
+    // The one node of a set of parents, however it was reached.
+    Node* node(int v, const Set& grown) {
+        const auto known = nodes_[v].try_emplace(grown);  // entries of an unordered_map stay where they are
+        if (known.second) fill(v, grown, known.first->second);
+        return &known.first->second;
+    }
+
+    void shrink(int v, Node& at) {
+        at.parents = at.grown;
+        double value = at.value;
+        while (at.parents.any()) {
+            const int step = removal(v, at.parents);
             if (step < 0) break;
-            parents.drop(step);
+            at.parents.drop(step);
         }
-        if (!(parents == grown)) value = value_of(v, parents);
-        return {parents, value + price_ * parents.count()};
+        if (!(at.parents == at.grown)) value = value_of(v, at.parents);
+        at.score = value + price_ * at.parents.count();
+        at.is_shrunk = true;
     }
 
     double value(double variance) const {
@@ -242,15 +221,17 @@ private:
         return factorise(root_.data(), k);
     }
 
-    Additions additions(int v, const Set& parents) {
+    // The value of a set of parents, and what pays its price as one more.
+    void fill(int v, const Set& parents, Node& at) {
         const double infinity = std::numeric_limits<double>::infinity();
+        at.grown = parents;
         parents.members(near_);
         const std::size_t k = near_.size(), m = m_;
         shared_.assign(S_.begin() + std::size_t(v) * m, S_.begin() + std::size_t(v + 1) * m);
         left_.resize(m);
         for (std::size_t u = 0; u < m; ++u) left_[u] = S_[u * m + u];
         if (k) {
-            if (!factor_near()) return {infinity, {}};
+            if (!factor_near()) return;
             rows_.resize(k * m);
             for (std::size_t i = 0; i < k; ++i)
                 std::copy_n(S_.begin() + std::size_t(near_[i]) * m, m, rows_.begin() + i * m);
@@ -268,14 +249,19 @@ private:
         }
         const double variance = shared_[v];
         left_[v] = infinity;
-        if (variance < least_variance) return {infinity, {}};
-        Additions found{value(variance), {}};
+        if (variance < least_variance) return;
+        at.value = value(variance);
+        paying_.clear();
         for (std::size_t u = 0; u < m; ++u) {
             shared_[u] *= shared_[u] / left_[u];  // what each of the others would take off the variance
-            if (shared_[u] > pays_ * variance) found.steps.push_back(int(u));
+            if (shared_[u] > pays_ * variance) paying_.push_back(std::int16_t(u));
         }
-        std::stable_sort(found.steps.begin(), found.steps.end(), [this](int a, int b) { return shared_[a] > shared_[b]; });
-        return found;
+        std::sort(paying_.begin(), paying_.end(), [this](int a, int b) {
+            return shared_[a] > shared_[b] || (shared_[a] == shared_[b] && a < b);
+        });
+        at.steps = paying_;
+        at.next.assign(paying_.size(), nullptr);
+        for (int u : paying_) at.all.add(u);
     }
 
     double value_of(int v, const Set& parents) {
@@ -304,12 +290,17 @@ private:
         for (double b : beside_) variance -= b * b;
         variance = std::max(variance, 1e-300);
         solve_upper(root_.data(), k, beside_.data(), 1);  // now the slopes
-        const Vector inverse = inverse_of(root_.data(), k);
+        rows_.assign(k * k, 0.0);
+        for (std::size_t i = 0; i < k; ++i) rows_[i * k + i] = 1.0;
+        solve_lower(root_.data(), k, rows_.data(), k);
+        left_.assign(k, 0.0);  // the diagonal of the inverse
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t j = 0; j <= i; ++j) left_[j] += rows_[i * k + j] * rows_[i * k + j];
         std::size_t worst = 0;
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < k; ++i) {
             // Without u the variance left grows by slope_u^2 / (inverse)_uu.
-            const double lost = beside_[i] * beside_[i] / (inverse[i * k + i] * variance);
+            const double lost = beside_[i] * beside_[i] / (left_[i] * variance);
             if (lost < least) least = lost, worst = i;
         }
         return n_ * std::log1p(least) < price_ - 1e-9 ? near_[worst] : -1;
@@ -320,10 +311,10 @@ private:
     int m_;
     double n_, price_, pays_;
     Vector S_;
-    std::vector<Memory<Family>> families_;
-    std::vector<Memory<Additions>> additions_;
-    std::vector<Memory<Shrunk>> shrunk_;
+    std::vector<std::unordered_map<Set, Node, HashBits<W>>> nodes_;  // of each variable
+    std::vector<Node*> root_of_;
     std::vector<int> near_;
+    std::vector<std::int16_t> paying_;
     Vector root_, rows_, beside_, shared_, left_;
 };
 
