@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,42 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "bits.hpp"
 #include "linear.hpp"
 
 namespace lmarvel {
-
-template <int W>
-struct Bits {
-    std::array<std::uint64_t, W> word{};
-
-    bool has(int v) const { return word[v >> 6] >> (v & 63) & 1; }
-    void add(int v) { word[v >> 6] |= std::uint64_t(1) << (v & 63); }
-    void drop(int v) { word[v >> 6] &= ~(std::uint64_t(1) << (v & 63)); }
-    bool operator==(const Bits& other) const { return word == other.word; }
-    int count() const {
-        int total = 0;
-        for (auto w : word) total += __builtin_popcountll(w);
-        return total;
-    }
-    void members(std::vector<int>& out) const {
-        out.clear();
-        for (int i = 0; i < W; ++i)
-            for (auto w = word[i]; w; w &= w - 1) out.push_back(64 * i + __builtin_ctzll(w));
-    }
-};
-
-template <int W>
-struct HashBits {
-    std::size_t operator()(const Bits<W>& bits) const {
-        std::uint64_t h = 0x9e3779b97f4a7c15ull;
-        for (auto w : bits.word) {
-            h ^= w;
-            h *= 0xff51afd7ed558ccdull;
-            h ^= h >> 32;
-        }
-        return std::size_t(h);
-    }
-};
 
 // What the Python layer sees of an order while variables are moved in it, and of a search, whatever W is. Sets travel
 // as arrays of `words()` words.

@@ -70,6 +70,23 @@ class AncestralGraph:
         graph._close()
         return graph
 
+    @classmethod
+    def of_sets(
+        cls,
+        parents: list[int],
+        children: list[int],
+        spouses: list[int],
+        neighbors: list[int],
+        ancestors: list[int],
+        descendants: list[int],
+        n_edges: int,
+    ) -> AncestralGraph:
+        """Return the graph with these sets, which must belong together."""
+        graph = cls.__new__(cls)
+        graph.parents, graph.children, graph.spouses, graph.neighbors = parents, children, spouses, neighbors
+        graph.ancestors, graph.descendants, graph.n_edges = ancestors, descendants, n_edges
+        return graph
+
     def copy(self) -> AncestralGraph:
         """Return a graph of its own with the same edges."""
         twin = AncestralGraph.__new__(AncestralGraph)

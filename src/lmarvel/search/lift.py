@@ -22,19 +22,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
-from lmarvel.graph.kinds import DAG, PAG, maximal
+from lmarvel.graph.kinds import DAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
+from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
-from lmarvel.search.lifting import MARGIN, Lifting
-from lmarvel.search.orders import search_orders
+from lmarvel.search.lifting import MARGIN
 from lmarvel.search.record import OutOfTime, Progress, Record
-from lmarvel.search.regressions import gaussian_regressions
-from lmarvel.search.scores import GaussianBlocks
+from lmarvel.search.stages import stages
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
 
@@ -136,8 +134,7 @@ def lift(
     back = np.argsort(columns)
     R = R[np.ix_(columns, columns)]
     rng = np.random.default_rng(seed)
-    search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
-    search.compiled = compiled
+    search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress), compiled)
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
     search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
     if not search.found:
@@ -168,17 +165,19 @@ class _Found(NamedTuple):
 class _Search:
     """The stages, and the best answers so far: with selection and without."""
 
-    def __init__(self, R: Matrix, n: int, penalty: float, selection: bool, latents: bool, record: Record) -> None:
+    def __init__(
+        self, R: Matrix, n: int, penalty: float, selection: bool, latents: bool, record: Record, compiled: bool = True
+    ) -> None:
         self.R, self.n, self.record = R, n, record
         self.price = penalty * math.log(n)
         self.selection, self.latents = selection, latents
-        self.scores = GaussianBlocks(R, n)
+        self.stages = stages(R, n, self.price, record, compiled)
         self.kinds: list[Kind] = []
         if selection:
             self.kinds.append("selection")
         if latents:
             self.kinds.append("latent")
-        self.compiled = True
+        self.compiled = compiled
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: HiddenSearch | None = None
         self.found: list[_Found] = []
@@ -196,35 +195,34 @@ class _Search:
             self.ended = "the time was up"
             graph = None if start is None or self.found else _member(start)
             if graph is not None:  # no order was finished: the graph to start from is all there is
-                self._keep(graph, Lifting(self.scores, self.R, self.price, Record(self.n)).score(graph), "start")
+                self._keep(graph, self.stages.score(graph), "start")
 
     # --- the stages -------------------------------------------------------------------------------------
 
     def _orders(self) -> Order:
-        best = gaussian_regressions(self.R, self.n, self.price, self.compiled)
         self.record.report("order", 0, 1)
-
-        def see(order: Order) -> None:
-            graph = AncestralGraph.of_parents(order.parents)
-            self.record.see(order.score, graph)
-            if not self.found or order.score < self.found[0].score:
-                self.found = [self._answer(graph, order.score, "order")]
-
-        order = search_orders(best, self.R, self.n, self.record.noise, self.record.check, see, self.more)
-        self.found = []
+        met: list[Order] = []
+        try:
+            order = self.stages.orders(self.more, met.append)
+        except OutOfTime:
+            if met:
+                best = min(met, key=lambda settled: settled.score)
+                self._keep(AncestralGraph.of_parents(best.parents), best.score, "order")
+            raise
+        finally:
+            for settled in met:
+                self.record.see(settled.score, AncestralGraph.of_parents(settled.parents))
         self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
         return order
 
     def _lift(self, graph: AncestralGraph, stage: Stage) -> None:
         """Climb from a graph; where the answer needs selection, climb without it too, for comparison."""
         self.record.report("lift", len(self.found), 3)
-        lifting = Lifting(self.scores, self.R, self.price, self.record, self.selection, self.latents)
-        self._keep(*lifting.climb(graph), stage)
+        self._keep(*self.stages.climb(graph, self.selection, self.latents), stage)
         if self.found[-1].needs_selection:
-            directed = direct_chordal(graph)
+            directed = self.stages.directed(graph)
             if not directed.has_selection():
-                plain = Lifting(self.scores, self.R, self.price, self.record, False, self.latents)
-                self._keep(*plain.climb(directed), stage)
+                self._keep(*self.stages.climb(directed, False, self.latents), stage)
 
     def _from_start(self, start: Marks) -> None:
         """Climb from the graph that was given, if it is legal, allowed, and not far behind.
@@ -235,11 +233,10 @@ class _Search:
         graph = _member(start)
         if graph is None or (any(graph.spouses) and not self.latents):
             return
-        graph = direct_chordal(graph)
+        graph = self.stages.directed(graph)
         if any(graph.neighbors) and not self.selection:
             return
-        score = Lifting(self.scores, self.R, self.price, self.record).score(graph)
-        if score < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
+        if self.stages.score(graph) < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
             self._lift(graph, "start")
 
     def _hidden(self, order: Order) -> None:
@@ -258,8 +255,7 @@ class _Search:
         self.found.append(self._answer(graph, score, stage))
 
     def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
-        names = tuple(f"X{v}" for v in range(len(graph)))
-        mag = np.asarray(maximal(names, direct_chordal(graph).marks())[0].marks)
+        mag = self.stages.mag(graph)
         return _Found(score, mag, pag_of(mag, self.selection), stage)
 
     def _keep_models(self, models: list[HiddenModel]) -> None:

@@ -77,10 +77,7 @@ class Lifting:
         self.selection = selection
         self.latents = latents
         self._thinned: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
-        precision = np.linalg.inv(correlation)
-        scale = np.sqrt(precision.diagonal())
-        partial = precision / np.outer(scale, scale)
-        self._near = -scores.n * np.log(np.maximum(1 - partial * partial, 1e-12)) > price
+        self._near = near_pairs(np.linalg.inv(correlation), scores.n, price)
 
     def score(self, graph: AncestralGraph) -> float:
         """Return the score of a graph."""
@@ -182,6 +179,20 @@ class Lifting:
                 if climb.score < score - self.record.noise:
                     graph, score, improved = candidate, climb.score, True
         return graph, score
+
+
+def near_pairs(precision: Matrix, n: float, price: float) -> NDArray[np.bool_]:
+    """Tell which pairs depend on each other given all others so clearly that an edge would be worth its price.
+
+    Examples
+    --------
+    >>> near_pairs(np.linalg.inv(np.array([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]])), 200, 10.6)[0]
+    array([ True,  True, False])
+    """
+    scale = np.sqrt(precision.diagonal())
+    partial = precision / np.outer(scale, scale)
+    near: NDArray[np.bool_] = -n * np.log(np.maximum(1 - partial * partial, 1e-12)) > price
+    return near
 
 
 def undirected(graph: AncestralGraph, nodes: int) -> AncestralGraph | None:

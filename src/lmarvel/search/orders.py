@@ -25,7 +25,8 @@ from lmarvel.search.sweeper import Order
 
 NOISE = 1e-6  # differences of scores below this are rounding
 MAX_SWEEPS = 30
-_FAMILY_SWEEPS = 6
+FAMILY_SWEEPS = 6
+FAMILY_ROUNDS = 2
 
 Check = Callable[[], None]
 
@@ -63,7 +64,9 @@ def settle(
     return Order(*sweeper.result())
 
 
-def turn_families(best: Families, found: Order, rounds: int = 2, noise: float = NOISE, check: Check = nothing) -> Order:
+def turn_families(
+    best: Families, found: Order, rounds: int = FAMILY_ROUNDS, noise: float = NOISE, check: Check = nothing
+) -> Order:
     """Put a variable and then its parents in front and settle again, for all variables, until that does not help."""
     for _ in range(rounds):
         start = found.score
@@ -73,7 +76,7 @@ def turn_families(best: Families, found: Order, rounds: int = 2, noise: float = 
                 continue
             family = {v, *parents}
             order = [v, *parents, *(u for u in found.order if u not in family)]
-            turned = settle(best, order, _FAMILY_SWEEPS, noise=noise, check=check)
+            turned = settle(best, order, FAMILY_SWEEPS, noise=noise, check=check)
             if turned.score < found.score - noise:
                 found = turned
         if found.score > start - noise:

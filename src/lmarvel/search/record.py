@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable
 
+import numpy as np
+
+from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.paths import members
 from lmarvel.search.ancestral import AncestralGraph, Marks
 
 NEAR = 100.0  # in units of the score
 MOST = 400
 NOISE = 1e-6
+_AT_FIRST = np.array([0, TAIL, ARROW, ARROW, TAIL], dtype=np.int8)  # by the kind of edge
+_AT_SECOND = np.array([0, ARROW, TAIL, ARROW, TAIL], dtype=np.int8)
 
 Progress = Callable[[str, int, int], None]
 
@@ -51,7 +58,7 @@ class Record:
         self.deadline = deadline
         self.best = math.inf
         self._progress = progress
-        self._graphs: dict[tuple[int, ...], float] = {}
+        self._graphs: dict[bytes, float] = {}  # by their edges
         self._marks: dict[bytes, tuple[float, Marks]] = {}
 
     def check(self) -> None:
@@ -67,13 +74,18 @@ class Record:
 
     def see(self, score: float, graph: AncestralGraph) -> None:
         """Keep a graph, if it is good enough."""
-        if score > self.best + NEAR:
-            return
-        self.best = min(self.best, score)
-        key = (*graph.parents, *graph.spouses, *graph.neighbors)
-        self._graphs[key] = score
-        if len(self._graphs) > 4 * MOST:
-            self._thin()
+        if not score > self.best + NEAR:
+            self.see_edges([(score, edges_of(graph))])
+
+    def see_edges(self, met: Iterable[tuple[float, bytes]]) -> None:
+        """Keep graphs that are given by their edges, see :func:`edges_of`, if they are good enough."""
+        for score, edges in met:
+            if score > self.best + NEAR:
+                continue
+            self.best = min(self.best, score)
+            self._graphs[edges] = score
+            if len(self._graphs) > 4 * MOST:
+                self._thin()
 
     def see_marks(self, score: float, marks: Marks) -> None:
         """Keep a graph that is given by its marks, with the best of its scores."""
@@ -90,13 +102,37 @@ class Record:
         """Return score and marks of the graphs within reach of the best one, best first."""
         self._thin()
         found = list(self._marks.values())
-        found += [(score, _marks_of(key)) for key, score in self._graphs.items()]
+        found += [(score, marks_of(edges)) for edges, score in self._graphs.items()]
         found = [(score, marks) for score, marks in found if score <= self.best + NEAR]
         return sorted(found, key=lambda item: item[0])[:MOST]
 
 
-def _marks_of(key: tuple[int, ...]) -> Marks:
-    n = len(key) // 3
-    graph = AncestralGraph.of_parents(key[:n])
-    graph.spouses, graph.neighbors = list(key[n : 2 * n]), list(key[2 * n :])
-    return graph.marks()
+def edges_of(graph: AncestralGraph) -> bytes:
+    """Return a graph as the list of its edges: p, then for each pair x < y that is joined (x p + y) 8 + kind.
+
+    Examples
+    --------
+    >>> list(memoryview(edges_of(AncestralGraph.of_parents([0, 0b001, 0b010]))).cast("I"))   # 0 --> 1 --> 2
+    [3, 9, 41]
+    """
+    p = len(graph)
+    pairs = ((x, y) for x in range(p) for y in members(graph.adjacent(x) >> x << x))
+    return array("I", [p, *((x * p + y) * 8 + graph.edge(x, y) for x, y in pairs)]).tobytes()
+
+
+def marks_of(edges: bytes) -> Marks:
+    """Return the matrix of marks of a graph that is given by its edges.
+
+    Examples
+    --------
+    >>> marks_of(edges_of(AncestralGraph.of_parents([0, 0b01]))).tolist()
+    [[0, 2], [3, 0]]
+    """
+    codes = np.frombuffer(edges, dtype=np.uintc)
+    p = int(codes[0])
+    marks = np.zeros((p, p), dtype=np.int8)
+    first, second = np.divmod(codes[1:] // 8, p)
+    kinds = codes[1:] % 8
+    marks[first, second] = _AT_SECOND[kinds]
+    marks[second, first] = _AT_FIRST[kinds]
+    return marks
