@@ -33,7 +33,7 @@ from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.lifting import MARGIN
 from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
-from lmarvel.search.stages import stages
+from lmarvel.search.stages import Stages, stages
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
 
@@ -135,11 +135,12 @@ def lift(
     back = np.argsort(columns)
     R = R[np.ix_(columns, columns)]
     rng = np.random.default_rng(seed)
-    search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress), compiled)
+    record = Record(n, deadline, progress)
+    steps = stages(R, n, penalty * math.log(n), record, compiled)
+    search = LiftSearch(steps, n, penalty, selection, latents, record)
+    search.correlation, search.compiled = R, compiled
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
-    search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
-    if not search.found:
-        raise OutOfTime
+    search.run(None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)])
     return search.result(back)
 
 
@@ -163,22 +164,23 @@ class _Found(NamedTuple):
         return bool(((self.pag == TAIL) & ((self.pag.T == TAIL) | (self.pag.T == CIRCLE))).any())
 
 
-class _Search:
-    """The stages, and the best answers so far: with selection and without."""
+class LiftSearch:
+    """The stages, and the best answers so far: with selection and without.
 
-    def __init__(
-        self, R: Matrix, n: int, penalty: float, selection: bool, latents: bool, record: Record, compiled: bool = True
-    ) -> None:
-        self.R, self.n, self.record = R, n, record
+    Hidden nodes are looked for where there is a correlation matrix of the variables.
+    """
+
+    def __init__(self, steps: Stages, n: int, penalty: float, selection: bool, latents: bool, record: Record) -> None:
+        self.stages, self.n, self.record = steps, n, record
         self.price = penalty * math.log(n)
         self.selection, self.latents = selection, latents
-        self.stages = stages(R, n, self.price, record, compiled)
+        self.correlation: Matrix | None = None
         self.kinds: list[Kind] = []
         if selection:
             self.kinds.append("selection")
         if latents:
             self.kinds.append("latent")
-        self.compiled = compiled
+        self.compiled = True
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: HiddenSearch | None = None
         self.found: list[_Found] = []
@@ -243,9 +245,9 @@ class _Search:
             self._lift(graph, "start")
 
     def _hidden(self, order: Order) -> None:
-        if not self.kinds:
+        if not self.kinds or self.correlation is None:
             return
-        fits = HiddenFits(self.R, self.n, self.price, self.compiled)
+        fits = HiddenFits(self.correlation, self.n, self.price, self.compiled)
         self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
         try:
             self.hidden.run(fits.of_dag(order.parents, order.order))
@@ -298,12 +300,14 @@ class _Search:
         return selected, gain
 
     def result(self, back: np.ndarray) -> LiftResult:
-        """Return the answer in the caller's order of columns."""
+        """Return the answer in the caller's order of columns; raise where there is none yet."""
+        if not self.found:
+            raise OutOfTime
         chosen, gain = self.choose()
         answer, nodes = self._simplified(chosen)
         gain = gain - (answer.score - chosen.score) if answer.needs_selection else 0.0
         place, columns = np.ix_(back, back), np.argsort(back)
-        seen = (1 << len(self.R)) - 1
+        seen = (1 << len(back)) - 1
         hidden = [
             HiddenNode(node.kind, tuple(sorted(int(columns[v]) for v in members(node.nodes & seen))), node.by)
             for node in nodes
@@ -359,7 +363,8 @@ def _member(start: Marks) -> AncestralGraph | None:
     return graph if graph.settle() else None
 
 
-def _checked_start(start: Marks, p: int) -> Marks:
+def checked_start(start: Marks, p: int) -> Marks:
+    """Return the marks of a graph to start from, or refuse what are none."""
     marks = np.asarray(start, dtype=np.int8)
     if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
         raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")

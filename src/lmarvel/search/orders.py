@@ -131,8 +131,20 @@ def search_orders(
     price = best.price
     by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
     last = smallest_boundary_last(covariance, n, price)
+    starts = (last, forward(best, check), by_precision, by_precision[::-1], last[::-1], *more)
+    return from_orders(best, starts, noise, check, report)
+
+
+def from_orders(
+    best: Families,
+    starts: Iterable[Sequence[int]],
+    noise: float = NOISE,
+    check: Check = nothing,
+    report: Callable[[Order], None] | None = None,
+) -> Order:
+    """Return the best DAG that sweeps from some orders, and then families, find."""
     found: Order | None = None
-    for order in (last, forward(best, check), by_precision, by_precision[::-1], last[::-1], *more):
+    for order in starts:
         settled = settle(best, order, noise=noise, check=check)
         if report is not None:
             report(settled)
