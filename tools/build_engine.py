@@ -1,6 +1,6 @@
 """Build the engine beside its sources, for work on it, or with sanitizers into a copy, and then run its tests.
 
-    python tools/build_engine.py               # src/lmarvel/engine/_engine.*.so and _search.*.so
+    python tools/build_engine.py               # the modules in src/lmarvel/engine
     python tools/build_engine.py --sanitize    # build/sanitize, and the tests of the engine there
 
 meson-python builds what is installed; this needs Cython and a C++ compiler only. The sanitizers (address, undefined
@@ -19,7 +19,7 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {"_engine": ("orient", "run", "search", "skeleton"), "_search": ()}  # and what each is linked with
+MODULES = {"_engine": ("orient", "run", "search", "skeleton"), "_search": (), "_hidden": ("hidden",)}  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")

@@ -20,7 +20,7 @@ The first fit tells little: the gain comes from edges that become superfluous. A
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
@@ -76,7 +76,7 @@ class HiddenSearch:
     >>> loadings = np.array([0.8, -0.7, 0.7, 0.6, 0.8])
     >>> R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
     >>> search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
-    >>> dag = search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5))
+    >>> dag = search.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5))
     >>> found = search.run(dag)
     >>> found.m, found.selections, round(dag.score - found.score) > 40          # one latent node for ten edges
     (6, (), True)
@@ -88,6 +88,10 @@ class HiddenSearch:
         self.kinds = kinds
         self.met: list[HiddenModel] = []
         self._gains: dict[tuple[object, ...], float] = {}
+
+    def of_dag(self, parents: Sequence[int], order: Sequence[int]) -> HiddenModel:
+        """Return the model without hidden nodes."""
+        return self.fits.of_dag(parents, order)
 
     def run(self, model: HiddenModel) -> HiddenModel:
         """Put hidden nodes into a model while the score falls; return the model."""
@@ -129,6 +133,7 @@ class HiddenSearch:
 
     def simplified(self, model: HiddenModel, limit: float = math.inf) -> tuple[HiddenModel, list[Missed]]:
         """Drop hidden nodes that the score does not miss, while it stays below a limit; return it and what it keeps."""
+        self.record = Record(self.fits.n)  # a few fits more, also when the time is up
         while True:
             kept = []
             for kind, nodes, without in self.without_each(model):

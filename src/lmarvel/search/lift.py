@@ -22,14 +22,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
-from lmarvel.graph.kinds import DAG, PAG, maximal
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.kinds import PAG, maximal
+from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
-from lmarvel.search.hidden import HiddenSearch, Kind, Missed
-from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.hidden import Kind, Missed
+from lmarvel.search.hidden_compiled import Search, hidden_search
+from lmarvel.search.hidden_model import HiddenModel, projected
 from lmarvel.search.lifting import MARGIN, Lifting
 from lmarvel.search.orders import search_orders
 from lmarvel.search.record import OutOfTime, Progress, Record
@@ -180,7 +181,7 @@ class _Search:
             self.kinds.append("latent")
         self.compiled = True
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
-        self.hidden: HiddenSearch | None = None
+        self.hidden: Search | None = None
         self.found: list[_Found] = []
         self.ended: str | None = None
 
@@ -245,10 +246,9 @@ class _Search:
     def _hidden(self, order: Order) -> None:
         if not self.kinds:
             return
-        fits = HiddenFits(self.R, self.n, self.price, self.compiled)
-        self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
+        self.hidden = hidden_search(self.R, self.n, self.price, self.record, tuple(self.kinds), self.compiled)
         try:
-            self.hidden.run(fits.of_dag(order.parents, order.order))
+            self.hidden.run(self.hidden.of_dag(order.parents, order.order))
         finally:
             self._keep_models([model for model in self.hidden.met if model.has_hidden and not model.degenerate])
 
@@ -264,7 +264,7 @@ class _Search:
 
     def _keep_models(self, models: list[HiddenModel]) -> None:
         """Keep the best models that need selection and the best that need none; no others need a PAG."""
-        marks = [projected(model) for model in models]
+        marks = [projected(model, self.compiled) for model in models]
         for model, mag in zip(models, marks, strict=True):
             self.record.see_marks(model.score, mag)
         answers: dict[int, _Found] = {}
@@ -324,28 +324,15 @@ class _Search:
         """Drop the hidden nodes of an answer that the score does not miss, and weigh the others."""
         if answer.model is None or self.hidden is None:
             return answer, []
-        self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
         model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
         if model is answer.model:
             return answer, nodes
-        mag = projected(model)
+        mag = projected(model, self.compiled)
         self.record.see_marks(model.score, mag)
         return self._of_model(model, mag), nodes
 
     def _of_model(self, model: HiddenModel, mag: Marks) -> _Found:
         return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
-
-
-def projected(model: HiddenModel) -> Marks:
-    """Return the marks of the MAG that a DAG with hidden nodes has over what is observed."""
-    n = model.m + len(model.selections)
-    names = tuple(f"X{v}" for v in range(n))
-    marks = np.zeros((n, n), dtype=np.int8)
-    for v, mask in enumerate((*model.parents, *model.selections)):
-        for u in members(mask):
-            marks[u, v], marks[v, u] = ARROW, TAIL
-    mag = DAG._trusted(names, marks).project(names[model.p : model.m], names[model.m :])
-    return np.asarray(mag.marks)
 
 
 def _member(start: Marks) -> AncestralGraph | None:

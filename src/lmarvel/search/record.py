@@ -59,6 +59,11 @@ class Record:
         if self.deadline < math.inf and time.monotonic() > self.deadline:
             raise OutOfTime
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody is told how far the search is."""
+        return self._progress is not None
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the search is."""
         self.check()
