@@ -19,7 +19,11 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {"_engine": ("orient", "run", "search", "skeleton"), "_search": (), "_hidden": ("hidden",)}  # and what each is linked with
+MODULES = {
+    "_engine": ("orient", "run", "search", "skeleton"),
+    "_search": (),
+    "_hidden": ("hidden",),
+}  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")

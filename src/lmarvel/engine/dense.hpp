@@ -10,6 +10,89 @@
 
 namespace lmarvel {
 
+// Wider registers where the machine has them: no sum is reordered and nothing is fused, so the results are the same.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LMARVEL_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define LMARVEL_WIDE
+#endif
+
+// `factorise` for larger matrices: four rows at a time are taken off the rest, which is read once for them. Each entry
+// sees the same operations in the same order.
+LMARVEL_WIDE inline bool factorise_large(double* A, std::size_t k) {
+    constexpr std::size_t width = 4;
+    for (std::size_t first = 0; first < k; first += width) {
+        const std::size_t last = std::min(first + width, k);
+        for (std::size_t i = first; i < last; ++i) {
+            double* row = A + i * k;
+            if (!(row[i] > 0.0)) return false;
+            const double root = std::sqrt(row[i]), inverse = 1.0 / root;
+            row[i] = root;
+            for (std::size_t j = i + 1; j < k; ++j) row[j] *= inverse;
+            for (std::size_t r = i + 1; r < last; ++r) {
+                const double factor = row[r];
+                double* target = A + r * k;
+                for (std::size_t j = r; j < k; ++j) target[j] -= factor * row[j];
+            }
+        }
+        const double *a = A + first * k, *b = a + k, *c = b + k, *d = c + k;
+        for (std::size_t r = last; r < k; ++r) {  // a panel that is followed by rows is a full one
+            const double at_a = a[r], at_b = b[r], at_c = c[r], at_d = d[r];
+            double* __restrict__ target = A + r * k;
+            for (std::size_t j = r; j < k; ++j)
+                target[j] = (((target[j] - at_a * a[j]) - at_b * b[j]) - at_c * c[j]) - at_d * d[j];
+        }
+    }
+    return true;
+}
+
+// b := (U'U)^-1 b.
+inline void solve_both(const double* U, std::size_t k, double* b) {
+    for (std::size_t i = 0; i < k; ++i) {
+        const double* row = U + i * k;
+        const double factor = b[i] /= row[i];
+        for (std::size_t r = i + 1; r < k; ++r) b[r] -= factor * row[r];
+    }
+    for (std::size_t i = k; i-- > 0;) {
+        const double* row = U + i * k;
+        double sums[4] = {0.0, 0.0, 0.0, 0.0};
+        std::size_t r = i + 1;
+        for (; r + 4 <= k; r += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += row[r + lane] * b[r + lane];
+        for (; r < k; ++r) sums[0] += row[r] * b[r];
+        b[i] = (b[i] - ((sums[0] + sums[1]) + (sums[2] + sums[3]))) / row[i];
+    }
+}
+
+// The inverse of A = U'U from its factor, by the lower factor of the inverse; `lower` is room for that.
+inline void invert_factored(const double* U, std::size_t k, Vector& lower, Vector& out) {
+    lower.assign(k * k, 0.0);
+    for (std::size_t i = 0; i < k; ++i) lower[i * k + i] = 1.0;
+    for (std::size_t i = 0; i < k; ++i) {  // U'^-1, whose row i ends at i
+        double* row = lower.data() + i * k;
+        const double inverse = 1.0 / U[i * k + i];
+        for (std::size_t j = 0; j <= i; ++j) row[j] *= inverse;
+        for (std::size_t r = i + 1; r < k; ++r) {
+            const double factor = U[i * k + r];
+            if (factor == 0.0) continue;
+            double* target = lower.data() + r * k;
+            for (std::size_t j = 0; j <= i; ++j) target[j] -= factor * row[j];
+        }
+    }
+    out.assign(k * k, 0.0);
+    for (std::size_t r = 0; r < k; ++r) {
+        const double* row = lower.data() + r * k;
+        for (std::size_t i = 0; i <= r; ++i) {
+            const double factor = row[i];
+            if (factor == 0.0) continue;
+            double* target = out.data() + i * k;
+            for (std::size_t j = 0; j <= i; ++j) target[j] += factor * row[j];
+        }
+    }
+    for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = i + 1; j < k; ++j) out[i * k + j] = out[j * k + i];
+}
+
 struct Singular {};  // a matrix has no inverse: the model at hand cannot be used
 
 // B := A^-1 B for a k x k matrix A, which is destroyed, and a k x c matrix B; by elimination with pivots.

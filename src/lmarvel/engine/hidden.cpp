@@ -66,6 +66,9 @@ private:
         int which = -1, node = -1;  // or one more parent of a selection node
     };
 
+    // The same for scores that only rounding tells apart: then the first one is taken.
+    static double rank(double score) { return std::nearbyint(score / 1e-5); }
+
     template <class Work>
     Ended guarded(const Watch& watch, const Work& work) {
         watch_ = &watch;
@@ -99,7 +102,7 @@ private:
     Found round(const M& model, int smallest) {
         std::vector<std::pair<double, Change>> ranked;
         for (const Change& change : changes(model))
-            if (change.nodes.count() >= smallest) ranked.emplace_back(gain(model, change), change);
+            if (change.nodes.count() >= smallest) ranked.emplace_back(rank(gain(model, change)), change);
         const auto by_first = [](const auto& a, const auto& b) { return a.first < b.first; };
         std::stable_sort(ranked.begin(), ranked.end(), by_first);
         if (ranked.size() > refreshed_) ranked.resize(refreshed_);
@@ -111,14 +114,14 @@ private:
             Set around = near(*made, change.nodes);
             if (change.kind == LATENT) around.add(model.m());
             M fresh = refresh(*made, &around, 3, 0);
-            M& better = made->score < fresh.score ? *made : fresh;
-            local.emplace_back(better.score, std::move(better));
+            M& better = rank(made->score) < rank(fresh.score) ? *made : fresh;
+            local.emplace_back(rank(better.score), std::move(better));
         }
         std::stable_sort(local.begin(), local.end(), by_first);
         Found best;
         for (std::size_t i = 0; i < std::min(local.size(), polished_); ++i) {
             Found candidate = noted(polish(prune(std::move(local[i].second)), 0));
-            if (best == nullptr || candidate->score < best->score) best = candidate;
+            if (best == nullptr || rank(candidate->score) < rank(best->score)) best = candidate;
         }
         return best == nullptr ? best : noted(polish(*best, 1));
     }
@@ -301,7 +304,7 @@ private:
         M other = copied(start);
         other.V[v * s + which] = 0.3;
         M first = fits_.fit(std::move(other), true), second = fits_.fit(std::move(start), true);
-        return second.score < first.score ? second : first;
+        return rank(second.score) < rank(first.score) ? second : first;
     }
 
     // --- structural EM ----------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ Kind = Literal["latent", "selection"]
 _REFRESHED, _POLISHED = 12, 4
 _ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
+_TIE = 1e-5  # models whose scores differ by less are equal; the first of equals is taken
 _MISSED = 0.25  # a hidden node that the score misses by less than this share of the price goes
 
 
@@ -57,6 +58,19 @@ class Missed(NamedTuple):
     kind: Kind
     nodes: int
     by: float
+
+
+def rank(score: float) -> float:
+    """Return a number that is the same for scores that only rounding tells apart; the better, the lower.
+
+    Many models have equivalent ones with the same score. Which of them is taken must not hang on rounding, or on the
+    order of the user's columns: the first one is, and the search puts variables into an order by content.
+    """
+    return float(np.rint(score / _TIE))
+
+
+def _rank(model: HiddenModel) -> float:
+    return rank(model.score)
 
 
 class HiddenSearch:
@@ -113,7 +127,7 @@ class HiddenSearch:
 
     def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
         changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
-        ranked = sorted(changes, key=lambda change: self._gain(model, change))
+        ranked = sorted(changes, key=lambda change: rank(self._gain(model, change)))
         local = []
         for change in ranked[:_REFRESHED]:
             self.record.check()
@@ -121,10 +135,10 @@ class HiddenSearch:
             if candidate is not None:
                 around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
                 fresh = self.refresh(candidate, around, sweeps=3)
-                local.append(min(fresh, candidate, key=lambda found: found.score))
-        local.sort(key=lambda found: found.score)
+                local.append(min(fresh, candidate, key=_rank))
+        local.sort(key=_rank)
         polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
-        best = min(polished, key=lambda found: found.score, default=None)
+        best = min(polished, key=_rank, default=None)
         return None if best is None else self._note(self.polish(best))
 
     def _note(self, model: HiddenModel) -> HiddenModel:
@@ -223,7 +237,7 @@ class HiddenSearch:
             V = model.V.copy()
             V[v, index] = loading
             found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
-        return min(found, key=lambda candidate: candidate.score)
+        return min(found, key=_rank)
 
     # --- structural EM ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lmarvel.engine import load
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.graph.paths import closure, members
+from lmarvel.graph.paths import bits, closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
 
@@ -77,6 +77,13 @@ class HiddenModel:
     def has_hidden(self) -> bool:
         """Whether there is a latent or a selection node."""
         return self.m > self.p or bool(self.selections)
+
+    @property
+    def content(self) -> tuple[int, int, list[int], list[int]]:
+        """What tells models of one graph and score apart, the simplest first: hidden nodes and whom they touch."""
+        children = [bits(v for v, mask in enumerate(self.parents) if mask >> u & 1) for u in range(self.p, self.m)]
+        touched = sum(mask.bit_count() for mask in (*children, *self.selections))
+        return len(children) + len(self.selections), touched, sorted(children), sorted(self.selections)
 
     @property
     def degenerate(self) -> bool:

@@ -41,6 +41,7 @@ from lmarvel.search.sweeper import Order
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FAR_BEHIND = 6  # edges
+_EQUAL = 0.01  # in units of the score
 
 Stage = Literal["order", "lift", "start", "hidden"]
 
@@ -265,6 +266,7 @@ class _Search:
     def _keep_models(self, models: list[HiddenModel]) -> None:
         """Keep the best models that need selection and the best that need none; no others need a PAG."""
         marks = [projected(model, self.compiled) for model in models]
+        models, marks = _distinct(models, marks)
         for model, mag in zip(models, marks, strict=True):
             self.record.see_marks(model.score, mag)
         answers: dict[int, _Found] = {}
@@ -333,6 +335,21 @@ class _Search:
 
     def _of_model(self, model: HiddenModel, mag: Marks) -> _Found:
         return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
+
+
+def _distinct(models: list[HiddenModel], marks: list[Marks]) -> tuple[list[HiddenModel], list[Marks]]:
+    """Keep one of the models that have the same MAG and fit equally well: one that says least, then by its nodes.
+
+    Fits end some thousandths of a unit from their maximum, so which of them has the best score says nothing.
+    """
+    best: dict[bytes, int] = {}
+    for i, mag in enumerate(marks):
+        j = best.setdefault(mag.tobytes(), i)
+        behind = models[i].score - models[j].score
+        if behind < -_EQUAL or (behind <= _EQUAL and models[i].content < models[j].content):
+            best[mag.tobytes()] = i
+    kept = sorted(best.values())
+    return [models[i] for i in kept], [marks[i] for i in kept]
 
 
 def _member(start: Marks) -> AncestralGraph | None:
