@@ -259,8 +259,10 @@ class _Search:
         self.found.append(self._answer(graph, score, stage))
 
     def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
-        names = tuple(f"X{v}" for v in range(len(graph)))
-        mag = np.asarray(maximal(names, direct_chordal(graph).marks())[0].marks)
+        mag = direct_chordal(graph).marks()
+        if any(graph.spouses):  # an inducing path between two that are not adjacent has edges <->
+            names = tuple(f"X{v}" for v in range(len(graph)))
+            mag = np.asarray(maximal(names, mag)[0].marks)
         return _Found(score, mag, pag_of(mag, self.selection), stage)
 
     def _keep_models(self, models: list[HiddenModel]) -> None:

@@ -11,6 +11,10 @@ import math
 import time
 from collections.abc import Callable
 
+import numpy as np
+
+from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.paths import members
 from lmarvel.search.ancestral import AncestralGraph, Marks
 
 NEAR = 100.0  # in units of the score
@@ -102,6 +106,10 @@ class Record:
 
 def _marks_of(key: tuple[int, ...]) -> Marks:
     n = len(key) // 3
-    graph = AncestralGraph.of_parents(key[:n])
-    graph.spouses, graph.neighbors = list(key[n : 2 * n]), list(key[2 * n :])
-    return graph.marks()
+    marks = np.zeros((n, n), dtype=np.int8)
+    for v in range(n):
+        for u in members(key[v]):
+            marks[u, v], marks[v, u] = ARROW, TAIL
+        marks[list(members(key[n + v])), v] = ARROW
+        marks[list(members(key[2 * n + v])), v] = TAIL
+    return marks
