@@ -1,6 +1,6 @@
 """Build the engine beside its sources, for work on it, or with sanitizers into a copy, and then run its tests.
 
-    python tools/build_engine.py               # src/lmarvel/engine/_engine.*.so, _search.*.so and _lifting.*.so
+    python tools/build_engine.py               # the modules in src/lmarvel/engine
     python tools/build_engine.py --sanitize    # build/sanitize, and the tests of the engine there
 
 meson-python builds what is installed; this needs Cython and a C++ compiler only. The sanitizers (address, undefined
@@ -23,6 +23,7 @@ MODULES = {
     "_engine": ("orient", "run", "search", "skeleton"),
     "_search": (),
     "_lifting": (),
+    "_hidden": ("hidden",),
 }  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")

@@ -1,7 +1,9 @@
 // The likelihood of a block with latent and selection nodes, and its fit: the twin of
-// lmarvel.search.hidden_model.BlockProblem, where the formulas are derived.
+// lmarvel.search.hidden_block.BlockProblem, where the formulas are derived.
 //
-// Each parameter changes the inverse covariance by u w' + w u', and u and w have few entries that are not zero.
+// Each parameter changes the inverse covariance by a multiple of u w' + w u', where u and w are among few vectors: unit
+// vectors, rows of I - B, and loadings of a selection node. So the expected second derivatives are read off the products
+// of these in G.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "dense.hpp"
 #include "linear.hpp"
 
 namespace lmarvel {
@@ -28,8 +31,17 @@ class BlockFit {
 public:
     explicit BlockFit(const Block& block)
         : b_(block), edges_(block.heads.size()), parameters_(edges_ + block.own + block.loaded.size()),
-          parents_(block.k), members_(block.selections) {
-        for (std::size_t e = 0; e < edges_; ++e) parents_[b_.heads[e]].push_back(e);
+          start_(block.k + 1, 0), weight_(block.k, 1.0), members_(block.selections) {
+        for (std::size_t head : b_.heads) ++start_[head + 1];
+        for (std::size_t i = 0; i < b_.k; ++i) start_[i + 1] += start_[i] + 1;  // and the node itself
+        std::vector<std::size_t> next(start_.begin(), start_.end() - 1);
+        at_.resize(start_.back());
+        value_.assign(start_.back(), 1.0);
+        for (std::size_t i = 0; i < b_.k; ++i) at_[next[i]++] = i;
+        for (std::size_t e = 0; e < edges_; ++e) {
+            at_[next[b_.heads[e]]] = b_.tails[e];
+            place_.push_back(next[b_.heads[e]]++);
+        }
         for (std::size_t l = 0; l < b_.loaded.size(); ++l) members_[b_.loads_on[l]].push_back(l);
     }
 
@@ -50,7 +62,8 @@ public:
         double now = value(x.data()), damping = 1e-3;
         Vector trial(parameters_), step(parameters_);
         for (int steps = 0; steps < max_steps; ++steps) {
-            if (!derive(x.data())) return;  // at the border, where a variance is next to nothing: no way on from here
+            if (!std::isfinite(now)) return;  // at the border, where a variance is next to nothing: no way on from here
+            derive(x.data());
             double gained = 0.0;
             bool improved = false;
             while (damping < 1e8) {
@@ -79,35 +92,22 @@ public:
     }
 
 private:
-    struct Entry {
-        std::size_t at;
-        double value;
-    };
-    using Sparse = std::vector<Entry>;
-
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr double least_log_variance = -13.815510557964274;  // log 1e-6
     static constexpr double most_log_variance = 20.0;
 
-    // Row i of I - B.
-    Sparse row(const double* x, std::size_t i) const {
-        Sparse result{{i, 1.0}};
-        for (std::size_t e : parents_[i]) result.push_back({b_.tails[e], -x[e]});
-        return result;
-    }
-
-    double weight(const double* x, std::size_t i) const { return i < b_.own ? std::exp(-x[edges_ + i]) : 1.0; }
-
     // The inverse covariance of what is seen, and the lower part of T; false where latent nodes have none.
     bool observe(const double* x) {
         const std::size_t k = b_.k, d = b_.seen, latent = k - d;
+        for (std::size_t e = 0; e < edges_; ++e) value_[place_[e]] = -x[e];
+        for (std::size_t i = 0; i < b_.own; ++i) weight_[i] = std::exp(-x[edges_ + i]);
         K_.assign(k * k, 0.0);
-        for (std::size_t i = 0; i < k; ++i) {
-            const Sparse a = row(x, i);
-            const double w = weight(x, i);
-            for (const Entry& u : a)
-                for (const Entry& v : a) K_[u.at * k + v.at] += w * u.value * v.value;
-        }
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t u = start_[i]; u < start_[i + 1]; ++u) {
+                const double left = weight_[i] * value_[u];
+                double* row = K_.data() + at_[u] * k;
+                for (std::size_t v = start_[i]; v < start_[i + 1]; ++v) row[at_[v]] += left * value_[v];
+            }
         const double* loading = x + edges_ + b_.own;
         for (const auto& of : members_)
             for (std::size_t i : of)
@@ -116,14 +116,14 @@ private:
         for (std::size_t i = 0; i < d; ++i) std::copy_n(K_.begin() + i * k, d, inverse_.begin() + i * d);
         T_.assign(latent * d, 0.0);
         if (!latent) return true;
-        Vector root(latent * latent);
+        root_.resize(latent * latent);
         for (std::size_t i = 0; i < latent; ++i) {
-            std::copy_n(K_.begin() + (d + i) * k + d, latent, root.begin() + i * latent);
+            std::copy_n(K_.begin() + (d + i) * k + d, latent, root_.begin() + i * latent);
             std::copy_n(K_.begin() + (d + i) * k, d, T_.begin() + i * d);
         }
-        if (!factorise(root.data(), latent)) return false;
-        solve_lower(root.data(), latent, T_.data(), d);
-        solve_upper(root.data(), latent, T_.data(), d);
+        if (!factorise(root_.data(), latent)) return false;
+        solve_lower(root_.data(), latent, T_.data(), d);
+        solve_upper(root_.data(), latent, T_.data(), d);
         for (double& t : T_) t = -t;
         for (std::size_t i = 0; i < d; ++i)
             for (std::size_t l = 0; l < latent; ++l) {
@@ -134,116 +134,125 @@ private:
         return true;
     }
 
-    // T M T' for a symmetric d x d matrix M.
-    Vector spread(const Vector& M) const {
+    // T M T' for a symmetric d x d matrix M, into the first k rows and columns of a matrix with rows of length `stride`.
+    void spread(const Vector& M, double* out, std::size_t stride) const {
         const std::size_t k = b_.k, d = b_.seen, latent = k - d;
-        Vector result(k * k, 0.0);
-        for (std::size_t i = 0; i < d; ++i) std::copy_n(M.begin() + i * d, d, result.begin() + i * k);
+        for (std::size_t i = 0; i < d; ++i) std::copy_n(M.begin() + i * d, d, out + i * stride);
         for (std::size_t l = 0; l < latent; ++l) {
-            double* below = result.data() + (d + l) * k;
+            double* below = out + (d + l) * stride;
+            std::fill_n(below, d, 0.0);
             for (std::size_t i = 0; i < d; ++i) {
                 const double factor = T_[l * d + i];
                 if (factor == 0.0) continue;
                 for (std::size_t j = 0; j < d; ++j) below[j] += factor * M[i * d + j];
             }
-            for (std::size_t j = 0; j < d; ++j) result[j * k + d + l] = below[j];
+            for (std::size_t j = 0; j < d; ++j) out[j * stride + d + l] = below[j];
         }
         for (std::size_t l = 0; l < latent; ++l)
             for (std::size_t r = 0; r < latent; ++r) {
                 double sum = 0.0;
-                for (std::size_t j = 0; j < d; ++j) sum += result[(d + l) * k + j] * T_[r * d + j];
-                result[(d + l) * k + d + r] = sum;
+                for (std::size_t j = 0; j < d; ++j) sum += out[(d + l) * stride + j] * T_[r * d + j];
+                out[(d + l) * stride + d + r] = sum;
             }
-        return result;
     }
 
-    static double dot(const Sparse& a, const double* dense) {
+    // The product of row i of I - B with a vector.
+    double times_row(std::size_t i, const double* vector) const {
         double sum = 0.0;
-        for (const Entry& entry : a) sum += entry.value * dense[entry.at];
+        for (std::size_t u = start_[i]; u < start_[i + 1]; ++u) sum += value_[u] * vector[at_[u]];
         return sum;
     }
 
-    // A row of M times a sparse vector; M is symmetric.
-    void times(const Vector& M, const Sparse& a, double* out) const {
-        const std::size_t k = b_.k;
-        std::fill_n(out, k, 0.0);
-        for (const Entry& entry : a) {
-            const double* row = M.data() + entry.at * k;
-            for (std::size_t j = 0; j < k; ++j) out[j] += entry.value * row[j];
+    // All products in G: of unit vectors, rows of I - B, and loadings, in this order.
+    void products(const double* loading) {
+        const std::size_t k = b_.k, q = b_.selections, D = 2 * k + q;
+        products_.resize(D * D);
+        double* G = products_.data();
+        spread(Sigma_, G, D);
+        for (std::size_t i = 0; i < k; ++i) {
+            double* row = G + (k + i) * D;
+            std::fill_n(row, k, 0.0);
+            for (std::size_t u = start_[i]; u < start_[i + 1]; ++u)
+                for (std::size_t j = 0; j < k; ++j) row[j] += value_[u] * G[at_[u] * D + j];
         }
+        for (std::size_t s = 0; s < q; ++s) {
+            double* row = G + (2 * k + s) * D;
+            std::fill_n(row, k, 0.0);
+            for (std::size_t l : members_[s])
+                for (std::size_t j = 0; j < k; ++j) row[j] += loading[l] * G[b_.loaded[l] * D + j];
+        }
+        for (std::size_t i = k; i < D; ++i) {
+            double* row = G + i * D;
+            for (std::size_t j = 0; j < k; ++j) row[k + j] = times_row(j, row);
+            for (std::size_t s = 0; s < q; ++s) {
+                double sum = 0.0;
+                for (std::size_t l : members_[s]) sum += loading[l] * row[b_.loaded[l]];
+                row[2 * k + s] = sum;
+            }
+        }
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t j = k; j < D; ++j) G[i * D + j] = G[j * D + i];
     }
 
-    // The sparse u and w of each parameter.
-    void directions(const double* x) {
-        U_.clear();
-        W_.clear();
-        std::vector<Sparse> scaled(b_.k);
-        for (std::size_t i = 0; i < b_.k; ++i) {
-            scaled[i] = row(x, i);
-            const double w = -weight(x, i);
-            for (Entry& entry : scaled[i]) entry.value *= w;
-        }
+    // Gradient and expected second derivatives of the value, which was asked for last at the same x, and was finite.
+    void derive(const double* x) {
+        const std::size_t k = b_.k, d = b_.seen, P = parameters_, D = 2 * k + b_.selections;
+        const double* loading = x + edges_ + b_.own;
+        invert_factored(inverse_.data(), d, root_, Sigma_);
+        rest_.resize(d * d);
+        for (std::size_t i = 0; i < d * d; ++i) rest_[i] = Sigma_[i] - b_.S[i];
+        Q_.resize(k * k);
+        spread(rest_, Q_.data(), k);
+        products(loading);
+        gradient_.resize(P);
+        first_.resize(P), second_.resize(P), factor_.resize(P);  // u, w and the multiple of each parameter
         for (std::size_t e = 0; e < edges_; ++e) {
-            U_.push_back({{b_.tails[e], 1.0}});
-            W_.push_back(scaled[b_.heads[e]]);
+            const std::size_t head = b_.heads[e], tail = b_.tails[e];
+            first_[e] = tail, second_[e] = k + head, factor_[e] = -weight_[head];
+            gradient_[e] = -2 * factor_[e] * times_row(head, Q_.data() + tail * k);
         }
         for (std::size_t i = 0; i < b_.own; ++i) {
-            U_.push_back(row(x, i));
-            W_.push_back(scaled[i]);
-            for (Entry& entry : W_.back()) entry.value *= 0.5;
+            const std::size_t a = edges_ + i;
+            first_[a] = second_[a] = k + i, factor_[a] = -0.5 * weight_[i];
+            double sum = 0.0;
+            for (std::size_t u = start_[i]; u < start_[i + 1]; ++u)
+                sum += value_[u] * times_row(i, Q_.data() + at_[u] * k);
+            gradient_[a] = -2 * factor_[a] * sum;
         }
-        const double* loading = x + edges_ + b_.own;
         for (std::size_t l = 0; l < b_.loaded.size(); ++l) {
-            U_.push_back({{b_.loaded[l], 1.0}});
-            W_.emplace_back();
-            for (std::size_t j : members_[b_.loads_on[l]]) W_.back().push_back({b_.loaded[j], loading[j]});
+            const std::size_t a = edges_ + b_.own + l, s = b_.loads_on[l];
+            first_[a] = b_.loaded[l], second_[a] = 2 * k + s, factor_[a] = 1.0;
+            double sum = 0.0;
+            for (std::size_t j : members_[s]) sum += loading[j] * Q_[b_.loaded[l] * k + b_.loaded[j]];
+            gradient_[a] = -2 * sum;
         }
-    }
-
-    // Gradient and expected second derivatives of the value; false at the border.
-    bool derive(const double* x) {
-        if (!observe(x)) return false;
-        const std::size_t k = b_.k, d = b_.seen, P = parameters_;
-        if (!factorise(inverse_.data(), d)) return false;
-        Vector Sigma = inverse_of(inverse_.data(), d), rest(d * d);
-        for (std::size_t i = 0; i < d * d; ++i) rest[i] = Sigma[i] - b_.S[i];
-        const Vector Q = spread(rest), G = spread(Sigma);
-        directions(x);
-        gradient_.assign(P, 0.0);
-        information_.assign(P * P, 0.0);
-        Vector GU(P * k), GW(P * k), QW(k);
+        information_.resize(P * P);
         for (std::size_t a = 0; a < P; ++a) {
-            times(Q, W_[a], QW.data());
-            gradient_[a] = -2 * dot(U_[a], QW.data());
-            times(G, U_[a], GU.data() + a * k);
-            times(G, W_[a], GW.data() + a * k);
+            const double *u = products_.data() + first_[a] * D, *w = products_.data() + second_[a] * D;
+            double* row = information_.data() + a * P;
+            const double twice = 2 * factor_[a];
+            for (std::size_t c = a; c < P; ++c)
+                row[c] = twice * factor_[c] * (u[first_[c]] * w[second_[c]] + u[second_[c]] * w[first_[c]]);
         }
-        for (std::size_t a = 0; a < P; ++a)
-            for (std::size_t c = a; c < P; ++c) {
-                const double uu = dot(U_[a], GU.data() + c * k), ww = dot(W_[a], GW.data() + c * k);
-                const double uw = dot(U_[a], GW.data() + c * k), wu = dot(U_[c], GW.data() + a * k);
-                information_[a * P + c] = 2 * (uu * ww + uw * wu);
-            }
-        return true;
     }
 
     bool solve(double damping, Vector& step) {
         const std::size_t P = parameters_;
-        Vector root = information_;
-        for (std::size_t i = 0; i < P; ++i) root[i * P + i] += damping * std::max(information_[i * P + i], 1e-8);
-        if (!factorise(root.data(), P)) return false;
+        root_ = information_;
+        for (std::size_t i = 0; i < P; ++i) root_[i * P + i] += damping * std::max(information_[i * P + i], 1e-8);
+        if (!factorise_large(root_.data(), P)) return false;
         for (std::size_t i = 0; i < P; ++i) step[i] = -gradient_[i];
-        solve_lower(root.data(), P, step.data(), 1);
-        solve_upper(root.data(), P, step.data(), 1);
+        solve_both(root_.data(), P, step.data());
         return true;
     }
 
     const Block& b_;
     std::size_t edges_, parameters_;
-    std::vector<std::vector<std::size_t>> parents_;  // edges into each node
+    std::vector<std::size_t> start_, at_, place_;    // rows of I - B: where each begins, columns; where each edge stands
+    Vector value_, weight_;                          // their entries; inverse error variances
     std::vector<std::vector<std::size_t>> members_;  // loadings of each selection node
-    Vector K_, inverse_, T_, gradient_, information_;
-    std::vector<Sparse> U_, W_;
+    Vector K_, inverse_, T_, root_, Sigma_, rest_, Q_, products_, gradient_, information_, factor_;
+    std::vector<std::size_t> first_, second_;
 };
 
 }  // namespace lmarvel

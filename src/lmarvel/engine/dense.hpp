@@ -1,14 +1,98 @@
-// Small dense systems that are not known to be positive definite, beside those of linear.hpp; and exact sums.
+// Small dense systems, beside those of linear.hpp: larger ones, and such as are not known to be positive definite; exact sums.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "linear.hpp"
 
 namespace lmarvel {
+
+// Wider registers where the machine has them: no sum is reordered and nothing is fused, so the results are the same.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LMARVEL_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define LMARVEL_WIDE
+#endif
+
+// `factorise` for larger matrices: four rows at a time are taken off the rest, which is read once for them. Each entry
+// sees the same operations in the same order.
+LMARVEL_WIDE inline bool factorise_large(double* A, std::size_t k) {
+    constexpr std::size_t width = 4;
+    for (std::size_t first = 0; first < k; first += width) {
+        const std::size_t last = std::min(first + width, k);
+        for (std::size_t i = first; i < last; ++i) {
+            double* row = A + i * k;
+            if (!(row[i] > 0.0)) return false;
+            const double root = std::sqrt(row[i]), inverse = 1.0 / root;
+            row[i] = root;
+            for (std::size_t j = i + 1; j < k; ++j) row[j] *= inverse;
+            for (std::size_t r = i + 1; r < last; ++r) {
+                const double factor = row[r];
+                double* target = A + r * k;
+                for (std::size_t j = r; j < k; ++j) target[j] -= factor * row[j];
+            }
+        }
+        const double *a = A + first * k, *b = a + k, *c = b + k, *d = c + k;
+        for (std::size_t r = last; r < k; ++r) {  // a panel that is followed by rows is a full one
+            const double at_a = a[r], at_b = b[r], at_c = c[r], at_d = d[r];
+            double* __restrict__ target = A + r * k;
+            for (std::size_t j = r; j < k; ++j)
+                target[j] = (((target[j] - at_a * a[j]) - at_b * b[j]) - at_c * c[j]) - at_d * d[j];
+        }
+    }
+    return true;
+}
+
+// b := (U'U)^-1 b.
+inline void solve_both(const double* U, std::size_t k, double* b) {
+    for (std::size_t i = 0; i < k; ++i) {
+        const double* row = U + i * k;
+        const double factor = b[i] /= row[i];
+        for (std::size_t r = i + 1; r < k; ++r) b[r] -= factor * row[r];
+    }
+    for (std::size_t i = k; i-- > 0;) {
+        const double* row = U + i * k;
+        double sums[4] = {0.0, 0.0, 0.0, 0.0};
+        std::size_t r = i + 1;
+        for (; r + 4 <= k; r += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += row[r + lane] * b[r + lane];
+        for (; r < k; ++r) sums[0] += row[r] * b[r];
+        b[i] = (b[i] - ((sums[0] + sums[1]) + (sums[2] + sums[3]))) / row[i];
+    }
+}
+
+// The inverse of A = U'U from its factor, by the lower factor of the inverse; `lower` is room for that.
+inline void invert_factored(const double* U, std::size_t k, Vector& lower, Vector& out) {
+    lower.assign(k * k, 0.0);
+    for (std::size_t i = 0; i < k; ++i) lower[i * k + i] = 1.0;
+    for (std::size_t i = 0; i < k; ++i) {  // U'^-1, whose row i ends at i
+        double* row = lower.data() + i * k;
+        const double inverse = 1.0 / U[i * k + i];
+        for (std::size_t j = 0; j <= i; ++j) row[j] *= inverse;
+        for (std::size_t r = i + 1; r < k; ++r) {
+            const double factor = U[i * k + r];
+            if (factor == 0.0) continue;
+            double* target = lower.data() + r * k;
+            for (std::size_t j = 0; j <= i; ++j) target[j] -= factor * row[j];
+        }
+    }
+    out.assign(k * k, 0.0);
+    for (std::size_t r = 0; r < k; ++r) {
+        const double* row = lower.data() + r * k;
+        for (std::size_t i = 0; i <= r; ++i) {
+            const double factor = row[i];
+            if (factor == 0.0) continue;
+            double* target = out.data() + i * k;
+            for (std::size_t j = 0; j <= i; ++j) target[j] += factor * row[j];
+        }
+    }
+    for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = i + 1; j < k; ++j) out[i * k + j] = out[j * k + i];
+}
 
 // A sum whose rounding is that of its result only, as far as the terms are of a size: Neumaier's.
 class Sum {
@@ -99,6 +183,39 @@ inline void eigen(Vector& A, std::size_t k, Vector& V) {
                 A[p * k + q] = A[q * k + p] = 0.0;
             }
     }
+}
+
+struct Singular {};  // a matrix has no inverse: the model at hand cannot be used
+
+// A^-1 B for a symmetric matrix: by its root where it is positive definite, which rounding may hide.
+inline Vector solved(const Vector& A, std::size_t k, Vector B, std::size_t c) {
+    Vector work;
+    if (!solve_symmetric(A, k, B, c, work)) throw Singular{};
+    return B;
+}
+
+inline Vector inverted(const Vector& A, std::size_t k) {
+    Vector one(k * k, 0.0);
+    for (std::size_t i = 0; i < k; ++i) one[i * k + i] = 1.0;
+    return solved(A, k, std::move(one), k);
+}
+
+struct Eigen {
+    double value;
+    Vector vector;
+};
+
+// The largest eigenvalue of a symmetric k x k matrix and its vector of length 1.
+inline Eigen largest_eigen(Vector A, std::size_t k) {
+    for (double a : A)
+        if (!std::isfinite(a * a)) throw Singular{};
+    Vector rotated;
+    eigen(A, k, rotated);
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < k; ++i)
+        if (A[i * k + i] > A[best * k + best]) best = i;
+    const auto row = rotated.begin() + static_cast<std::ptrdiff_t>(best * k);
+    return {A[best * k + best], Vector(row, row + static_cast<std::ptrdiff_t>(k))};
 }
 
 }  // namespace lmarvel

@@ -52,7 +52,7 @@ class Chosen:
     mag: Marks
     pag: Marks
     bic: float
-    trace: tuple[Event, ...]
+    trace: Sequence[Event]
     undecided: NDArray[np.intp]
 
 
@@ -221,10 +221,14 @@ class _Found:
     def moved(self, place: Sequence[int]) -> _Found:
         """Return the same where variable v stands at ``place[v]``."""
         at = np.asarray(place, dtype=np.intp)
+
+        def trace() -> tuple[Event, ...]:
+            return tuple(moved(event, place) for event in self.trace)
+
         return replace(
             self,
             pag=_moved(self.pag, at),
-            trace=tuple(moved(event, place) for event in self.trace),
+            trace=LazyTuple(trace) if isinstance(self.trace, LazyTuple) else trace(),
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else _moved(self.mag, at),

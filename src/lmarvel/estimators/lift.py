@@ -14,10 +14,12 @@ from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
+from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.graph.kinds import MAG
+from lmarvel.lazy import LazyTuple
 from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import Marks
@@ -123,7 +125,6 @@ class Lift(PagEstimator):
             )
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
-        report("evidence", 0, 1)
         nothing_open = np.empty((0, 2), dtype=np.intp)
         return Chosen(found.mag, found.pag, found.score, self._trace(found, moments, ledger), nothing_open)
 
@@ -132,28 +133,35 @@ class Lift(PagEstimator):
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, moments: Moments, ledger: Ledger) -> tuple[Event, ...]:
-        """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off."""
+    def _trace(self, found: LiftResult, moments: Moments, ledger: Ledger) -> Sequence[Event]:
+        """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
+
+        To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
+        seconds that are left now. Graphs that take much memory are not kept for that.
+        """
+        penalty, selection, latents = self.penalty, self.selection, self.latents
+        left = ledger.meter.deadline - time.monotonic()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
-            zs = tuple(sorted(given))
-            if not ledger.memory.was_tried(min(x, y), max(x, y), zs):
-                ledger.meter.count("evidence", len(zs), 1)
-            return ledger.test.pvalue(x, y, zs)
+            return ledger.test.pvalue(x, y, tuple(sorted(given)))
 
-        ended = () if found.ended is None else (BudgetEnded(found.ended),)
-        records = evidence(
-            found,
-            moments.correlation(),
-            moments.n,
-            pvalue,
-            penalty=self.penalty,
-            selection=self.selection,
-            latents=self.latents,
-            deadline=ledger.meter.deadline,
-        )
-        mag = MAG._trusted(moments.names, found.mag)
-        return (*ended, *records, *orient_mag(mag, self.selection).log)
+        def trace() -> tuple[Event, ...]:
+            ended = () if found.ended is None else (BudgetEnded(found.ended),)
+            records = evidence(
+                found,
+                moments.correlation(),
+                moments.n,
+                pvalue,
+                penalty=penalty,
+                selection=selection,
+                latents=latents,
+                deadline=time.monotonic() + left,
+            )
+            mag = MAG._trusted(moments.names, found.mag)
+            return (*ended, *records, *orient_mag(mag, selection).log)
+
+        small = sum(marks.size for _, marks in found.seen) <= SMALL
+        return LazyTuple(trace) if small else trace()
 
     @property
     def mag_(self) -> MAG:

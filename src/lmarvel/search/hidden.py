@@ -20,7 +20,7 @@ The first fit tells little: the gain comes from edges that become superfluous. A
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
@@ -39,6 +39,7 @@ Kind = Literal["latent", "selection"]
 _REFRESHED, _POLISHED = 12, 4
 _ROUNDS = 12
 _LEAST_GAIN = 1.0  # in units of the score
+_TIE = 1e-5  # models whose scores differ by less are equal; the first of equals is taken
 _MISSED = 0.25  # a hidden node that the score misses by less than this share of the price goes
 
 
@@ -59,6 +60,19 @@ class Missed(NamedTuple):
     by: float
 
 
+def rank(score: float) -> float:
+    """Return a number that is the same for scores that only rounding tells apart; the better, the lower.
+
+    Many models have equivalent ones with the same score. Which of them is taken must not hang on rounding, or on the
+    order of the user's columns: the first one is, and the search puts variables into an order by content.
+    """
+    return float(np.rint(score / _TIE))
+
+
+def _rank(model: HiddenModel) -> float:
+    return rank(model.score)
+
+
 class HiddenSearch:
     """The search over DAGs with latent and selection nodes.
 
@@ -76,7 +90,7 @@ class HiddenSearch:
     >>> loadings = np.array([0.8, -0.7, 0.7, 0.6, 0.8])
     >>> R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
     >>> search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
-    >>> dag = search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5))
+    >>> dag = search.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5))
     >>> found = search.run(dag)
     >>> found.m, found.selections, round(dag.score - found.score) > 40          # one latent node for ten edges
     (6, (), True)
@@ -88,6 +102,10 @@ class HiddenSearch:
         self.kinds = kinds
         self.met: list[HiddenModel] = []
         self._gains: dict[tuple[object, ...], float] = {}
+
+    def of_dag(self, parents: Sequence[int], order: Sequence[int]) -> HiddenModel:
+        """Return the model without hidden nodes."""
+        return self.fits.of_dag(parents, order)
 
     def run(self, model: HiddenModel) -> HiddenModel:
         """Put hidden nodes into a model while the score falls; return the model."""
@@ -109,7 +127,7 @@ class HiddenSearch:
 
     def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
         changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
-        ranked = sorted(changes, key=lambda change: self._gain(model, change))
+        ranked = sorted(changes, key=lambda change: rank(self._gain(model, change)))
         local = []
         for change in ranked[:_REFRESHED]:
             self.record.check()
@@ -117,10 +135,10 @@ class HiddenSearch:
             if candidate is not None:
                 around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
                 fresh = self.refresh(candidate, around, sweeps=3)
-                local.append(min(fresh, candidate, key=lambda found: found.score))
-        local.sort(key=lambda found: found.score)
+                local.append(min(fresh, candidate, key=_rank))
+        local.sort(key=_rank)
         polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
-        best = min(polished, key=lambda found: found.score, default=None)
+        best = min(polished, key=_rank, default=None)
         return None if best is None else self._note(self.polish(best))
 
     def _note(self, model: HiddenModel) -> HiddenModel:
@@ -129,6 +147,7 @@ class HiddenSearch:
 
     def simplified(self, model: HiddenModel, limit: float = math.inf) -> tuple[HiddenModel, list[Missed]]:
         """Drop hidden nodes that the score does not miss, while it stays below a limit; return it and what it keeps."""
+        self.record = Record(self.fits.n)  # a few fits more, also when the time is up
         while True:
             kept = []
             for kind, nodes, without in self.without_each(model):
@@ -218,7 +237,7 @@ class HiddenSearch:
             V = model.V.copy()
             V[v, index] = loading
             found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
-        return min(found, key=lambda candidate: candidate.score)
+        return min(found, key=_rank)
 
     # --- structural EM ----------------------------------------------------------------------------------
 

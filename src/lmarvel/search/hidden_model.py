@@ -23,10 +23,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lmarvel.graph.paths import closure, members
+from lmarvel.engine import load
+from lmarvel.graph.kinds import DAG
+from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.paths import bits, closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
+
+_engine = load("_hidden")
 
 # Of standardised data: error variances beyond these are no finding.
 _SMALL_LOG_VARIANCE, _LARGE_LOG_VARIANCE = math.log(1e-5), math.log(20.0)
@@ -71,6 +77,13 @@ class HiddenModel:
     def has_hidden(self) -> bool:
         """Whether there is a latent or a selection node."""
         return self.m > self.p or bool(self.selections)
+
+    @property
+    def content(self) -> tuple[int, int, list[int], list[int]]:
+        """What tells models of one graph and score apart, the simplest first: hidden nodes and whom they touch."""
+        children = [bits(v for v, mask in enumerate(self.parents) if mask >> u & 1) for u in range(self.p, self.m)]
+        touched = sum(mask.bit_count() for mask in (*children, *self.selections))
+        return len(children) + len(self.selections), touched, sorted(children), sorted(self.selections)
 
     @property
     def degenerate(self) -> bool:
@@ -244,3 +257,27 @@ def regression(S: Matrix, v: int, parents: int) -> tuple[Matrix, float]:
         return np.empty(0), float(S[v, v])
     slope = np.linalg.solve(S[np.ix_(near, near)], S[near, v])
     return np.asarray(slope, dtype=np.float64), float(S[v, v] - slope @ S[near, v])
+
+
+def projected(model: HiddenModel, compiled: bool = True) -> NDArray[np.int8]:
+    """Return the marks of the MAG that a DAG with hidden nodes has over what is observed.
+
+    Examples
+    --------
+    >>> fits = HiddenFits(np.eye(3), 100, 9.0)
+    >>> start = np.zeros((4, 4)), np.zeros(4), np.zeros((4, 0))
+    >>> model = fits.fit([0b1000, 0b1000, 0b0010, 0], [], [3, 0, 1, 2], *start)     # 0 <- 3 -> 1 -> 2
+    >>> projected(model).tolist()                                                   # 0 <-> 1 --> 2
+    [[0, 2, 0], [2, 0, 2], [0, 3, 0]]
+    """
+    parents = (*model.parents, *model.selections)
+    if compiled and _engine is not None:
+        found: NDArray[np.int8] = _engine.project(parents, model.p, len(model.selections))
+        return found
+    names = tuple(f"X{v}" for v in range(len(parents)))
+    marks = np.zeros((len(parents), len(parents)), dtype=np.int8)
+    for v, mask in enumerate(parents):
+        for u in members(mask):
+            marks[u, v], marks[v, u] = ARROW, TAIL
+    mag = DAG._trusted(names, marks).project(names[model.p : model.m], names[model.m :])
+    return np.asarray(mag.marks)

@@ -21,7 +21,8 @@ def leading(matrix: Matrix) -> Matrix:
     """Return loadings that explain as much of a symmetric matrix as one vector can."""
     values, vectors = np.linalg.eigh(matrix)
     vector = vectors[:, -1]
-    vector = vector * (1.0 if vector[np.abs(vector).argmax()] > 0 else -1.0)
+    first = np.flatnonzero(np.abs(vector) > np.abs(vector).max() * (1 - 1e-9))[0]  # of equals, whatever their rounding
+    vector = vector * (1.0 if vector[first] > 0 else -1.0)
     return np.asarray(_START * vector * math.sqrt(max(values[-1], 0.05)))
 
 

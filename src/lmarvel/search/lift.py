@@ -23,14 +23,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
-from lmarvel.graph.kinds import DAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
-from lmarvel.search.hidden import HiddenSearch, Kind, Missed
-from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.hidden import Kind, Missed
+from lmarvel.search.hidden_compiled import Search, hidden_search
+from lmarvel.search.hidden_model import HiddenModel, projected
 from lmarvel.search.lifting import MARGIN
 from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
 from lmarvel.search.stages import Stages, stages
@@ -39,6 +40,7 @@ from lmarvel.search.sweeper import Order
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FAR_BEHIND = 6  # edges
+_EQUAL = 0.01  # in units of the score
 
 Stage = Literal["order", "lift", "start", "hidden"]
 
@@ -182,7 +184,7 @@ class LiftSearch:
             self.kinds.append("latent")
         self.compiled = True
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
-        self.hidden: HiddenSearch | None = None
+        self.hidden: Search | None = None
         self.found: list[_Found] = []
         self.ended: str | None = None
 
@@ -247,10 +249,9 @@ class LiftSearch:
     def _hidden(self, order: Order) -> None:
         if not self.kinds or self.correlation is None:
             return
-        fits = HiddenFits(self.correlation, self.n, self.price, self.compiled)
-        self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
+        self.hidden = hidden_search(self.correlation, self.n, self.price, self.record, tuple(self.kinds), self.compiled)
         try:
-            self.hidden.run(fits.of_dag(order.parents, order.order))
+            self.hidden.run(self.hidden.of_dag(order.parents, order.order))
         finally:
             self._keep_models([model for model in self.hidden.met if model.has_hidden and not model.degenerate])
 
@@ -265,7 +266,8 @@ class LiftSearch:
 
     def _keep_models(self, models: list[HiddenModel]) -> None:
         """Keep the best models that need selection and the best that need none; no others need a PAG."""
-        marks = [projected(model) for model in models]
+        marks = [projected(model, self.compiled) for model in models]
+        models, marks = _distinct(models, marks)
         for model, mag in zip(models, marks, strict=True):
             self.record.see_marks(model.score, mag)
         answers: dict[int, _Found] = {}
@@ -327,11 +329,10 @@ class LiftSearch:
         """Drop the hidden nodes of an answer that the score does not miss, and weigh the others."""
         if answer.model is None or self.hidden is None:
             return answer, []
-        self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
         model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
         if model is answer.model:
             return answer, nodes
-        mag = projected(model)
+        mag = projected(model, self.compiled)
         self.record.see_marks(model.score, mag)
         return self._of_model(model, mag), nodes
 
@@ -339,16 +340,19 @@ class LiftSearch:
         return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
 
 
-def projected(model: HiddenModel) -> Marks:
-    """Return the marks of the MAG that a DAG with hidden nodes has over what is observed."""
-    n = model.m + len(model.selections)
-    names = tuple(f"X{v}" for v in range(n))
-    marks = np.zeros((n, n), dtype=np.int8)
-    for v, mask in enumerate((*model.parents, *model.selections)):
-        for u in members(mask):
-            marks[u, v], marks[v, u] = ARROW, TAIL
-    mag = DAG._trusted(names, marks).project(names[model.p : model.m], names[model.m :])
-    return np.asarray(mag.marks)
+def _distinct(models: list[HiddenModel], marks: list[Marks]) -> tuple[list[HiddenModel], list[Marks]]:
+    """Keep one of the models that have the same MAG and fit equally well: one that says least, then by its nodes.
+
+    Fits end some thousandths of a unit from their maximum, so which of them has the best score says nothing.
+    """
+    best: dict[bytes, int] = {}
+    for i, mag in enumerate(marks):
+        j = best.setdefault(mag.tobytes(), i)
+        behind = models[i].score - models[j].score
+        if behind < -_EQUAL or (behind <= _EQUAL and models[i].content < models[j].content):
+            best[mag.tobytes()] = i
+    kept = sorted(best.values())
+    return [models[i] for i in kept], [marks[i] for i in kept]
 
 
 def _member(start: Marks) -> AncestralGraph | None:

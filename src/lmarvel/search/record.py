@@ -70,6 +70,11 @@ class Record:
         """Return how many seconds are left."""
         return max(self.deadline - time.monotonic(), 0.0)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody is told how far the search is."""
+        return self._progress is not None
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the search is."""
         self.check()
