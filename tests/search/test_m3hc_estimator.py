@@ -201,13 +201,13 @@ def test_a_limit_on_conditioning_sets_is_the_reason_of_what_it_leaves_open() -> 
 
 
 def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    met, see = [], Record.see
+    met, see = [], Record.see_edges
 
     def strike(record: Record) -> None:
         if met:  # a first order is there
             raise OutOfTime
 
-    monkeypatch.setattr(Record, "see", lambda record, score, graph: (met.append(score), see(record, score, graph)))
+    monkeypatch.setattr(Record, "see_edges", lambda record, seen: (met.append(seen), see(record, seen)))
     monkeypatch.setattr(Record, "check", strike)
     found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
     assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time was up")
