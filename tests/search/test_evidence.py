@@ -204,3 +204,21 @@ def test_after_the_deadline_nothing_is_weighed() -> None:
     R = np.eye(3) + 0.5 * np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
     records = evidence(lift(R, 500), R, 500, lambda x, y, given: 0.5, deadline=0.0)
     assert [type(e) for e in records] == [Chose]
+
+
+def test_the_graph_is_weighed_when_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(*given: object, **settings: object) -> tuple[Event, ...]:
+        asked.append(settings)
+        return evidence(*given, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("lmarvel.estimators.lift.evidence", counted)
+    method = Lift(penalty=1.5, max_seconds=60)
+    found = method.fit(table(1)).result_
+    assert not asked
+    method.set_params(penalty=3.0)  # of the next run
+    assert of_kind(found, Chose)[0].price == pytest.approx(1.5 * math.log(500))
+    assert len(found.trace) == len(tuple(found.trace))
+    assert len(asked) == 1
+    assert found.trace == Lift(penalty=1.5).fit(table(1)).result_.trace

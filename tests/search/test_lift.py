@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lmarvel import DAG, MAG, PAG, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.search.hidden import HiddenSearch
-from lmarvel.search.hidden_model import HiddenFits
-from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.hidden import HiddenSearch, rank
+from lmarvel.search.hidden_model import HiddenFits, projected
+from lmarvel.search.lift import LiftResult, _distinct, lift
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.search.support import pags_of, support
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
@@ -259,3 +260,26 @@ def test_restarts_are_repeatable_and_never_make_the_orders_worse() -> None:
     assert np.array_equal(one.pag, same.pag)
     assert one.score == same.score
     assert np.array_equal(plain.pag, lift(R, 400, seed=9).pag)  # nothing is drawn without restarts
+
+
+def test_of_equal_models_with_one_graph_the_simplest_is_named() -> None:
+    fits, empty = HiddenFits(np.eye(3), 100, 9.0), (np.zeros((4, 4)), np.zeros(4))
+    # 0, 1 and 2 are joined: by a latent node and an edge, by a latent node of all three, and the same with more nodes.
+    pair = fits.fit([0b1000, 0b1001, 0b011, 0], [], [3, 0, 1, 2], *empty, np.zeros((4, 0)))
+    three = fits.fit([0b1000, 0b1001, 0b1011, 0], [], [3, 0, 1, 2], *empty, np.zeros((4, 0)))
+    marks = [projected(model) for model in (pair, three)]
+    assert np.array_equal(*marks)
+    for noise in (-0.003, 0.0, 0.003):
+        equal = [replace(pair, score=100.0), replace(three, score=100.0 + noise)]
+        for models in (equal, equal[::-1]):
+            kept, graphs = _distinct(models, marks)
+            assert [model.parents for model in kept] == [pair.parents]
+            assert len(graphs) == 1
+    clearly = [replace(pair, score=100.0), replace(three, score=99.9)]
+    assert _distinct(clearly, marks)[0][0].parents == three.parents
+
+
+def test_scores_that_rounding_tells_apart_have_one_rank() -> None:
+    assert rank(123456.7) == rank(123456.7 + 3e-10)
+    assert rank(1.0) < rank(1.001)
+    assert rank(math.inf) == math.inf

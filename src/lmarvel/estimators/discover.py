@@ -221,14 +221,11 @@ class _Found:
     def moved(self, place: Sequence[int]) -> _Found:
         """Return the same where variable v stands at ``place[v]``."""
         at = np.asarray(place, dtype=np.intp)
-
-        def trace() -> tuple[Event, ...]:
-            return tuple(moved(event, place) for event in self.trace)
-
+        trace = LazyTuple(lambda: tuple(moved(event, place) for event in self.trace))
         return replace(
             self,
             pag=_moved(self.pag, at),
-            trace=LazyTuple(trace) if isinstance(self.trace, LazyTuple) else trace(),
+            trace=trace if isinstance(self.trace, LazyTuple) else trace.made,
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else _moved(self.mag, at),
