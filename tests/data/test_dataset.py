@@ -33,7 +33,7 @@ def test_opening_a_file_reads_the_header_only(ending: str, tmp_path: Path, monke
     def no_rows(*_: object) -> Iterator[np.ndarray]:
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr("lmarvel.data.text._pieces", no_rows)
+    monkeypatch.setattr("lmarvel.data.text.pieces", no_rows)
     monkeypatch.setattr("lmarvel.data.binary._batches", no_rows)
     data = Dataset.of(on_file(ending, tmp_path))
     assert data.names == NAMES

@@ -14,7 +14,7 @@ from lmarvel.data.opening import Said, open_dataset, some_moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Tick, Weights, batch_rows
 from lmarvel.data.table import Table, chosen_columns, open_source, table_of
-from lmarvel.data.view import Clusters, all_rows
+from lmarvel.data.view import Clusters
 from lmarvel.errors import DataError
 
 
@@ -166,9 +166,10 @@ class Dataset:
 
     @property
     def effective_rows(self) -> float:
-        """The number of rows that tell as much: (sum w)² / sum w² with weights, times the share of observed pairs with EM.
+        """The number of rows of equal weight, without gaps, that tell as much.
 
-        Of a resample it is the number of rows drawn.
+        With weights that is (sum w)² / sum w², with EM times the mean share of observed pairs; of a resample it is the
+        number of rows drawn.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
@@ -248,7 +249,7 @@ class Dataset:
 
     def rows(self) -> NDArray[np.float64]:
         """Return all rows at once, read-only, and without a copy if they are an array of float64."""
-        whole: NDArray[np.float64] = all_rows(self._rows_behind().view().table).view()
+        whole: NDArray[np.float64] = self._rows_behind().rows().view()
         whole.flags.writeable = False
         return whole
 

@@ -21,10 +21,9 @@ def open_file(path: Path, separator: str | None, decimal: str | None = None) -> 
     """Open a file by its ending, or as text with the given separator; only its header is read."""
     _check_regular(path)
     suffix = path.suffixes[-2] if path.suffix.lower() == ".gz" and len(path.suffixes) > 1 else path.suffix
-    if separator is None:
-        separator = SEPARATORS.get(suffix.lower())
-    if separator is not None:
-        return open_text(path, separator, decimal)
+    usual = SEPARATORS.get(suffix.lower())
+    if separator is not None or usual is not None:
+        return open_text(path, separator or usual or ",", decimal, told=separator is not None)
     if path.suffix.lower() in BINARY:
         return open_binary(path, BINARY[path.suffix.lower()])
     raise DataError(

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import DataError
 
+MIXED = "Mend the value, drop the column, or name it in categorical if its values are levels"
+OTHER = "drop it, or turn it into numbers or text"
 Codes = NDArray[np.intp]
-_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 
 
 class Levels(NamedTuple):
@@ -99,7 +101,7 @@ def numbers_of(distinct: Sequence[str]) -> NDArray[np.float64]:
     """Return texts as numbers, NaN for those that are none; with decimal commas if all that are numbers have them."""
     found = np.array([number(text) for text in distinct], dtype=np.float64)
     left = [text for text, value in zip(distinct, found.tolist(), strict=True) if value != value]
-    if left and all(_COMMA.fullmatch(text) for text in left) and not any("." in text for text in distinct):
+    if left and all(COMMA.fullmatch(text) for text in left) and not any("." in text for text in distinct):
         return np.array([number(text.replace(",", ".")) for text in distinct], dtype=np.float64)
     return found
 

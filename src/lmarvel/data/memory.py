@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Column, Levels, Mixture, Wish, as_levels, column_of
+from lmarvel.data.levels import MIXED, OTHER, Column, Levels, Mixture, Wish, as_levels, column_of
 from lmarvel.data.source import Rows, Source, rows_of
 from lmarvel.errors import DataError
 
@@ -127,20 +127,21 @@ def _open_columns(names: list[str], column: Callable[[int, bool, bool], Column])
     """Return a source whose columns are looked at one by one; all that hold something strange are named at once."""
 
     def choose(columns: Sequence[int], wish: Wish) -> Rows:
-        found, strange = [], []
+        found, strange, other = [], [], []
         for i in columns:
             try:
                 found.append(column(i, i in wish.text, wish.lenient))
             except Mixture as mixed:
                 strange.append(f"column {names[i]!r}, row {mixed.row + 1}: {mixed.value!r} is not a number")
+            except TypeError as sort:
+                other.append(f"{names[i]!r} ({sort})")
+        if other:
+            raise DataError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
         if strange:
             raise DataError(f"{'; '.join(strange[:20])}. {MIXED}")
         return rows_of(found)
 
     return Source(names, choose, in_memory=True)
-
-
-MIXED = "Mend the value, leave the column out, or name it in categorical if its values are levels"
 
 
 # --- frames -----------------------------------------------------------------------------------------------
@@ -158,16 +159,7 @@ def open_frame(data: Any) -> Source:
             f" one collected), a mapping of columns, or a path ({error})"
         ) from None
     names = [str(name) for name in frame.columns]
-    return _open_columns(names, lambda i, text, lenient: _named_series(frame[:, i], names[i], text, lenient))
-
-
-def _named_series(series: Any, name: str, text: bool, lenient: bool) -> Column:
-    try:
-        return _of_series(series, text, lenient)
-    except TypeError:
-        raise DataError(
-            f"column {name!r} is of type {series.dtype}: leave it out, or turn it into numbers or text"
-        ) from None
+    return _open_columns(names, lambda i, text, lenient: _of_series(frame[:, i], text, lenient))
 
 
 def _of_series(series: Any, text: bool, lenient: bool) -> Column:
@@ -183,8 +175,8 @@ def _of_series(series: Any, text: bool, lenient: bool) -> Column:
         return _categories(series)
     if sort in (nw.Object, nw.Unknown):
         return _objects(series.to_list(), text, lenient)
-    if sort == nw.String:
-        return column_of(series.to_list(), text, lenient)
+    if sort == nw.String or lenient:
+        return column_of((None if _is_missing(value) else value for value in series.to_list()), text, lenient)
     raise TypeError(sort)
 
 

@@ -139,8 +139,8 @@ def _positive(column: str, values: NDArray[np.float64]) -> Weights:
         value, more = values[bad[0]], f" (and {bad.size - 1} more)" if bad.size > 1 else ""
         what = "is missing" if np.isnan(value) else f"is {value:g}"
         raise DataError(
-            f"the weight of row {bad[0] + 1} in {column!r} {what}{more}: weights are numbers above zero; leave such rows"
-            " out of the table, or take another column"
+            f"the weight of row {bad[0] + 1} in {column!r} {what}{more}: weights are numbers above zero; leave such"
+            " rows out of the table, or take another column"
         )
     return checked_weights(values)
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.faults import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.kinds import Kind, kinds_of
 from lmarvel.data.levels import written
 from lmarvel.data.moments import Moments
-from lmarvel.data.refusal import check_levels
 from lmarvel.data.running import Running
-from lmarvel.data.scan import Scan, Tick, Weights
+from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
 from lmarvel.data.table import Table
-from lmarvel.data.text import NotNumbers
+from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
+from lmarvel.errors import DataError
+
+_LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
 
 
 class Reading:
@@ -37,6 +41,7 @@ class Reading:
         self.table, self.asked, self.weights, self.clusters = table, asked or Asked(), weights, clusters
         self.drawn = drawn
         self._view: View | None = None
+        self._settled = False
         self._scan: Scan | None = None
         self._moments: Moments | None = None
         self._effective: float | None = None
@@ -46,12 +51,29 @@ class Reading:
     # --- passes -----------------------------------------------------------------------------------------
 
     def view(self) -> View:
-        """Return the rows to work on; a file is read if it might turn out to hold text."""
-        if self._view is None:
-            if self.scan().table.load is not None:
-                self.running()
+        """Return the rows to work on; a file is looked through first, since it might turn out to hold text."""
+        scan = self.scan()
+        if scan.table.load is not None and not (self._settled or scan.made):
+            try:
+                for _ in scan.table.batches(batch_rows(len(scan.table.names))):
+                    pass
+            except NotNumbers:
+                self._load()
+            self._settled = True
         assert self._view is not None
         return self._view
+
+    def rows(self) -> NDArray[np.float64]:
+        """Return all rows at once."""
+        try:
+            return all_rows(self.scan().table)
+        except NotNumbers:
+            self._load()
+            return all_rows(self.scan().table)
+
+    def _load(self) -> None:
+        self.table, self._scan = self.table.loaded(), None
+        self.scan()
 
     def scan(self) -> Scan:
         """Return the pass over the rows, made or not."""
@@ -65,23 +87,41 @@ class Reading:
         try:
             return self.scan().running(tick)
         except NotNumbers:
-            self.table, self._scan = self.table.loaded(), None
+            self._load()
             return self.scan().running(tick)
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments that tests and scores are to use; a table that none can be run on is refused."""
         if self._moments is None:
-            running = self.running(tick)
-            check_levels(self.view().table)
-            if self.asked.missing == "em" and running.missing.any():
-                self._moments = self._filled(running)
-            else:
-                self._moments = self.scan().moments()
-                if self.drawn is not None or self.view().weights is not None:
-                    self._moments = replace(self._moments, n=round(self.effective()))
+            try:
+                self._moments = self._usable_moments(self.running(tick))
+            except DataError as error:
+                self._refuse(error)
         return self._moments
 
-    def _filled(self, running: Running) -> Moments:
+    def _usable_moments(self, running: Running) -> Moments:
+        check_levels(self.view().table)
+        if self.asked.missing == "em" and running.missing.any():
+            return self._filled()
+        moments = self.scan().moments()
+        if self.drawn is not None or self.view().weights is not None:
+            return replace(moments, n=round(self.effective()))
+        return moments
+
+    def _refuse(self, error: DataError) -> NoReturn:
+        """Raise an error again, unless there is more to say: then all that is wrong with the table, and a way out."""
+        table = self.view().table
+        if self.running().n * len(table.names) > _LOOKED_THROUGH or self.running().n < 4:
+            raise error
+        rows, levels = all_rows(table), table.levels or (None,) * len(table.names)
+        with np.errstate(all="ignore"):
+            faults = faults_of(rows, levels, table.names)
+            gaps = [] if self.asked.missing == "em" else missing_values(rows, table.names)
+            if len(faults) + len(gaps) < 2:
+                raise error
+            raise UnusableTable([*gaps, *faults], way_out(rows, levels, table.names)) from None
+
+    def _filled(self) -> Moments:
         """Return the moments by EM, and how many rows without gaps tell as much."""
         view = self.view()
         rows, effective = all_rows(view.table), self.effective()
@@ -110,8 +150,7 @@ class Reading:
 
     def fingerprint(self) -> str:
         """Return a digest of names, levels, weights and values."""
-        if self.scan().table.load is not None:
-            self.running()
+        self.view()
         return self.scan().fingerprint()
 
     def resampled(self, seed: int) -> Reading:
@@ -161,8 +200,7 @@ class Reading:
         rows: NDArray[np.float64] = all_rows(table).copy()
         for i, kind in enumerate(self.kinds()):
             if kind is not Kind.CONTINUOUS and (table.levels is None or table.levels[i] is None):
-                low, high = two.values(i)
-                rows[:, i] = np.where(np.isnan(rows[:, i]), np.nan, rows[:, i] == high)
+                rows[:, i] = np.where(np.isnan(rows[:, i]), np.nan, rows[:, i] == two.values(i)[1])
         return rows
 
     def codes(self) -> NDArray[np.int32]:

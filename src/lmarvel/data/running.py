@@ -95,7 +95,7 @@ class Running:
             gaps = np.flatnonzero(self.missing)
             raise DataError(
                 f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Drop"
-                " those rows or columns, or impute them, first"
+                ' those rows (missing="drop"), let EM find the moments (missing="em"), or leave those columns out'
             )
         if self.infinite.any():
             which = self._counts(np.flatnonzero(self.infinite), self.infinite)
