@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lmarvel.data.levels import MIXED, OTHER, Column, Mixture, Wish, as_levels, column_of_codes
 from lmarvel.data.source import Rows, Source, rows_of
 from lmarvel.data.text_rows import NotNumbers
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, UnusableError
 
 _LEVELS = ("truth", "text", "ordered")  # what a reader calls columns whose values are levels
 BINARY = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather", ".ipc": "feather"}
@@ -45,7 +45,7 @@ def open_binary(path: Path, kind: str) -> Source:
     def choose(columns: Sequence[int], wish: Wish) -> Rows:
         other = [f"{names[i]!r} ({sorts[i]})" for i in columns if sorts[i] not in ("numbers", *_LEVELS)]
         if other and not wish.lenient:
-            raise DataError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
+            raise UnusableError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
         chosen = [names[i] for i in columns]
         text = {names[i]: sorts[i] for i in columns if sorts[i] != "numbers"}
 
@@ -82,7 +82,7 @@ def _load(path: Path, kind: str, names: list[str], text: dict[str, str], levels:
             continue
         found.append(made if orders[name] is None else as_levels(name, made, orders[name]))
     if strange:
-        raise DataError(f"{'; '.join(strange[:20])}. {MIXED}")
+        raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
     return rows_of(found)
 
 

@@ -219,18 +219,31 @@ class Dataset:
     def summary(self) -> dict[str, Any]:
         """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
 
-        A column with levels has their names too.
+        A column with levels has their names too, and one of numbers ``few``, the number of different ones, where
+        these are so few that they may be codes of levels.
         """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
         columns = [
             {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}"), "kind": kind.value}
             | ({} if levels is None else {"levels": list(levels)})
-            for name, mean, sd, kind, levels in zip(
-                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, strict=True
+            | ({"few": few} if few else {})
+            for name, mean, sd, kind, levels, few in zip(
+                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, self._few(), strict=True
             )
         ]
         return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns}
+
+    def said(self) -> dict[str, str | int]:
+        """Return what was said of the table, and the columns that have levels, as plain settings of a run.
+
+        Examples
+        --------
+        >>> data = Dataset.of({"a": [1.5, 2.0, None, 0.5], "b": ["x", "y", "y", "x"]}, missing="drop")
+        >>> data.said()
+        {'missing': 'drop', 'dropped_rows': 1, 'kinds': '1 continuous, 1 binary: b'}
+        """
+        return {} if self._reading is None else self._reading.said()
 
     # --- rows -------------------------------------------------------------------------------------------
 
@@ -285,6 +298,9 @@ class Dataset:
         wants it. Where the rows have weights, they are multiplied by the counts.
         """
         return Dataset(self._rows_behind().resampled(seed))
+
+    def _few(self) -> tuple[int, ...]:
+        return (0,) * len(self.names) if self._reading is None else self._reading.few()
 
     def _rows_behind(self) -> Reading:
         if self._reading is None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.errors import DataError
+from lmarvel.errors import UnusableError
 
 Matrix = NDArray[np.float64]
 _ENOUGH = 1e-8  # change of a correlation, or of a mean in deviations, in one step
@@ -40,7 +40,7 @@ def em_moments(
     >>> rows = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 6.0], [np.nan, 1.0]])
     >>> mean, covariance = em_moments(rows, ("a", "b"))
     >>> mean.round(2).tolist()
-    [2.05, 3.62]
+    [2.02, 3.57]
     """
     centre, scale = _standard(rows, names)
     weighing = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -74,14 +74,14 @@ def _standard(rows: Matrix, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
     seen = ~np.isnan(rows)
     empty = [name for i, name in enumerate(names) if not seen[:, i].any()]
     if empty:
-        raise DataError(f"column {', '.join(map(repr, empty[:20]))} has no values at all: leave it out")
+        raise UnusableError(f"column {', '.join(map(repr, empty[:20]))} has no values at all: leave it out")
     if np.isinf(rows).any():
         culprit = names[int(np.argmax(np.isinf(rows).any(axis=0)))]
-        raise DataError(f"infinite values in {culprit!r}: replace them or drop those rows")
+        raise UnusableError(f"infinite values in {culprit!r}: replace them or drop those rows")
     centre, scale = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
     flat = [name for i, name in enumerate(names) if not scale[i] > 0]
     if flat:
-        raise DataError(
+        raise UnusableError(
             f"constant column {', '.join(map(repr, flat[:20]))}: it can be neither cause nor effect here, drop it"
         )
     return centre, scale

@@ -15,20 +15,22 @@ from numpy.typing import NDArray
 from lmarvel.data.levels import Levels
 from lmarvel.data.names import listing
 from lmarvel.data.table import Table
-from lmarvel.errors import DataError
+from lmarvel.errors import UnusableError
 
 Matrix = NDArray[np.float64]
 MOST_LEVELS = 100
 _COPY = 1 - 1e-12
 _COLLINEAR = 1e-10
 _ROUNDS = 50
+_MERGE = "merge levels, or leave it out"
 
 
 class Fault(NamedTuple):
-    """Something that no test can be run on: the columns that would have to go, and a sentence."""
+    """Something that no test can be run on: the columns that would have to go, a sentence, and what to do."""
 
     drop: tuple[str, ...]
     sentence: str
+    advice: str = "leave it out"
 
 
 class WayOut(NamedTuple):
@@ -39,7 +41,7 @@ class WayOut(NamedTuple):
     rows: int
 
 
-class UnusableTable(DataError):
+class UnusableTable(UnusableError):
     """A table that no test can be run on as it is: everything that stands in the way, and a way out."""
 
     def __init__(self, faults: Sequence[Fault], way: WayOut | None) -> None:
@@ -73,7 +75,7 @@ def check_levels(table: Table) -> None:
     left = [i for i, name in enumerate(some.names) if name not in gone]
     found += _determined(rows[:, left], [some.levels[i] for i in left], [some.names[i] for i in left])
     if found:
-        raise DataError(f"{joined(found)}. Leave {_it(found)} out, or merge levels")
+        raise UnusableError(f"{joined(found)}. Leave {_it(found)} out, or merge levels")
 
 
 def _it(faults: Sequence[Fault]) -> str:
@@ -140,7 +142,7 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
             lone = [repr(known.names[k]) for k in np.flatnonzero(counts == 1)]
             has = "has 1 row" if len(lone) == 1 else "have 1 row each"
             what = "the level" if len(lone) == 1 else "the levels"
-            yield Fault((name,), f"{what} {listing(lone, 5)} of {name!r} {has}, which no test can use")
+            yield Fault((name,), f"{what} {listing(lone, 5)} of {name!r} {has}, which no test can use", _MERGE)
 
 
 def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -240,7 +242,8 @@ def way_out(
 def _worst_gaps(rows: Matrix) -> int | None:
     """Return the column with the most gaps if rows without any are too few to learn from."""
     gaps = np.isnan(rows)
-    if int((~gaps.any(axis=1)).sum()) >= max(10, 2 * rows.shape[1], len(rows) // 4):
+    enough = min(max(10, 2 * rows.shape[1], len(rows) // 4), max(len(rows) // 2, 4))
+    if int((~gaps.any(axis=1)).sum()) >= enough:
         return None
     counts = gaps.sum(axis=0)
     return int(np.argmax(counts)) if counts.max() > len(rows) // 10 or len(rows) < 40 else None

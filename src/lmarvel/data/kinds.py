@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.levels import Levels
+from lmarvel.data.names import listing
 
 
 class Kind(str, Enum):
@@ -52,6 +53,40 @@ def kinds_of(two_valued: NDArray[np.bool_], levels: Sequence[Levels | None] | No
     return tuple(kinds)
 
 
+def by_kind(names: Sequence[str], kinds: Sequence[Kind]) -> str:
+    """Return how many columns are continuous, and which are not, for people.
+
+    Examples
+    --------
+    >>> by_kind(["a", "b", "c"], [Kind.NOMINAL, Kind.CONTINUOUS, Kind.CONTINUOUS])
+    '2 continuous, 1 nominal: a'
+    """
+    parts = []
+    for kind in Kind:
+        which = [name for name, found in zip(names, kinds, strict=True) if found is kind]
+        if which:
+            named = "" if kind is Kind.CONTINUOUS else f": {listing(which)}"
+            parts.append(f"{len(which)} {kind}{named}")
+    return "; ".join(parts) if len(parts) > 2 else ", ".join(parts)
+
+
+def few_whole(rows: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return for each column how many different whole numbers its first rows hold: 0 where there are others, or many.
+
+    Examples
+    --------
+    >>> few_whole(np.array([[1, 0.5], [2, 1], [3, 2], [1, 3], [2, 4], [3, 5], [3, 6], [1, 7], [1, 8], [2, 9.0]]))
+    (3, 0)
+    """
+    rows = rows[:_LOOKED_AT]
+    whole = ((rows == np.round(rows)) | np.isnan(rows)).all(axis=0)
+    found = [0] * rows.shape[1]
+    for i in np.flatnonzero(whole).tolist():
+        different = len(np.unique(rows[~np.isnan(rows[:, i]), i]))
+        found[i] = different if 2 < different <= min(FEW, len(rows) // 3) else 0
+    return tuple(found)
+
+
 class TwoValued:
     """Which columns have had at most two different values so far.
 
@@ -92,3 +127,5 @@ class TwoValued:
 
 
 _FEW = 64
+FEW = 10  # different whole numbers that may well be codes of levels
+_LOOKED_AT = 2000

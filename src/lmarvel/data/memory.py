@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.levels import MIXED, OTHER, Column, Levels, Mixture, Wish, as_levels, column_of
 from lmarvel.data.source import Rows, Source, rows_of
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, UnusableError
 
 NOTHING = Wish()
 _TRUTH = Levels(("False", "True"))
@@ -136,9 +136,9 @@ def _open_columns(names: list[str], column: Callable[[int, bool, bool], Column])
             except TypeError as sort:
                 other.append(f"{names[i]!r} ({sort})")
         if other:
-            raise DataError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
+            raise UnusableError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
         if strange:
-            raise DataError(f"{'; '.join(strange[:20])}. {MIXED}")
+            raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
         return rows_of(found)
 
     return Source(names, choose, in_memory=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from lmarvel.data.levels import Wish
 from lmarvel.data.moments import Moments
-from lmarvel.data.names import check_known
+from lmarvel.data.names import check_known, listing
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Weights
 from lmarvel.data.source import Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, LMarvelWarning
 
 
 class Said(NamedTuple):
@@ -28,6 +29,7 @@ class Said(NamedTuple):
     weights: Any = None
     cluster: Any = None
     numeric_only: bool = False
+    lenient: bool = False  # text among numbers is read as levels: nothing is refused
 
     @property
     def anything(self) -> bool:
@@ -63,11 +65,15 @@ def open_dataset(
     asked = Asked.of(
         kept, [c for c in categorical if before is None or c in kept], _of_these(ordinal, kept, before), missing
     )
-    wish = Wish(frozenset(i for i in wanted if source.names[i] in {*asked.categorical, *asked.ordinal}))
+    named = {*asked.categorical, *asked.ordinal}
+    wish = Wish(frozenset(i for i in wanted if source.names[i] in named), said.lenient)
     table = _numbers_only(table_of(source, wanted, wish._replace(lenient=True))) if said.numeric_only else None
     weights = _weights(source, said.weights) if said.weights is not None or before is None else before.weights
     clusters = _clusters(source, said.cluster) if said.cluster is not None or before is None else before.clusters
-    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters)
+    roles = {"weights": said.weights, "cluster": said.cluster}
+    holding = {} if before is None else dict(before.columns)
+    holding |= {role: given for role, given in roles.items() if isinstance(given, str)}
+    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters, columns=holding)
 
 
 def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[Any, Any, str]:
@@ -102,11 +108,13 @@ def _numbers_only(table: Table) -> Table:
     if table.levels is None:
         return table
     at = [i for i, levels in enumerate(table.levels) if levels is None]
+    left_out = [name for i, name in enumerate(table.names) if i not in set(at)]
     if len(at) < 2:
         raise DataError(
             f"{len(at)} of {len(table.names)} columns {'is' if len(at) == 1 else 'are'} numbers, and at least 2 are"
             " needed to find edges between: without numeric_only text has levels"
         )
+    warnings.warn(f"left out, since not numbers: {listing(left_out)}", LMarvelWarning, stacklevel=4)
     return table.take(at)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.faults import UnusableTable, check_levels, faults_of, missing_values, way_out
-from lmarvel.data.kinds import Kind, kinds_of
+from lmarvel.data.kinds import Kind, by_kind, kinds_of
 from lmarvel.data.levels import written
 from lmarvel.data.moments import Moments
 from lmarvel.data.running import Running
@@ -19,7 +19,7 @@ from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
 from lmarvel.data.table import Table
 from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import DataError
+from lmarvel.errors import UnusableError
 
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
 
@@ -37,9 +37,10 @@ class Reading:
         weights: Weights | Callable[[], Weights] | None = None,
         clusters: Clusters | Callable[[], Clusters] | None = None,
         drawn: float | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.table, self.asked, self.weights, self.clusters = table, asked or Asked(), weights, clusters
-        self.drawn = drawn
+        self.drawn, self.columns = drawn, columns or {}  # which columns hold weights and clusters
         self._view: View | None = None
         self._settled = False
         self._scan: Scan | None = None
@@ -95,7 +96,7 @@ class Reading:
         if self._moments is None:
             try:
                 self._moments = self._usable_moments(self.running(tick))
-            except DataError as error:
+            except UnusableError as error:
                 self._refuse(error)
         return self._moments
 
@@ -108,7 +109,7 @@ class Reading:
             return replace(moments, n=round(self.effective()))
         return moments
 
-    def _refuse(self, error: DataError) -> NoReturn:
+    def _refuse(self, error: UnusableError) -> NoReturn:
         """Raise an error again, unless there is more to say: then all that is wrong with the table, and a way out."""
         table = self.view().table
         if self.running().n * len(table.names) > _LOOKED_THROUGH or self.running().n < 4:
@@ -171,6 +172,20 @@ class Reading:
         running = self.running()
         return float(running.total) ** 2 / running.squares
 
+    def said(self) -> dict[str, str | int]:
+        """Return what was said of the table, and the columns that have levels, where that is known."""
+        found: dict[str, str | int] = {}
+        if self.asked.missing != "refuse":
+            found["missing"] = self.asked.missing
+            found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
+        roles = {"weights": self.weights, "cluster": self.clusters}
+        found |= {role: self.columns.get(role, "given") for role, given in roles.items() if given is not None}
+        if self.view().table.levels is not None or self._kinds is not None:
+            found |= (
+                {"kinds": by_kind(self.table.names, self.kinds())} if set(self.kinds()) != {Kind.CONTINUOUS} else {}
+            )
+        return found
+
     # --- what columns are -------------------------------------------------------------------------------
 
     def kinds(self) -> tuple[Kind, ...]:
@@ -193,6 +208,11 @@ class Reading:
                     found.append(None if kind is Kind.CONTINUOUS else tuple(map(written, two.values(i))))
             self._levels = tuple(found)
         return self._levels
+
+    def few(self) -> tuple[int, ...]:
+        """Return how many different whole numbers each continuous column has where these are few, else 0."""
+        counts, kinds = self.scan().few_whole(), self.kinds()
+        return tuple(k if kind is Kind.CONTINUOUS else 0 for k, kind in zip(counts, kinds, strict=True))
 
     def values(self) -> NDArray[np.float64]:
         """Return all rows, with codes in place of the values of every column that is not continuous."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.kinds import TwoValued
+from lmarvel.data.kinds import TwoValued, few_whole
 from lmarvel.data.moments import Moments
 from lmarvel.data.running import Running
 from lmarvel.data.table import Table
@@ -39,6 +39,7 @@ class Scan:
         self._done: tuple[Running, TwoValued | None] | None = None
         self._moments: Moments | None = None
         self._fingerprint: str | None = None
+        self._few: tuple[int, ...] | None = None
         self._kept: list[NDArray[np.float64]] | None = None  # the rows of a small table in memory, as they were read
 
     @property
@@ -68,6 +69,12 @@ class Scan:
             self._done = running, told
         return told
 
+    def few_whole(self) -> tuple[int, ...]:
+        """Return how many different whole numbers the columns have, as far as the first rows show."""
+        if self._few is None:
+            self._few = few_whole(next(iter(self._rows()), np.empty((0, len(self.table.names)))))
+        return self._few
+
     def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued | None]:
         """Make the pass if it was not made; ``tick`` is called after each batch and ends the pass if it raises."""
         if self._done is None:
@@ -92,6 +99,7 @@ class Scan:
                 if again and running.n * batch.shape[1] <= SMALL:
                     kept.append(batch.copy())
                 if two_valued is not None and digest is not None:
+                    self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)
                     digest.update(_bytes(batch))
                 if tick is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from lmarvel.data.levels import COMMA, MIXED, Column, Mixture, Wish, column_of_codes
 from lmarvel.data.source import Rows, rows_of
 from lmarvel.data.text_rows import LATIN, MISSING, NotUnicode, TextFile, check_text, damaged, pieces
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, UnusableError
 
 MISSING_TEXT = tuple(word for word in MISSING if word != "None")
 MOST_BYTES = 4 << 30  # of text
@@ -36,7 +36,7 @@ def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
             line = _line_of(file, i, mixed.value)
             strange.append(f"column {file.names[i]!r}, line {line}: {mixed.value!r} is not a number")
     if strange:
-        raise DataError(f"{'; '.join(strange[:20])}. {MIXED}")
+        raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
     return rows_of(found)
 
 
