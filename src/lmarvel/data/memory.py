@@ -188,17 +188,18 @@ def _floats(series: Any) -> NDArray[np.float64]:
 
 def _categories(series: Any) -> Column:
     """Return categories as codes: in their own order where it means something, else as text."""
-    import narwhals as nw
-
-    plain = [None if _is_missing(value) else str(value) for value in series.to_list()]
-    column = column_of(plain, text=True)
-    ordered = series.dtype == nw.Enum or _is_ordered(series.to_native())
-    return as_levels("", column, [str(level) for level in series.cat.get_categories().to_list()]) if ordered else column
+    column = column_of((None if _is_missing(value) else value for value in series.to_list()), text=True)
+    order = _order_of(series.to_native())
+    return column if order is None else as_levels("", column, [str(level) for level in order])
 
 
-def _is_ordered(native: Any) -> bool:
-    """Whether pandas or PyArrow say that categories are in an order; Polars has a type of its own for those."""
-    kind = str(type(native).__module__).split(".")[0]
-    if kind == "pandas":
-        return bool(native.dtype.ordered)
-    return kind == "pyarrow" and bool(native.type.ordered)
+def _order_of(native: Any) -> list[Any] | None:
+    """Return categories in their order, if pandas, Polars or PyArrow say that they have one."""
+    make = type(native).__module__.partition(".")[0]
+    if make == "pandas":
+        return list(native.cat.categories) if native.dtype.ordered else None
+    if make == "polars":
+        return native.dtype.categories.to_list() if str(native.dtype).startswith("Enum") else None
+    if make == "pyarrow" and native.type.ordered:
+        return list(native.unify_dictionaries().chunk(0).dictionary.to_pylist())
+    return None

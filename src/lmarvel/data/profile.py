@@ -152,7 +152,7 @@ def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str
         strange = [number(level) != number(level) for level in known.names]
         if any(strange) and not all(strange):
             counts = np.bincount(rows[~np.isnan(rows[:, i]), i].astype(np.intp), minlength=len(strange))
-            bad = counts[np.array(strange)].sum()
+            bad = int(counts[np.array(strange)].sum())
             if 2 * bad <= counts.sum():
                 level = known.names[strange.index(True)]
                 but = f"{_count(bad, 'value')} such as {level!r}"
