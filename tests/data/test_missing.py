@@ -109,7 +109,7 @@ def test_em_on_a_table_without_gaps_changes_nothing() -> None:
 
 @pytest.mark.parametrize("rows", [np.array([[1.0, np.nan], [2.0, np.nan], [3.0, np.nan], [4.0, np.nan]])])
 def test_a_column_without_values_is_refused(rows: np.ndarray) -> None:
-    with pytest.raises(DataError, match="'X1' has no values|empty column 'X1'"):
+    with pytest.raises(DataError, match=r"'X1' has no values|empty column 'X1'"):
         _ = Dataset.of(rows, missing="em").moments
 
 

@@ -101,19 +101,21 @@ class TableOptions:
                 raise error from None
             if not found.faults:
                 raise
-            raise DataError(refusal(found)) from None
+            raise DataError(refusal(found, error)) from None
 
 
-def refusal(found: Profile) -> str:
-    """Return all that stands in the way of a run, and the command without it."""
+def refusal(found: Profile, error: UnusableError) -> str:
+    """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
     gaps = [column.name for column in found.columns if column.missing]
-    ways = ""
+    said, ways = f"{joined(found.faults)}.", ""
+    if len(found.faults) == 1 and not gaps:
+        said = str(error).rstrip(".") + "."
     if gaps:
         left = f"--missing drop leaves {found.complete:,} of {found.rows:,} rows"
         ways = f" Of missing values: {left}, --missing em finds the moments around them, --drop leaves columns out."
     command = command_for(found.way, sys.argv[1:])
     end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
-    return f"{joined(found.faults)}.{ways} {end}"
+    return f"{said}{ways} {end}"
 
 
 def command_for(way: WayOut | None, arguments: list[str]) -> str | None:

@@ -103,7 +103,8 @@ def profile(reading: Reading) -> Profile:
     rows, levels = all_rows(table), table.levels or (None,) * len(table.names)
     with np.errstate(all="ignore"):
         strange = [*_mixtures(rows, levels, table.names)]
-        faults = [*strange, *faults_of(rows, levels, table.names)]
+        mixed = {name for fault in strange for name in fault.drop}
+        faults = [*strange, *(f for f in faults_of(rows, levels, table.names) if not mixed.issuperset(f.drop))]
         pairs = _near_copies(rows, table.names)
         columns = []
         for i, name in enumerate(table.names):
@@ -112,7 +113,6 @@ def profile(reading: Reading) -> Profile:
             near = [Finding(f"nearly a copy of {other!r}", "one of them says it all") for other in pairs.get(name, ())]
             columns.append(_with(column, [*said, *column.findings, *near]))
         drop = [column.name for column in columns if any(found.drop for found in column.findings)]
-        mixed = {name for fault in strange for name in fault.drop}
         way = way_out(rows, levels, table.names, drop) or way_out(rows, levels, table.names, sorted(mixed))
     complete = int((~np.isnan(rows).any(axis=1)).sum())
     return Profile(len(rows), complete, tuple(columns), (*missing_values(rows, table.names), *faults), way)
