@@ -123,19 +123,20 @@ class Dataset:
         >>> Dataset.of(sizes, ordinal={"size": ["S", "M", "L"]}).levels
         (('S', 'M', 'L'), None)
         """
-        said = Said(categorical, ordinal, missing, weights, cluster, numeric_only)
-        if isinstance(data, Dataset) and names is None and columns is None and not (drop or said.anything):
+        told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
+        if isinstance(data, Dataset) and names is None and columns is None and not (drop or told):
             return data
         if isinstance(data, Dataset):
             data = data._given if data._reading is None else data._reading
         if isinstance(data, Moments):
-            if said.anything:
+            if told:
                 raise DataError(
                     "there are no rows behind moments, so that weights, clusters, kinds and gaps mean nothing: pass the"
                     " table itself"
                 )
             return cls(some_moments(data, names, columns, drop))
-        if isinstance(data, Reading) or said.anything:
+        if isinstance(data, Reading) or told:
+            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only)
             return cls(open_dataset(data, names, columns, drop, separator, decimal, said))
         source = open_source(data, names, separator, decimal)
         return cls(table_of(source, chosen_columns(source.names, columns, drop)))

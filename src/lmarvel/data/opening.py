@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Wish
+from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
 from lmarvel.data.names import check_known, listing
 from lmarvel.data.reading import Reading
@@ -30,18 +30,6 @@ class Said(NamedTuple):
     cluster: Any = None
     numeric_only: bool = False
     lenient: bool = False  # text among numbers is read as levels: nothing is refused
-
-    @property
-    def anything(self) -> bool:
-        """Whether anything was said."""
-        return bool(
-            len(self.categorical)
-            or len(self.ordinal)
-            or self.missing is not None
-            or self.weights is not None
-            or self.cluster is not None
-            or self.numeric_only
-        )
 
 
 def open_dataset(
@@ -174,7 +162,8 @@ def _clusters(source: Source, given: Any) -> Callable[[], Clusters] | None:
     if given is None:
         return None
     if not isinstance(given, str):
-        return lambda: _numbered("cluster", np.asarray(given, dtype=np.float64))
+        codes = column_of(None if v is None or v != v else v for v in given).numbers
+        return lambda: _numbered("cluster", codes)
     at = source.names.index(given)
 
     def read() -> Clusters:

@@ -19,8 +19,9 @@ from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
 from lmarvel.data.table import Table
 from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import UnusableError
+from lmarvel.errors import DataError, UnusableError
 
+_NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
 
 
@@ -39,7 +40,7 @@ class Reading:
         drawn: float | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
-        self.table, self.asked, self.weights, self.clusters = table, asked or Asked(), weights, clusters
+        self.table, self.asked, self.weights, self.clusters = table, asked or _NOTHING, weights, clusters
         self.drawn, self.columns = drawn, columns or {}  # which columns hold weights and clusters
         self._view: View | None = None
         self._settled = False
@@ -79,7 +80,8 @@ class Reading:
     def scan(self) -> Scan:
         """Return the pass over the rows, made or not."""
         if self._scan is None:
-            self._view = view_of(self.table, self.asked, self.weights, self.clusters)
+            plain = self.asked is _NOTHING and self.weights is self.clusters is None
+            self._view = View(self.table) if plain else view_of(self.table, self.asked, self.weights, self.clusters)
             self._scan = Scan(self._view.table, self._view.weights)
         return self._scan
 
@@ -101,11 +103,14 @@ class Reading:
         return self._moments
 
     def _usable_moments(self, running: Running) -> Moments:
-        check_levels(self.view().table)
+        view = self._view
+        assert view is not None
+        if view.table.levels is not None:
+            check_levels(view.table)
         if self.asked.missing == "em" and running.missing.any():
             return self._filled()
         moments = self.scan().moments()
-        if self.drawn is not None or self.view().weights is not None:
+        if self.drawn is not None or view.weights is not None:
             return replace(moments, n=round(self.effective()))
         return moments
 
@@ -157,6 +162,8 @@ class Reading:
     def resampled(self, seed: int) -> Reading:
         """Return the same rows, with how often each was drawn for a weight."""
         n, view, generator = self.running().n, self.view(), np.random.default_rng(seed)
+        if view.clusters is not None and len(view.clusters) != n:
+            raise DataError(f"there are {len(view.clusters)} clusters, one a row, for {n} rows")
         if view.clusters is None:
             counts = np.bincount(generator.integers(0, n, n), minlength=n)
         else:

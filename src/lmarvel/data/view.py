@@ -95,6 +95,9 @@ def view_of(
     if asked.missing == "drop":
         kept = complete_rows(table)
         dropped = int(len(kept) - kept.sum())
+        for role, given in (("weights", weighing), ("clusters", belonging)):
+            if given is not None and len(given) != len(kept):
+                raise DataError(f"there are {len(given)} {role} for {len(kept)} rows")
         if dropped == len(kept) > 0:
             raise DataError("every row has a missing value, so that none is left: leave out the columns with the most")
         table = _without_gaps(table)
