@@ -295,3 +295,66 @@ def test_weights_are_multiplied_by_the_counts() -> None:
     weights = np.random.default_rng(4).uniform(size=300)
     counts = Dataset.of(TABLE).resample(5).weights
     np.testing.assert_array_equal(Dataset.of(TABLE, weights=weights).resample(5).weights, counts * weights)
+
+
+# --- clusters, weights in columns, memory -----------------------------------------------------------------
+
+SITES = np.repeat(np.arange(60), 5)
+
+
+@pytest.mark.parametrize("given", [SITES, [f"site {i}" for i in SITES], SITES.astype(float)])
+def test_clusters_are_drawn_whole(given: object) -> None:
+    data = Dataset.of(TABLE, NAMES, cluster=given)
+    assert data.clusters is not None
+    drawn = data.resample(3).weights
+    assert drawn is not None
+    by_cluster = drawn.reshape(60, 5)
+    assert (by_cluster == by_cluster[:, :1]).all()
+    assert by_cluster[:, 0].sum() == 60
+    assert len(set(by_cluster[:, 0].tolist())) > 2
+    assert data.resample(3).clusters is not None
+
+
+def test_columns_of_weights_and_clusters_are_not_variables(tmp_path: Path) -> None:
+    weights = np.random.default_rng(0).uniform(1, 2, 300)
+    frame = FRAME.with_columns(pl.Series("w", weights), pl.Series("site", [f"s{i}" for i in SITES]))
+    frame.write_csv(tmp_path / "data.csv")
+    frame.write_parquet(tmp_path / "data.parquet")
+    expected = Dataset.of(TABLE, NAMES, weights=weights).moments
+    for source in (frame, tmp_path / "data.csv", tmp_path / "data.parquet"):
+        data = Dataset.of(source, weights="w", cluster="site")
+        assert data.names == NAMES
+        np.testing.assert_array_equal(data.moments.covariance, expected.covariance)
+        assert data.moments.n == expected.n == round(weights.sum() ** 2 / (weights**2).sum())
+        assert data.n == 300
+        assert data.clusters is not None
+        assert len(set(data.clusters.tolist())) == 60
+
+
+def test_a_resample_of_weighted_rows_counts_as_many_as_the_table() -> None:
+    data = Dataset.of(TABLE, weights=np.random.default_rng(0).uniform(1, 5, 300))
+    assert data.resample(0).moments.n == data.moments.n < 300
+    assert Dataset.of(TABLE).resample(0).effective_rows == 300
+
+
+@pytest.mark.parametrize("missing", [None, "drop"])
+def test_roles_of_another_length_are_refused(missing: str | None) -> None:
+    with pytest.raises(DataError, match=r"there are 4 (weights|clusters)"):
+        _ = Dataset.of(TABLE, weights=np.ones(4), missing=missing).moments
+    with pytest.raises(DataError, match="there are 4 clusters"):
+        Dataset.of(TABLE, cluster=[1, 2, 3, 4], missing=missing).resample(0)
+
+
+def test_a_table_with_levels_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lmarvel.data.view.MOST_BYTES", 100)
+    with pytest.raises(DataError, match="choose fewer columns"):
+        Dataset.of(TABLE, NAMES, categorical=["a"]).codes()
+
+
+def test_a_text_file_with_levels_that_takes_too_much_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lmarvel.data.typed_text.MOST_BYTES", 100)
+    FRAME.with_columns(pl.lit("x").alias("d")).write_csv(tmp_path / "data.csv")
+    with pytest.raises(DataError, match="is held in memory"):
+        _ = Dataset.of(tmp_path / "data.csv").n

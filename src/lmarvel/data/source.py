@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,7 @@ Batches = Callable[[int], Iterator[NDArray[np.float64]]]
 """From a number of rows to all rows in batches of about that many; each call starts at the first row again."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """The rows of chosen columns: batches of numbers, codes where a column has levels, NaN where a value is missing.
 
     ``levels`` is None where all columns are numbers, or are to be taken for such until one turns out not to be. Then

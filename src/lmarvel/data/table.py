@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
 _AS_IT_IS = Wish()
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Named columns, and a function from a number of rows to batches of that many, as float64.
 
     Columns with ``levels`` come as codes of them. A file that is read in pieces may turn out to hold text, which is

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,7 @@ def _level(value: Any) -> str:
     return written(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """The rows that are worked on: codes of levels that occur, without the rows that were dropped."""
 
     table: Table
