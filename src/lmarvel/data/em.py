@@ -1,9 +1,13 @@
 """Moments of a table with gaps: the maximum of the Gaussian likelihood of what was observed, by EM.
 
-Rows are put together by their pattern of gaps. With o the observed columns of a pattern and m the missing ones, the E
-step fills x_m with its expectation given x_o and adds the conditional covariance of x_m to the scatter; the M step
-takes mean and covariance of the filled rows (Dempster, Laird & Rubin 1977; Little & Rubin 2019, section 11.2). Values
-have to be missing at random: whether one is missing may depend on what was observed, not on the value itself.
+With o the observed and m the missing columns of a row, the E step fills x_m with its expectation given x_o and adds the
+conditional covariance of x_m to the scatter; the M step takes mean and covariance of the filled rows (Dempster, Laird &
+Rubin 1977; Little & Rubin 2019, section 11.2). In terms of the inverse covariance K the two are
+
+    E(x_m | x_o) = mean_m - K_mm⁻¹ K_mo (x_o - mean_o),    cov(x_m | x_o) = K_mm⁻¹,
+
+so that only blocks of missing columns are inverted, all patterns of as many gaps in one call. Values have to be missing
+at random: whether one is missing may depend on what was observed, not on the value itself.
 """
 
 from __future__ import annotations
@@ -18,16 +22,16 @@ from lmarvel.errors import UnusableError
 Matrix = NDArray[np.float64]
 _ENOUGH = 1e-8  # change of a correlation, or of a mean in deviations, in one step
 _MOST_STEPS = 2000
+_RIDGE = 1e-12  # so that combinations of columns do not end the search; they are refused by name afterwards
 
 
-class _Pattern(NamedTuple):
-    """Rows that lack the same columns."""
+class _Gaps(NamedTuple):
+    """The rows with a number of gaps: their patterns (the missing columns of each), and which row has which."""
 
-    observed: NDArray[np.intp]
-    missing: NDArray[np.intp]
-    weight: float
-    mean: Matrix  # of the observed columns
-    scatter: Matrix  # of the observed columns about that mean, divided by the weight
+    rows: NDArray[np.intp]
+    patterns: NDArray[np.intp]
+    which: NDArray[np.intp]
+    weight: Matrix  # of each pattern
 
 
 def em_moments(
@@ -44,10 +48,12 @@ def em_moments(
     """
     centre, scale = _standard(rows, names)
     weighing = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    patterns = _patterns((rows - centre) / scale, weighing)
+    kept = (weighing > 0) & ~np.isnan(rows).all(axis=1)  # a row without values says nothing
+    standard, share = (rows[kept] - centre) / scale, weighing[kept] / weighing[kept].sum()
+    gaps = _by_number(standard, share)
     mean, covariance = np.zeros(rows.shape[1]), np.eye(rows.shape[1])  # as if columns were independent
     for _ in range(_MOST_STEPS):
-        new_mean, new_covariance = _step(patterns, mean, covariance)
+        new_mean, new_covariance = _step(standard, share, gaps, mean, covariance)
         change = max(np.abs(new_mean - mean).max(), np.abs(new_covariance - covariance).max())
         mean, covariance = new_mean, new_covariance
         if change < _ENOUGH:
@@ -87,35 +93,30 @@ def _standard(rows: Matrix, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
     return centre, scale
 
 
-def _patterns(rows: Matrix, weights: Matrix) -> list[_Pattern]:
+def _by_number(rows: Matrix, share: Matrix) -> list[_Gaps]:
+    """Put rows with as many gaps together, and find the patterns among them."""
     gaps = np.isnan(rows)
-    distinct, which = np.unique(gaps, axis=0, return_inverse=True)
+    numbers = gaps.sum(axis=1)
     found = []
-    for k, pattern in enumerate(distinct):
-        here = (which.reshape(-1) == k) & (weights > 0)
-        observed, missing = np.flatnonzero(~pattern), np.flatnonzero(pattern)
-        if not here.any() or not observed.size:
-            continue  # a row without values says nothing
-        part, w = rows[np.ix_(here, observed)], weights[here]
-        mean = w @ part / w.sum()
-        centred = (part - mean) * np.sqrt(w / w.sum())[:, None]
-        found.append(_Pattern(observed, missing, float(w.sum()), mean, centred.T @ centred))
+    for k in np.unique(numbers[numbers > 0]).tolist():
+        at = np.flatnonzero(numbers == k)
+        missing = np.nonzero(gaps[at])[1].reshape(-1, k)
+        patterns, which = np.unique(missing, axis=0, return_inverse=True)
+        weight = np.asarray(np.bincount(which.reshape(-1), share[at], minlength=len(patterns)), dtype=np.float64)
+        found.append(_Gaps(at, patterns, which.reshape(-1), weight))
     return found
 
 
-def _step(patterns: list[_Pattern], mean: Matrix, covariance: Matrix) -> tuple[Matrix, Matrix]:
+def _step(rows: Matrix, share: Matrix, gaps: list[_Gaps], mean: Matrix, covariance: Matrix) -> tuple[Matrix, Matrix]:
     """Fill the gaps as expected under the present moments, and take the moments of the filled rows."""
-    p, total = len(mean), sum(pattern.weight for pattern in patterns)
-    first, second = np.zeros(p), np.zeros((p, p))
-    for o, m, weight, here, scatter in patterns:
-        fill = np.zeros((p, len(o)))  # from deviations of the observed columns to those of all
-        fill[o, np.arange(len(o))] = 1.0
-        left = np.zeros((p, p))
-        if m.size:
-            beta = np.linalg.lstsq(covariance[np.ix_(o, o)], covariance[np.ix_(o, m)], rcond=1e-12)[0].T
-            fill[m] = beta
-            left[np.ix_(m, m)] = covariance[np.ix_(m, m)] - beta @ covariance[np.ix_(o, m)]
-        shift = fill @ (here - mean[o])
-        first += weight / total * shift
-        second += weight / total * (fill @ scatter @ fill.T + np.outer(shift, shift) + left)
-    return mean + first, second - np.outer(first, first)
+    precision = np.linalg.inv(covariance + _RIDGE * np.eye(len(mean)))
+    filled = np.nan_to_num(rows - mean)
+    left = np.zeros_like(covariance)
+    for at, patterns, which, weight in gaps:
+        blocks = np.linalg.inv(precision[patterns[:, :, None], patterns[:, None, :]])
+        np.add.at(left, (patterns[:, :, None], patterns[:, None, :]), weight[:, None, None] * blocks)
+        pull = np.take_along_axis(filled[at] @ precision, patterns[which], axis=1)
+        filled[at[:, None], patterns[which]] = -np.einsum("rij,rj->ri", blocks[which], pull)
+    shift = share @ filled
+    centred = (filled - shift) * np.sqrt(share)[:, None]
+    return mean + shift, centred.T @ centred + left
