@@ -70,6 +70,16 @@ class DataError(LMarvelError):
     """
 
 
+class UnusableError(DataError):
+    """A table that can be read, but that no test can be run on as it is; something has to be left out or mended.
+
+    Examples
+    --------
+    >>> issubclass(UnusableError, DataError)
+    True
+    """
+
+
 class LMarvelWarning(UserWarning):
     """Something a user should know, though the result stands.
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmarvel import evidence_wording, wording
+from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
 from lmarvel.encoding import (
@@ -162,7 +162,7 @@ class Discovery(Evidenced):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before believing the result."""
         early = (self.undecided_note,) if self.undecided_note else ()
-        return (*early, *self._doubts())
+        return (*early, *table_wording.data_notes(self.data), *self._doubts())
 
     @property
     def undecided_note(self) -> str | None:

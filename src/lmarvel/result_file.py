@@ -301,6 +301,8 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
             "mean": number(column["mean"]),
             "sd": number(column["sd"]),
             **({"kind": text(column["kind"])} if "kind" in column else {}),  # not in files of version 2
+            **({"levels": list(map(text, items(column["levels"])))} if "levels" in column else {}),
+            **({"few": whole(column["few"])} if "few" in column else {}),
         }
         for column in items(plain["columns"])
     ]

@@ -33,7 +33,7 @@ def test_opening_a_file_reads_the_header_only(ending: str, tmp_path: Path, monke
     def no_rows(*_: object) -> Iterator[np.ndarray]:
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr("lmarvel.data.text._pieces", no_rows)
+    monkeypatch.setattr("lmarvel.data.text.pieces", no_rows)
     monkeypatch.setattr("lmarvel.data.binary._batches", no_rows)
     data = Dataset.of(on_file(ending, tmp_path))
     assert data.names == NAMES
@@ -196,24 +196,26 @@ def test_rows_of_an_array_are_not_copied() -> None:
 
 def test_codes_are_small_numbers_in_the_order_of_the_levels() -> None:
     values = np.random.default_rng(1).choice([3.5, -1.0, 2.0], size=300)
-    codes, levels = Dataset.of({"x": values, "y": TABLE[:, 0]}).codes("x")
-    assert levels.tolist() == [-1.0, 2.0, 3.5]
-    assert codes.dtype == np.uint8
-    np.testing.assert_array_equal(levels[codes], values)
-    with pytest.raises(DataError, match="no column 'z': the columns are x, y"):
-        Dataset.of({"x": values, "y": TABLE[:, 0]}).codes("z")
+    data = Dataset.of({"x": values, "y": TABLE[:, 0]}, categorical=["x"])
+    assert data.levels == (("-1", "2", "3.5"), None)
+    assert data.codes().dtype == np.int32
+    np.testing.assert_array_equal(np.array([-1.0, 2.0, 3.5])[data.codes()[:, 0]], values)
+    assert set(data.codes()[:, 1].tolist()) == {-1}
+    np.testing.assert_array_equal(data.values(), np.column_stack([data.codes()[:, 0], TABLE[:, 0]]))
 
 
-def test_codes_of_missing_values_are_refused() -> None:
-    with pytest.raises(DataError, match=r"missing values in 'x' \(1\)"):
-        Dataset.of({"x": [1.0, None, 2.0], "y": [1, 2, 3]}).codes("x")
+def test_codes_of_missing_values_are_below_zero() -> None:
+    data = Dataset.of({"x": ["a", None, "b", "a"], "y": [1, 2, None, 1]})
+    assert data.codes().tolist() == [[0, 0], [-1, 1], [1, -1], [0, 0]]
+    assert data.values()[:, 1].tolist()[:2] == [0.0, 1.0]
+    assert data.missing == (1, 1)
 
 
 def test_moments_have_no_rows_behind_them() -> None:
     data = Dataset.of(moments_of(TABLE, NAMES), columns=["c", "a"])
     assert data.names == ("a", "c")
     assert (data.n, data.kinds) == (300, (Kind.CONTINUOUS, Kind.CONTINUOUS))
-    for act in (data.rows, lambda: next(data.batches(5)), lambda: data.codes("a"), lambda: data.resample(0)):
+    for act in (data.rows, lambda: next(data.batches(5)), data.codes, lambda: data.resample(0)):
         with pytest.raises(DataError, match="no rows behind moments"):
             act()
     with pytest.raises(DataError, match="weights"):
@@ -231,8 +233,8 @@ def test_whole_weights_are_as_if_rows_were_repeated(batch_bytes: int, monkeypatc
     found, repeated = Dataset.of(TABLE, weights=weights).moments, moments_of(np.repeat(TABLE, weights, axis=0))
     np.testing.assert_allclose(found.mean, repeated.mean, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.covariance, repeated.covariance, rtol=1e-9, atol=1e-12)
-    assert found.n == 300
-    assert found.n_effective == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    assert (found.n, found.n_effective) == (round(effective), pytest.approx(effective))
 
 
 @pytest.mark.parametrize("scale", [1e-200, 3.0, 1e200])
@@ -293,3 +295,66 @@ def test_weights_are_multiplied_by_the_counts() -> None:
     weights = np.random.default_rng(4).uniform(size=300)
     counts = Dataset.of(TABLE).resample(5).weights
     np.testing.assert_array_equal(Dataset.of(TABLE, weights=weights).resample(5).weights, counts * weights)
+
+
+# --- clusters, weights in columns, memory -----------------------------------------------------------------
+
+SITES = np.repeat(np.arange(60), 5)
+
+
+@pytest.mark.parametrize("given", [SITES, [f"site {i}" for i in SITES], SITES.astype(float)])
+def test_clusters_are_drawn_whole(given: object) -> None:
+    data = Dataset.of(TABLE, NAMES, cluster=given)
+    assert data.clusters is not None
+    drawn = data.resample(3).weights
+    assert drawn is not None
+    by_cluster = drawn.reshape(60, 5)
+    assert (by_cluster == by_cluster[:, :1]).all()
+    assert by_cluster[:, 0].sum() == 60
+    assert len(set(by_cluster[:, 0].tolist())) > 2
+    assert data.resample(3).clusters is not None
+
+
+def test_columns_of_weights_and_clusters_are_not_variables(tmp_path: Path) -> None:
+    weights = np.random.default_rng(0).uniform(1, 2, 300)
+    frame = FRAME.with_columns(pl.Series("w", weights), pl.Series("site", [f"s{i}" for i in SITES]))
+    frame.write_csv(tmp_path / "data.csv")
+    frame.write_parquet(tmp_path / "data.parquet")
+    expected = Dataset.of(TABLE, NAMES, weights=weights).moments
+    for source in (frame, tmp_path / "data.csv", tmp_path / "data.parquet"):
+        data = Dataset.of(source, weights="w", cluster="site")
+        assert data.names == NAMES
+        np.testing.assert_array_equal(data.moments.covariance, expected.covariance)
+        assert data.moments.n == expected.n == round(weights.sum() ** 2 / (weights**2).sum())
+        assert data.n == 300
+        assert data.clusters is not None
+        assert len(set(data.clusters.tolist())) == 60
+
+
+def test_a_resample_of_weighted_rows_counts_as_many_as_the_table() -> None:
+    data = Dataset.of(TABLE, weights=np.random.default_rng(0).uniform(1, 5, 300))
+    assert data.resample(0).moments.n == data.moments.n < 300
+    assert Dataset.of(TABLE).resample(0).effective_rows == 300
+
+
+@pytest.mark.parametrize("missing", [None, "drop"])
+def test_roles_of_another_length_are_refused(missing: str | None) -> None:
+    with pytest.raises(DataError, match=r"there are 4 (weights|clusters)"):
+        _ = Dataset.of(TABLE, weights=np.ones(4), missing=missing).moments
+    with pytest.raises(DataError, match="there are 4 clusters"):
+        Dataset.of(TABLE, cluster=[1, 2, 3, 4], missing=missing).resample(0)
+
+
+def test_a_table_with_levels_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lmarvel.data.view.MOST_BYTES", 100)
+    with pytest.raises(DataError, match="choose fewer columns"):
+        Dataset.of(TABLE, NAMES, categorical=["a"]).codes()
+
+
+def test_a_text_file_with_levels_that_takes_too_much_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lmarvel.data.typed_text.MOST_BYTES", 100)
+    FRAME.with_columns(pl.lit("x").alias("d")).write_csv(tmp_path / "data.csv")
+    with pytest.raises(DataError, match="is held in memory"):
+        _ = Dataset.of(tmp_path / "data.csv").n

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from lmarvel import DataError, Dataset, moments_of
-from lmarvel.data import binary, text
+from lmarvel.data import binary, text_rows
 
 SMALL = pl.DataFrame({"a": np.random.default_rng(0).normal(size=40), "b": [0, 1, 2, 1] * 10})
 FORMATS = pytest.mark.parametrize("ending", ["parquet", "feather"])
@@ -144,9 +144,9 @@ def packed(path: Path, head: bytes, block: bytes, times: int) -> Path:
 def test_an_archive_that_unpacks_without_end_is_refused_in_bounded_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "UNPACKED", 8 << 20)
-    monkeypatch.setattr(text, "BLOCK", 1 << 20)
-    monkeypatch.setattr(text, "RATIO", 20)
+    monkeypatch.setattr(text_rows, "UNPACKED", 8 << 20)
+    monkeypatch.setattr(text_rows, "BLOCK", 1 << 20)
+    monkeypatch.setattr(text_rows, "RATIO", 20)
     path = packed(tmp_path / "bomb.csv.gz", b"a,b\n", b"1,2\n" * (1 << 18), 20)
     tracemalloc.start()
     with pytest.raises(DataError, match=r"bomb\.csv\.gz unpacks to over 0\.\d GiB, more than 20 times its size"):
@@ -167,8 +167,8 @@ def test_ordinary_archives_are_far_below_the_limit(tmp_path: Path) -> None:
 def test_a_row_without_end_is_refused_in_bounded_memory(
     where: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "LONGEST_ROW", 1 << 20)
-    monkeypatch.setattr(text, "BLOCK", 1 << 18)
+    monkeypatch.setattr(text_rows, "LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr(text_rows, "BLOCK", 1 << 18)
     head = {"header": b"", "row": b"a,b\n1,2\n", "quotes": b'a,b\n1,2\n"'}[where]
     block = (b"1\n" if where == "quotes" else b"00") * (1 << 19)
     path = tmp_path / f"data.{ending}"
@@ -196,10 +196,10 @@ def test_rows_end_behind_the_last_line_end_outside_quotes() -> None:
         b'"a""\n"\n"': 7,
     }
     for content, end in cases.items():
-        assert text.end_of_rows(content) == end, content
+        assert text_rows.end_of_rows(content) == end, content
     started = time.perf_counter()
-    assert text.end_of_rows(b'1\n"' + b"\n" * 4_000_000) == 2
-    assert text.end_of_rows(b"1\n" + b'"\n' * 1_000_001) == 2_000_002
+    assert text_rows.end_of_rows(b'1\n"' + b"\n" * 4_000_000) == 2
+    assert text_rows.end_of_rows(b"1\n" + b'"\n' * 1_000_001) == 2_000_002
     assert time.perf_counter() - started < 2  # linear; it would take hours otherwise
 
 
@@ -257,7 +257,7 @@ BLANKS = {
 def test_blank_lines_are_passed_over(
     case: str, line_end: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "BLOCK", block)
+    monkeypatch.setattr(text_rows, "BLOCK", block)
     path = tmp_path / "data.csv"
     path.write_bytes(BLANKS[case].replace("\n", line_end).encode())
     assert Dataset.of(path).rows().tolist() == [[1, 2], [2, 1], [3, 5], [4, 4]]

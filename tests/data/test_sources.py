@@ -178,7 +178,7 @@ def test_types_survive_in_binary_files(ending: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("frame", ["pandas", "Polars", "PyArrow"])
 def test_text_in_a_column_is_named_with_its_row(frame: str) -> None:
     data = {"a": ["1.5", "tall", "2"], "b": [1.0, 2.0, 3.0]}
-    with pytest.raises(DataError, match=r"column 'a', row 1: '1\.5' is not a number"):
+    with pytest.raises(DataError, match=r"column 'a', row 2: 'tall' is not a number"):
         moments_of(FRAMES[frame](data))
 
 
@@ -187,7 +187,7 @@ def test_a_text_column_of_a_binary_file_is_named_unless_it_is_left_out(ending: s
     path = tmp_path / f"data.{ending}"
     frame = pl.DataFrame({**NUMBERS, "name": list("abcde")})
     frame.write_parquet(path) if ending == "parquet" else frame.write_ipc(path)
-    with pytest.raises(DataError, match="column 'name' is of type String, not numeric"):
+    with pytest.raises(DataError, match="column 'name' has 5 levels in 5 rows"):
         moments_of(path)
     assert moments_of(path, drop=["name"]).names == tuple(NUMBERS)
 
@@ -205,7 +205,7 @@ def test_columns_of_other_types_are_named(column: pl.Series) -> None:
         moments_of(pl.DataFrame({**NUMBERS, "other": column}))
 
 
-def test_categories_in_pandas_are_refused_by_name() -> None:
+def test_categories_with_too_many_levels_are_refused_by_name() -> None:
     with pytest.raises(DataError, match="column 'other'"):
         moments_of(pd.DataFrame({**NUMBERS, "other": pd.Categorical(list("abcab"))}))
 

@@ -58,6 +58,11 @@ READ = {
     "names in quotes": '"a","b"\n1,2\n2,1\n3,5\n4,4\n',
     "plus signs, points and exponents": "a,b\n+1,2.\n2.0,1e0\n.3E1,5\n0.4e+1,4.00\n",
     "blanks before numbers": "a,b\n1, 2\n2, 1\n3, 5\n 4, 4\n",
+    "semicolons": GOOD.replace(",", ";"),
+    "tabs": GOOD.replace(",", "\t"),
+    "bars": GOOD.replace(",", "|"),
+    "semicolons and decimal commas": "a;b\n1,0;2,0\n2,0;1\n3;5,0\n4;4\n",
+    "decimal commas in quotes": 'a,b\n"1,0",2\n"2,0",1\n3,5\n4,4\n',
 }
 
 
@@ -114,18 +119,15 @@ REFUSED = {
     "header and blank lines": ("a,b\n\n\n", "no rows"),
     "one row": ("a,b\n1,2\n", "one row"),
     "one column": ("a\n1\n2\n", "1 column is not enough"),
-    "semicolons": ("a;b\n1;2\n", "'a;b' holds semicolons: give the separator"),
-    "tabs": ("a\tb\n1\t2\n", "holds tabs: give the separator"),
     "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
     "row index without a name": (",a,b\n0,1,2\n1,2,1\n", "column number 1 has an empty name"),
     "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
     "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
     "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),
     "text far down": ("a,b\n" + "1,2\n" * 5000 + "2,tall\n", "column 'b', line 5002: 'tall' is not a number"),
-    "a date": ("a,b\n1,2020-01-01\n2,2020-01-02\n", "column 'b', line 2: '2020-01-01' is not a number"),
-    "decimal commas": ('a,b\n"1,5",2\n"2,5",1\n', "column 'a', line 2: '1,5' is not a number"),
+    "dates": ("a,b\n1,2020-01-01\n2,2020-01-02\n4,2020-01-03\n", "column 'b' has 3 levels in 3 rows, as an id"),
     "underscores": ("a,b\n1_0,2\n2,3\n", "column 'a', line 2: '1_0' is not a number"),
-    "truth words": ("a,b\n1,True\n2,False\n", "column 'b', line 2: 'True' is not a number"),
+    "a truth word with one row": ("a,b\n1,True\n2,True\n3,False\n", "the level 'False' of 'b' has 1 row"),
     "a long row": ("a,b\n1,2\n2,1,9\n3,5\n", "line 3: 3 fields where the header has 2"),
     "a short row": ("a,b,c\n1,2,4\n2,1\n3,5,6\n", "line 3: 2 fields where the header has 3"),
     "cut off": ("a,b,c\n1,2,4\n3,5,6\n2,1", "line 4: 2 fields where the header has 3"),
@@ -134,9 +136,8 @@ REFUSED = {
     "constant": ("a,b\n1,2\n1,3\n1,4\n", "constant column 'a'"),
     "quote without end": ('a,b\n1,2\n3,"4\n5,6\n', "cannot read .*data.csv"),
     "quote without end in the header": ('a,"b\n1,2\n3,4\n', "cannot read .*data.csv"),
-    "latin-1 name": ("é,b\n1,2\n2,1\n".encode("latin-1"), r"not UTF-8 text \(byte 0 is 0xe9\)"),
-    "latin-1 value": ("a,b\n1,2\n2,é\n".encode("latin-1"), r"not UTF-8 text \(byte 10 is 0xe9\)"),
-    "UTF-16": (GOOD.encode("utf-16"), r"not UTF-8 text \(byte 0 is 0xff\)"),
+    "latin-1 value": ("a,b\n1,2\n2,é\n".encode("latin-1"), "column 'b', line 3: 'é' is not a number"),
+    "UTF-16": (GOOD.encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
     "null bytes": (b"a,b\n1,2\n\x00,1\n3,4\n", "line 3"),
 }
 
@@ -187,7 +188,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         moments_of(tmp_path / ("a" * 300 + ".csv"))
 
 
-@pytest.mark.parametrize("name", ["data.xlsx", "data", "data.csv.zip", "data.gz"])
+@pytest.mark.parametrize("name", ["data.doc", "data", "data.csv.zip", "data.gz"])
 def test_an_unknown_ending_is_named(name: str, write: Writer) -> None:
     with pytest.raises(DataError, match=f"cannot tell the format of '{name}' by its ending"):
         moments_of(write(GOOD, name))

@@ -13,36 +13,33 @@ from lmarvel.atomic import check_writable
 from lmarvel.cli.app import app, check_apart, fail, interruptible, progress_bar
 from lmarvel.cli.options import (
     LEARNERS,
-    Columns,
-    Drop,
     Quiet,
-    Separator,
     Table,
     estimator_of,
     method_options,
     shared_options,
     with_options,
 )
+from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
-from lmarvel.data.dataset import Dataset
-from lmarvel.data.table import column_names
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.graph.kinds import PAG
 from lmarvel.result import Discovery
 from lmarvel.wording import open_pairs, readable
 
+_NOTHING_SAID = TableOptions()
+
 
 @app.command()
 @with_options(method_options())
+@with_table
 def learn(
     data: Table,
     method: Annotated[
         str, typer.Option(help=f"One of: {', '.join(LEARNERS)}; auto is lift where the table allows it, else lmarvel.")
     ] = "auto",
-    columns: Columns = None,
-    drop: Drop = None,
-    separator: Separator = None,
+    table: TableOptions = _NOTHING_SAID,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the result: .json (all of it), .txt, .dot, .svg, .png, ..."),
@@ -68,9 +65,9 @@ def learn(
         model = estimator_of(method, **chosen)
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
-        with progress_bar(quiet) as show:
+        with progress_bar(quiet) as show, table.usable(data):
             show("data", 0, 1)
-            found = model.fit(_read(data, columns, drop, separator), progress=show).result_
+            found = model.fit(table.dataset(data), progress=show).result_
     careful = _careful(found, cautious)
     written = _write(found, found.pag if careful is None else careful, output, report, data)
     if not quiet:
@@ -142,12 +139,11 @@ def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | Non
 
 @app.command()
 @with_options(shared_options(), defaults={"boundary": "auto", "max_seconds": 60.0})
+@with_table
 def compare(
     data: Table,
     methods: Annotated[str, typer.Option(help="Methods to run, with commas.")] = ",".join(METHODS),
-    columns: Columns = None,
-    drop: Drop = None,
-    separator: Separator = None,
+    table: TableOptions = _NOTHING_SAID,
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
     **chosen: Any,
 ) -> None:
@@ -158,29 +154,9 @@ def compare(
     given = {name: value for name, value in chosen.items() if value is not None}
     for name in names:
         estimator_of(name, **given)  # refuses before the table is read what makes no sense
-    with interruptible():
-        compared = run(_read(data, columns, drop, separator), names, **given)
+    with interruptible(), table.usable(data):
+        compared = run(table.dataset(data), names, **given)
     print(as_json(compared.to_dict()) if form == "json" else "\n".join(comparison_lines(compared)))
-
-
-def _read(data: Path, columns: list[str] | None, drop: list[str] | None, separator: str | None) -> Dataset:
-    if separator is not None:
-        separator = separator.replace("\\t", "\t")
-    if not (columns or drop):
-        return Dataset.of(data, separator=separator)
-    known = column_names(data, separator)
-    chosen = None if columns is None else _names(columns, known)
-    return Dataset.of(data, columns=chosen, drop=_names(drop or [], known), separator=separator)
-
-
-def _names(given: list[str], known: list[str]) -> list[str]:
-    """Split lists of names at commas, but not a name that holds one."""
-    return [
-        name
-        for item in given
-        for name in ([item] if item in known else (part.strip() for part in item.split(",")))
-        if name
-    ]
 
 
 @app.command()

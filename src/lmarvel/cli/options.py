@@ -13,10 +13,13 @@ import typer
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS, Auto, PagEstimator
 
-Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")]
-Separator = Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")]
-Table = Annotated[Path, typer.Argument(help="A table: .csv, .tsv, .parquet or .feather, one row an observation.")]
+Table = Annotated[
+    Path,
+    typer.Argument(
+        help="A table, one row an observation: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat, .xlsx; - is"
+        " standard input."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 # Where the first sentence of a docstring says too little, or more than a command line can take.

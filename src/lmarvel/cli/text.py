@@ -11,6 +11,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import Discovery
 from lmarvel.result_file import json_text
+from lmarvel.table_wording import table_said
 from lmarvel.wording import count, printable, readable
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
     chosen = found.settings
     if "chosen" in chosen:
         yield f"Method   {chosen['chosen']}"
+    if told := table_said(chosen):
+        yield f"Table    {told}"
     search = found.versions.get("search", "unknown")
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {search} search"
     chose = found.evidence.chose

@@ -24,9 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.source import Batches, Source
-from lmarvel.errors import DataError
+from lmarvel.data.levels import MIXED, OTHER, Column, Mixture, Wish, as_levels, column_of_codes
+from lmarvel.data.source import Rows, Source, rows_of
+from lmarvel.data.text_rows import NotNumbers
+from lmarvel.errors import DataError, UnusableError
 
+_LEVELS = ("truth", "text", "ordered")  # what a reader calls columns whose values are levels
 BINARY = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather", ".ipc": "feather"}
 
 
@@ -34,23 +37,67 @@ def open_binary(path: Path, kind: str) -> Source:
     """Read the names and types of the columns of a Parquet or Feather file."""
     _check_magic(path, kind)
     with _reader() as reader:
-        reader.ask(path, kind)
+        reader.ask(path, kind, "header")
         header = reader.answer()
     names: list[str] = header["names"]
+    sorts: list[str] = header["types"]
 
-    def choose(columns: Sequence[int]) -> Batches:
-        for i in columns:
-            if not header["usable"][i]:
-                sort = header["types"][i]
-                raise DataError(f"column {names[i]!r} is of type {sort}, not numeric: drop it, or turn it into numbers")
-        return lambda rows: _batches(path, kind, [names[i] for i in columns], rows)
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        other = [f"{names[i]!r} ({sorts[i]})" for i in columns if sorts[i] not in ("numbers", *_LEVELS)]
+        if other and not wish.lenient:
+            raise UnusableError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
+        chosen = [names[i] for i in columns]
+        text = {names[i]: sorts[i] for i in columns if sorts[i] != "numbers"}
+
+        def batches(rows: int) -> Iterator[NDArray[np.float64]]:
+            if text:
+                raise NotNumbers(f"{path} holds text")
+            yield from _batches(path, kind, chosen, rows)
+
+        wanted = {names[i] for i in columns if i in wish.text}
+        return Rows(batches, None, lambda: _load(path, kind, chosen, text, wanted, wish.lenient))
 
     return Source(names, choose, in_memory=False)
 
 
-def _batches(path: Path, kind: str, names: list[str], rows: int) -> Iterator[NDArray[np.float64]]:
+def _load(path: Path, kind: str, names: list[str], text: dict[str, str], levels: set[str], lenient: bool) -> Rows:
+    """Read columns into memory, those of text as codes of what they hold."""
+    held = list(_distinct(path, kind, list(text)))
+    texts = {name: values["values"] for name, values in zip(text, held, strict=True)}
+    orders = {name: values["order"] for name, values in zip(text, held, strict=True)}
+    parts = list(_batches(path, kind, names, 1 << 20, texts))
+    whole = np.concatenate(parts) if parts else np.empty((0, len(names)))
+    found, strange = [], []
+    for i, name in enumerate(names):
+        column = whole[:, i]
+        if name not in texts:
+            found.append(Column(column))
+            continue
+        codes = np.where(np.isnan(column), -1, column).astype(np.intp)
+        values = [value.capitalize() for value in texts[name]] if text[name] == "truth" else texts[name]
+        try:
+            made = column_of_codes(codes, values, name in levels or text[name] != "text", lenient)
+        except Mixture as mixed:
+            strange.append(f"column {name!r}, row {mixed.row + 1}: {mixed.value!r} is not a number")
+            continue
+        found.append(made if orders[name] is None else as_levels(name, made, orders[name]))
+    if strange:
+        raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
+    return rows_of(found)
+
+
+def _distinct(path: Path, kind: str, names: list[str]) -> Iterator[dict[str, Any]]:
+    if names:
+        with _reader() as reader:
+            reader.ask(path, kind, "distinct", names)
+            yield from (reader.answer() for _ in names)
+
+
+def _batches(
+    path: Path, kind: str, names: list[str], rows: int, texts: dict[str, list[str]] | None = None
+) -> Iterator[NDArray[np.float64]]:
     with _reader() as reader:
-        reader.ask(path, kind, names, rows)
+        reader.ask(path, kind, "rows", names, rows, texts)
         while count := reader.answer()["rows"]:
             yield reader.numbers(count, len(names))
 
@@ -137,10 +184,19 @@ class _Reader:
             self.requests.write(json.dumps(message).encode() + b"\n")
             self.requests.flush()
 
-    def ask(self, path: Path, kind: str, columns: list[str] | None = None, rows: int = 0) -> None:
-        """Ask for the header of a file, or for rows of columns."""
+    def ask(
+        self,
+        path: Path,
+        kind: str,
+        what: str,
+        columns: Sequence[str] = (),
+        rows: int = 0,
+        texts: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Ask for the header of a file, for the different values of columns, or for rows of columns."""
         self.path, self.sound = path, False
-        self._send({"path": str(path.absolute()), "format": kind, "columns": columns, "rows": rows})
+        request = {"path": str(path.absolute()), "format": kind, "ask": what, "columns": list(columns), "rows": rows}
+        self._send(request | {"texts": texts or {}})
 
     def answer(self) -> dict[str, Any]:
         """Return what the process says, or raise what became of it."""

@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 from lmarvel.data.binary import BINARY, open_binary
+from lmarvel.data.foreign import SHEETS, STATISTICS, open_foreign
 from lmarvel.data.source import Source
 from lmarvel.data.text import open_text
 from lmarvel.errors import DataError
@@ -17,19 +18,20 @@ from lmarvel.errors import DataError
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 
 
-def open_file(path: Path, separator: str | None) -> Source:
+def open_file(path: Path, separator: str | None, decimal: str | None = None) -> Source:
     """Open a file by its ending, or as text with the given separator; only its header is read."""
     _check_regular(path)
     suffix = path.suffixes[-2] if path.suffix.lower() == ".gz" and len(path.suffixes) > 1 else path.suffix
-    if separator is None:
-        separator = SEPARATORS.get(suffix.lower())
-    if separator is not None:
-        return open_text(path, separator)
+    usual = SEPARATORS.get(suffix.lower())
+    if separator is not None or usual is not None:
+        return open_text(path, separator or usual or ",", decimal, told=separator is not None)
     if path.suffix.lower() in BINARY:
         return open_binary(path, BINARY[path.suffix.lower()])
+    if path.suffix.lower() in (*STATISTICS, *SHEETS):
+        return open_foreign(path)
     raise DataError(
-        f"cannot tell the format of {path.name!r} by its ending: .csv, .tsv, .parquet and .feather are read;"
-        " for other text files give the separator"
+        f"cannot tell the format of {path.name!r} by its ending: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat"
+        " and .xlsx are read; for other text files give the separator"
     )
 
 

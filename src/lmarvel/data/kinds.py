@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lmarvel.data.levels import Levels
+from lmarvel.data.names import listing
 
 
 class Kind(str, Enum):
@@ -30,23 +34,57 @@ class Kind(str, Enum):
         return self.value
 
 
-def kinds_of(two_valued: NDArray[np.bool_]) -> tuple[Kind, ...]:
+def kinds_of(two_valued: NDArray[np.bool_], levels: Sequence[Levels | None] | None = None) -> tuple[Kind, ...]:
     """Decide the kind of each column. This is the only place where that is done.
 
-    Columns are numbers here, so one of two values is binary and any other is continuous. How many values a column
-    of numbers may have before it is a measurement cannot be told from the numbers, so none of them is taken for levels:
-    a count from 0 to 5 is continuous until somebody says otherwise. Kinds come from types where there are types, in
-    this order:
+    Kinds come from types, and from what a user says:
 
-    1. what the user says of a column;
-    2. categories in an order (pandas' ordered categories, Polars' Enum) are ordinal;
-    3. categories without one, and text, are nominal;
-    4. truth values, and all columns of two values whatever their type, are binary;
-    5. numbers are continuous.
-
-    Rules 2 and 3 need columns that are not numbers, which are refused when they are read.
+    1. a column of two values is binary, whatever its type;
+    2. categories in an order (pandas' ordered categories, Polars' Enum, what a user calls ordinal) are ordinal;
+    3. categories without one, text, and what a user calls categorical, are nominal;
+    4. numbers are continuous. How many values a column of numbers may have before it is a measurement cannot be told
+       from the numbers, so none of them is taken for levels: a count from 0 to 5 is continuous until somebody says
+       otherwise.
     """
-    return tuple(Kind.BINARY if two else Kind.CONTINUOUS for two in two_valued.tolist())
+    kinds = [Kind.BINARY if two else Kind.CONTINUOUS for two in two_valued.tolist()]
+    for i, found in enumerate(levels or ()):
+        if found is not None and len(found.names) != 2:
+            kinds[i] = Kind.ORDINAL if found.ordered else Kind.NOMINAL
+    return tuple(kinds)
+
+
+def by_kind(names: Sequence[str], kinds: Sequence[Kind]) -> str:
+    """Return how many columns are continuous, and which are not, for people.
+
+    Examples
+    --------
+    >>> by_kind(["a", "b", "c"], [Kind.NOMINAL, Kind.CONTINUOUS, Kind.CONTINUOUS])
+    '2 continuous, 1 nominal: a'
+    """
+    parts = []
+    for kind in Kind:
+        which = [name for name, found in zip(names, kinds, strict=True) if found is kind]
+        if which:
+            named = "" if kind is Kind.CONTINUOUS else f": {listing(which)}"
+            parts.append(f"{len(which)} {kind}{named}")
+    return "; ".join(parts) if len(parts) > 2 else ", ".join(parts)
+
+
+def few_whole(rows: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return for each column how many different whole numbers its first rows hold: 0 where there are others, or many.
+
+    Examples
+    --------
+    >>> few_whole(np.array([[1, 0.5], [2, 1], [3, 2], [1, 3], [2, 4], [3, 5], [3, 6], [1, 7], [1, 8], [2, 9.0]]))
+    (3, 0)
+    """
+    rows = rows[:_LOOKED_AT]
+    whole = ((rows == np.round(rows)) | np.isnan(rows)).all(axis=0)
+    found = [0] * rows.shape[1]
+    for i in np.flatnonzero(whole).tolist():
+        different = len(np.unique(rows[~np.isnan(rows[:, i]), i]))
+        found[i] = different if 2 < different <= min(FEW, len(rows) // 3) else 0
+    return tuple(found)
 
 
 class TwoValued:
@@ -83,5 +121,11 @@ class TwoValued:
         """Return which columns have two values, no more and no less."""
         return np.asarray(self.still & (self._low < self._high))
 
+    def values(self, column: int) -> tuple[float, float]:
+        """Return the two values of a column that has two."""
+        return float(self._low[column]), float(self._high[column])
+
 
 _FEW = 64
+FEW = 10  # different whole numbers that may well be codes of levels
+_LOOKED_AT = 2000

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.errors import DataError
+from lmarvel.errors import UnusableError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
 SMALL = 400  # variables: up to here NumPy is quick enough, SciPy need not be loaded, and nothing is overwritten
@@ -99,7 +99,9 @@ class Moments:
             for i, j in np.argwhere(stripe):
                 if start + i < j:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
-                    raise DataError(f"the columns {pair} are copies of each other (correlation ±1): drop one of them")
+                    raise UnusableError(
+                        f"the columns {pair} are copies of each other (correlation ±1): drop one of them"
+                    )
 
     def precision(
         self, correlation: NDArray[np.float64], factor: NDArray[np.float64] | None = None
@@ -132,7 +134,7 @@ class Moments:
         weights = np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0]
         used = np.flatnonzero(np.abs(weights) > 1e-6 * max(np.abs(weights).max(initial=0.0), 1e-300))
         others = ", ".join(repr(self.names[i]) for i in used)
-        raise DataError(
+        raise UnusableError(
             f"the column {self.names[k]!r} is determined by {others}: together they are collinear. Drop one of them"
         )
 

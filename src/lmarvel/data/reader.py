@@ -29,7 +29,7 @@ def main() -> None:
     for line in sys.stdin.buffer:
         request = json.loads(line)
         try:
-            for header, body in _header(request) if request["columns"] is None else _rows(request):
+            for header, body in _ANSWERS[request["ask"]](request):
                 _say(answers, header, body)
         except (pl.exceptions.PolarsError, OSError) as error:
             _say(answers, {"error": _first_line(error), "sound": True}, b"")
@@ -56,25 +56,58 @@ def _scan(request: dict[str, Any]) -> Any:
 
 
 def _header(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-    import polars as pl
 
     schema = _scan(request).collect_schema()
-    usable = [dtype.is_numeric() or dtype in (pl.Boolean, pl.Null) for dtype in schema.dtypes()]
-    yield {"names": schema.names(), "types": [str(dtype) for dtype in schema.dtypes()], "usable": usable}, b""
+    yield {"names": schema.names(), "types": [_sort(dtype) for dtype in schema.dtypes()]}, b""
+
+
+def _sort(dtype: Any) -> str:
+    """Return what a column is to be read as: numbers, truth values, text, categories in an order, or its type."""
+    import polars as pl
+
+    if dtype.is_numeric() or dtype == pl.Null:
+        return "numbers"
+    if dtype == pl.Boolean:
+        return "truth"
+    if dtype == pl.Enum:
+        return "ordered"
+    return "text" if dtype in (pl.String, pl.Categorical) else str(dtype)
+
+
+def _text(name: str) -> Any:
+    import polars as pl
+    import polars.selectors as cs
+
+    return cs.by_name(name).cast(pl.String)
+
+
+def _distinct(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Answer with the different values of columns of text, and with the order that categories have."""
+    schema = _scan(request).collect_schema()
+    for name in request["columns"]:
+        values = _scan(request).select(_text(name).unique(maintain_order=True).drop_nulls()).collect()
+        order = schema[name].categories.to_list() if _sort(schema[name]) == "ordered" else None
+        yield {"values": values.to_series().to_list(), "order": order}, b""
 
 
 def _rows(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     import polars as pl
     import polars.selectors as cs
 
-    columns = cs.by_name(*request["columns"])  # to pl.col() a star or ^...$ would be a pattern
-    frame = _scan(request).select(columns.cast(pl.Float64).fill_null(math.nan))
+    texts: dict[str, list[str]] = request["texts"]
+    columns = [
+        _text(name).cast(pl.Enum(texts[name])).to_physical() if name in texts else cs.by_name(name)
+        for name in request["columns"]  # to pl.col() a star or ^...$ would be a pattern
+    ]
+    frame = _scan(request).select([column.cast(pl.Float64).fill_null(math.nan) for column in columns])
     for batch in frame.collect_batches(chunk_size=request["rows"], maintain_order=True):
         numbers = batch.to_numpy(order="c")
         if len(numbers):
             yield {"rows": len(numbers)}, memoryview(numbers).cast("B")
     yield {"rows": 0}, b""
 
+
+_ANSWERS = {"header": _header, "distinct": _distinct, "rows": _rows}
 
 if __name__ == "__main__":
     main()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.moments import Moments
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, UnusableError
 
 Vector = NDArray[np.float64]
 
@@ -93,19 +93,19 @@ class Running:
             raise DataError("the table has no rows, only column names")
         if self.missing.any():
             gaps = np.flatnonzero(self.missing)
-            raise DataError(
+            raise UnusableError(
                 f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Drop"
-                " those rows or columns, or impute them, first"
+                ' those rows (missing="drop"), let EM find the moments (missing="em"), or leave those columns out'
             )
         if self.infinite.any():
             which = self._counts(np.flatnonzero(self.infinite), self.infinite)
-            raise DataError(f"infinite values in {which}: replace them or drop those rows")
+            raise UnusableError(f"infinite values in {which}: replace them or drop those rows")
         if self.n == 1:
             raise DataError("the table has one row: independence cannot be tested on it")
         constant = np.flatnonzero(~self.varies)
         if constant.size:
             which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]])
-            raise DataError(f"constant column {which}: it can be neither cause nor effect here, drop it")
+            raise UnusableError(f"constant column {which}: it can be neither cause nor effect here, drop it")
 
     def _counts(self, columns: NDArray[np.intp], counts: NDArray[np.int64]) -> str:
         return _listed([f"{self.names[i]!r} ({counts[i]})" for i in columns[: _NAMED + 1]])

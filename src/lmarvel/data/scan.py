@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.kinds import TwoValued
+from lmarvel.data.kinds import TwoValued, few_whole
 from lmarvel.data.moments import Moments
 from lmarvel.data.running import Running
 from lmarvel.data.table import Table
@@ -35,11 +35,17 @@ class Scan:
     """
 
     def __init__(self, table: Table, weights: Weights | None) -> None:
-        self._table, self._weights = table, weights
+        self.table, self._weights = table, weights
         self._done: tuple[Running, TwoValued | None] | None = None
         self._moments: Moments | None = None
         self._fingerprint: str | None = None
+        self._few: tuple[int, ...] | None = None
         self._kept: list[NDArray[np.float64]] | None = None  # the rows of a small table in memory, as they were read
+
+    @property
+    def made(self) -> bool:
+        """Whether the rows were read."""
+        return self._done is not None
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments; the rows are read the first time only."""
@@ -57,11 +63,17 @@ class Scan:
         """Return which columns have two values."""
         running, told = self.done()
         if told is None:
-            told = TwoValued(len(self._table.names))
+            told = TwoValued(len(self.table.names))
             for batch in self._rows():
                 told.add(batch)
             self._done = running, told
         return told
+
+    def few_whole(self) -> tuple[int, ...]:
+        """Return how many different whole numbers the columns have, as far as the first rows show."""
+        if self._few is None:
+            self._few = few_whole(next(iter(self._rows()), np.empty((0, len(self.table.names)))))
+        return self._few
 
     def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued | None]:
         """Make the pass if it was not made; ``tick`` is called after each batch and ends the pass if it raises."""
@@ -69,7 +81,7 @@ class Scan:
             try:
                 self._done = self._pass(tick)
             except MemoryError:
-                p = len(self._table.names)
+                p = len(self.table.names)
                 raise DataError(
                     f"the covariance of {p} columns needs {8 * p * p / 2**30:.1f} GiB, more memory than there is:"
                     " choose fewer columns"
@@ -77,8 +89,8 @@ class Scan:
         return self._done
 
     def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued | None]:
-        again = self._table.in_memory  # then a second look costs little, and may never be needed
-        running, two_valued = Running(self._table.names), None if again else TwoValued(len(self._table.names))
+        again = self.table.in_memory  # then a second look costs little, and may never be needed
+        running, two_valued = Running(self.table.names), None if again else TwoValued(len(self.table.names))
         digest = None if again else self._new_digest()
         kept: list[NDArray[np.float64]] = []
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
@@ -87,6 +99,7 @@ class Scan:
                 if again and running.n * batch.shape[1] <= SMALL:
                     kept.append(batch.copy())
                 if two_valued is not None and digest is not None:
+                    self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)
                     digest.update(_bytes(batch))
                 if tick is not None:
@@ -99,13 +112,13 @@ class Scan:
         return running, two_valued
 
     def _rows(self) -> Iterable[NDArray[np.float64]]:
-        return self._table.batches(batch_rows(len(self._table.names))) if self._kept is None else self._kept
+        return self.table.batches(batch_rows(len(self.table.names))) if self._kept is None else self._kept
 
     def _batches(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
         """Iterate over batches with their weights, which are put below 1 so that their squares stay in range."""
         start = 0
         scale = 1.0 if self._weights is None else float(self._weights.max(initial=0)) or 1.0
-        for batch in self._table.batches(batch_rows(len(self._table.names))):
+        for batch in self.table.batches(batch_rows(len(self.table.names))):
             if self._weights is None:
                 yield batch, None
                 continue
@@ -115,7 +128,7 @@ class Scan:
 
     def fingerprint(self) -> str:
         """Return a digest of names, weights and values, 16 hexadecimal digits."""
-        if not self._table.in_memory:
+        if not self.table.in_memory:
             self.done()
         if self._fingerprint is None:
             digest = self._new_digest()
@@ -125,7 +138,9 @@ class Scan:
         return self._fingerprint
 
     def _new_digest(self) -> hashlib.blake2b:
-        digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)
+        digest = hashlib.blake2b(json.dumps(self.table.names).encode(), digest_size=8)
+        if self.table.levels is not None:
+            digest.update(json.dumps(self.table.levels).encode())
         if self._weights is not None:
             digest.update(b"weights" + _bytes(self._weights))
         return digest

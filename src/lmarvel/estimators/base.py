@@ -124,6 +124,11 @@ class PagEstimator(Estimator):
         *,
         names: Sequence[str] | None = None,
         progress: Progress | None = None,
+        categorical: Sequence[str] = (),
+        ordinal: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
+        missing: str | None = None,
+        weights: Any = None,
+        cluster: Any = None,
     ) -> Self:
         """Learn the PAG.
 
@@ -137,9 +142,21 @@ class PagEstimator(Estimator):
             Variable names for an array, or for a test that is a plain function.
         progress : callable, optional
             Called with (phase, done, of how many) as the work goes on.
+        categorical : sequence of str
+            Columns whose values are levels without an order. Text is such a column by itself.
+        ordinal : sequence of str, or mapping from names to levels
+            Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
+            highest.
+        missing : {"refuse", "drop", "em"}
+            What becomes of gaps: refused by default; rows with one are dropped; or moments are found by EM.
+        weights : array or str, optional
+            A weight for each row, or the column with them.
+        cluster : array or str, optional
+            Which rows belong together, or the column that tells: a bootstrap draws them together.
         """
         self.check_parameters()
-        self.result_ = discover(data, self, names, progress)
+        said = {"categorical": categorical, "ordinal": ordinal, "missing": missing}
+        self.result_ = discover(data, self, names, progress, **said, weights=weights, cluster=cluster)
         return self
 
     @property

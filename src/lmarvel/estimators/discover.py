@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
@@ -26,6 +26,8 @@ from lmarvel.ci.registry import as_ci_test
 from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
+from lmarvel.errors import DataError
+from lmarvel.estimators.clock import Clock
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
@@ -86,7 +88,7 @@ class Settings(Protocol):
 
 
 def discover(
-    data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None
+    data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None, **said: Any
 ) -> Discovery:
     """Learn a PAG from a table.
 
@@ -100,6 +102,8 @@ def discover(
         Variable names for an array, or for a test that is a plain function.
     progress : callable, optional
         Called with (phase, done, of how many) as the work goes on.
+    **said
+        What is said of the table: categorical, ordinal, missing, weights, cluster, as for :meth:`lmarvel.Dataset.of`.
 
     Examples
     --------
@@ -110,13 +114,15 @@ def discover(
     """
     report, clock = progress or silent, Clock()
     report("data", 0, 1)
-    table = None if data is None else Dataset.of(data, names)
+    table = None if data is None else Dataset.of(data, names, **said)
+    if table is None and any(value is not None and len(value) for value in said.values()):
+        raise DataError("there is no table that anything could be said of: pass one, or leave these out")
     if table is not None:
         try:
             table.read(clock.within(settings.max_seconds))
         except BudgetSpent as spent:
             clock.lap("data")
-            unread = _recorded(settings, None, settings.boundary_alpha or settings.alpha, "none")
+            unread = _recorded(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
             return _nothing_learned(table.names, str(spent), clock, unread)
     given = as_ci_test(settings.test, table, names)
     settings, why = settings.resolved(given)
@@ -135,7 +141,7 @@ def discover(
         if swift is not None:
             clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
             report("orientation", 0, 1)
-            recorded = _recorded(settings, given, level, swift.method, why)
+            recorded = _recorded(settings, table, given, level, swift.method, why)
             return _swift_discovery(swift, order, given, ledger, clock, recorded)
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
@@ -143,9 +149,9 @@ def discover(
         outcome = settings.learn(ledger, boundaries, table, report)
     except BudgetSpent as spent:  # before anything was found
         clock.lap("boundary" if method == "none" else "search")
-        recorded = _recorded(settings, given, level, method, why)
+        recorded = _recorded(settings, table, given, level, method, why)
         return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
-    recorded = _recorded(settings, given, level, method, why)
+    recorded = _recorded(settings, table, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
@@ -174,37 +180,6 @@ def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
         if settings.needs_boundaries():
             raise
         return Boundaries.complete(len(ledger.names), level)
-
-
-class Clock:
-    """Seconds by phase; ``started`` is where ``max_seconds`` counts from, reading the data included."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def within(self, max_seconds: float | None) -> Callable[[], None]:
-        """Return a function that raises :class:`BudgetSpent` once so many seconds have passed."""
-
-        def check() -> None:
-            if max_seconds is not None and time.monotonic() > self.started + max_seconds:
-                raise BudgetSpent("max_seconds is used up")
-
-        return check
-
-    def parts(self, **phases: float | None) -> None:
-        """Enter the time since the last lap under several phases; the one without a number has what is left."""
-        now = time.perf_counter()
-        rest = now - self._last - sum(seconds or 0.0 for seconds in phases.values())
-        self.seconds |= {phase: max(rest, 0.0) if seconds is None else seconds for phase, seconds in phases.items()}
-        self._last = now
-
-    def lap(self, phase: str) -> None:
-        """Enter the time since the last lap under this phase."""
-        now = time.perf_counter()
-        self.seconds[phase] = now - self._last
-        self._last = now
 
 
 @dataclass(frozen=True)
@@ -365,7 +340,12 @@ def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[
 
 
 def _recorded(
-    settings: Settings, test: IndependenceTest | None, level: float, boundary: str, why: str | None = None
+    settings: Settings,
+    table: Dataset | None,
+    test: IndependenceTest | None,
+    level: float,
+    boundary: str,
+    why: str | None = None,
 ) -> dict[str, Any]:
     """Return the settings as a result keeps them: plain values, with what "auto" became."""
     plain = {"method": type(settings).__name__, **settings.get_params()}
@@ -376,6 +356,8 @@ def _recorded(
         plain["test"] = test.name
         if test.rows is not None:
             plain["rows"] = test.rows
+    if table is not None:
+        plain |= table.said()
     return {name: _plain(value) for name, value in plain.items()}
 
 

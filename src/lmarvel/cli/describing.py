@@ -1,0 +1,111 @@
+"""The command that looks at a table before anything is learned from it: describe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+
+from lmarvel.cli.app import app, interruptible
+from lmarvel.cli.options import Table
+from lmarvel.cli.tables import TableOptions, command_for, with_table
+from lmarvel.cli.text import as_json
+from lmarvel.data.kinds import Kind
+from lmarvel.data.names import listing
+from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
+from lmarvel.wording import count, readable
+
+SHOWN = 60  # columns, one a line; of more only those with something to look at
+_LEVELS = 6
+_NAMED = 12
+_WIDTH = 28
+_NOTHING_SAID = TableOptions()
+
+
+@app.command()
+@with_table
+def describe(
+    data: Table,
+    table: TableOptions = _NOTHING_SAID,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Show what a table holds, what is strange about it, and the command that would learn from it."""
+    with interruptible():
+        found = table.profile(data)
+    arguments = ["learn", *[word for word in sys.argv[2:] if word != "--json"]]
+    command = command_for(found.way, arguments)
+    if json:
+        print(as_json(found.to_dict() | {"command": command}))
+    else:
+        print("\n".join(description(found, data.name, command)))
+
+
+def description(found: Profile, name: str, command: str | None) -> Iterator[str]:
+    """Iterate over the lines that tell people what a table holds."""
+    gaps = found.rows - found.complete
+    incomplete = f", {count(gaps, 'row')} with missing values" if gaps else ", no missing values"
+    yield f"{readable(name)}: {count(found.rows, 'row')}, {count(len(found.columns), 'column')}{incomplete}"
+    yield ""
+    yield from _columns(found)
+    yield from _findings(found)
+    yield from _command(found, command)
+
+
+def _columns(found: Profile) -> Iterator[str]:
+    """Iterate over a line for each column, or for those of a wide table that have something to look at."""
+    shown: Sequence[ColumnProfile] = found.columns
+    if len(shown) > SHOWN:
+        shown = [column for column in shown if column.findings or column.kind is not Kind.CONTINUOUS][:SHOWN]
+    if shown:
+        width = min(max(6, *(len(readable(column.name)) for column in shown)), _WIDTH)
+        yield f"{'column':<{width}}  {'kind':<10}  {'missing':>7}  values"
+        for column in shown:
+            yield f"{_cut(column.name, width):<{width}}  {column.kind:<10}  {column.missing:>7,}  {_values(column)}"
+    rest = len(found.columns) - len(shown)
+    if rest:
+        yield f"... and {count(rest, 'more column')} (--json shows all)"
+    yield ""
+
+
+def _cut(name: str, width: int) -> str:
+    shown = readable(name)
+    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+
+
+def _values(column: ColumnProfile) -> str:
+    if column.levels is not None:
+        if not column.levels:
+            return "none"
+        shown = sorted(column.levels, key=lambda level: -level[1]) if len(column.levels) > _LEVELS else column.levels
+        named = ", ".join(f"{_cut(level, 20)} ({n:,})" for level, n in shown[:_LEVELS])
+        return f"{count(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
+    if column.low is None or column.high is None:
+        return "none"
+    return f"{column.low:.6g} to {column.high:.6g} ({column.distinct:,} different)"
+
+
+def _findings(found: Profile) -> Iterator[str]:
+    """Iterate over what to look at; columns of which the same is to be said stand together."""
+    said: dict[Finding, list[str]] = {}
+    for column in found.columns:
+        for finding in column.findings:
+            shown = readable(column.name) + (f" ({column.missing:,})" if finding.what == GAPS else "")
+            said.setdefault(finding, []).append(shown)
+    if not said:
+        return
+    yield "To look at"
+    for finding, names in said.items():
+        advice = finding.advice if len(names) == 1 else finding.advice.replace("leave it out", "leave them out")
+        yield f"  {listing(names, _NAMED)}: {finding.what}; {advice}"
+    yield ""
+
+
+def _command(found: Profile, command: str | None) -> Iterator[str]:
+    if command is None or found.way is None:
+        yield "No part of this table can be learned from as it is."
+        return
+    kept = f" with {count(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
+    yield f"This would run{kept}"
+    yield f"  {command}"

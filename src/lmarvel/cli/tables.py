@@ -1,0 +1,200 @@
+"""Tables on the command line: the options that say what a table is, standard input, and refusals with a way out."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.faults import WayOut, joined
+from lmarvel.data.opening import Said, open_dataset
+from lmarvel.data.profile import Profile, profile
+from lmarvel.data.table import column_names
+from lmarvel.errors import DataError, LMarvelError, UnusableError
+
+STANDARD_INPUT = Path("-")
+_MOST_BYTES = 4 << 30  # of standard input
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What a user says of a table on the command line."""
+
+    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")] = None
+    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")] = None
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Columns whose values are levels without an order; text is by itself.")
+    ] = None
+    ordinal: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns whose values are levels in an order; of text: 'size=small<medium<large'."),
+    ] = None
+    missing: Annotated[
+        Literal["refuse", "drop", "em"] | None,
+        typer.Option(help="Missing values: refuse them, drop their rows, or find the moments by EM."),
+    ] = None
+    weights: Annotated[str | None, typer.Option(help="The column with a weight for each row.")] = None
+    cluster: Annotated[str | None, typer.Option(help="The column that tells which rows belong together.")] = None
+    separator: Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")] = None
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, . or , ; told by default.")] = None
+    numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
+        False
+    )
+
+    def dataset(self, path: Path) -> Dataset:
+        """Open a table with what was said of it."""
+        chosen, said = self._resolved(path)
+        return Dataset.of(
+            path,
+            **chosen,
+            categorical=said.categorical,
+            ordinal=said.ordinal,
+            missing=said.missing,
+            weights=said.weights,
+            cluster=said.cluster,
+            numeric_only=said.numeric_only,
+        )
+
+    def profile(self, path: Path) -> Profile:
+        """Look through a table, whatever it holds."""
+        chosen, said = self._resolved(path)
+        said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
+        roles = [name for name in (self.weights, self.cluster) if name is not None]
+        drop = [*chosen["drop"], *roles]
+        reading = open_dataset(path, None, chosen["columns"], drop, chosen["separator"], chosen["decimal"], said)
+        return profile(reading)
+
+    def _resolved(self, path: Path) -> tuple[dict[str, Any], Said]:
+        separator = None if self.separator is None else self.separator.replace("\\t", "\t")
+        lists = (self.columns, self.drop, self.categorical, self.ordinal)
+        known = column_names(path, separator) if any(lists) else []
+        columns = None if self.columns is None else _names(self.columns, known)
+        chosen = {"columns": columns, "drop": _names(self.drop or [], known), "separator": separator}
+        said = Said(
+            _names(self.categorical or [], known),
+            _orders(self.ordinal or [], known),
+            self.missing,
+            self.weights,
+            self.cluster,
+            self.numeric_only,
+        )
+        return chosen | {"decimal": self.decimal}, said
+
+    @contextmanager
+    def usable(self, path: Path) -> Iterator[None]:
+        """Turn the refusal of a table into one that names everything, with a command that would run."""
+        try:
+            yield
+        except UnusableError as error:
+            try:
+                found = self.profile(path)
+            except LMarvelError:
+                raise error from None
+            if not found.faults:
+                raise
+            raise DataError(refusal(found, error)) from None
+
+
+def refusal(found: Profile, error: UnusableError) -> str:
+    """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
+    gaps = [column.name for column in found.columns if column.missing]
+    said, ways = f"{joined(found.faults)}.", ""
+    if len(found.faults) == 1 and not gaps:
+        said = str(error).rstrip(".") + "."
+    if gaps:
+        left = f"--missing drop leaves {found.complete:,} of {found.rows:,} rows"
+        ways = f" Of missing values: {left}, --missing em finds the moments around them, --drop leaves columns out."
+    command = command_for(found.way, sys.argv[1:])
+    end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
+    return f"{said}{ways} {end}"
+
+
+def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
+    """Return a command with the options that a way out needs."""
+    if way is None:
+        return None
+    more: list[str] = []
+    if way.drop:
+        plain = not any("," in name for name in way.drop)
+        more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
+    more += ["--missing", way.missing] if way.missing else []
+    return shlex.join(["lmarvel", *arguments, *more])
+
+
+def _names(given: list[str], known: list[str]) -> list[str]:
+    """Split lists of names at commas, but not a name that holds one."""
+    return [
+        name
+        for item in given
+        for name in ([item] if item in known else (part.strip() for part in item.split(",")))
+        if name
+    ]
+
+
+def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:
+    """Return the orders of ordinal columns: name, or name=lowest<...<highest."""
+    found: dict[str, list[str] | None] = {}
+    for item in given:
+        name, _, order = item.partition("=")
+        if item not in known and order:
+            found[name.strip()] = [level.strip() for level in order.split("<")]
+        else:
+            found |= dict.fromkeys(_names([item], known))
+    return found
+
+
+def with_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a table in place of its argument ``table``."""
+    signature = inspect.signature(command, eval_str=True)
+    hints = inspect.get_annotations(TableOptions, eval_str=True)
+    options = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(TableOptions)
+    ]
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        parameters += options if parameter.name == "table" else [_keyword(parameter)]
+
+    def run(**given: Any) -> None:
+        table = TableOptions(**{field.name: given.pop(field.name) for field in fields(TableOptions)})
+        with _standard_input(given["data"]) as path:
+            command(table=table, **(given | {"data": path}))
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    return run
+
+
+def _keyword(parameter: inspect.Parameter) -> inspect.Parameter:
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return parameter
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+@contextmanager
+def _standard_input(path: Path) -> Iterator[Path]:
+    """Keep standard input, for which the path is -, in a file: rows may be read more than once."""
+    if path != STANDARD_INPUT:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="lmarvel-") as folder:
+        kept = Path(folder) / "standard input.csv"
+        size = 0
+        with kept.open("wb") as file:
+            while block := sys.stdin.buffer.read(1 << 20):
+                size += len(block)
+                if size > _MOST_BYTES:
+                    raise DataError(f"standard input has more than {_MOST_BYTES >> 30} GiB: write it to a file")
+                file.write(block)
+        yield kept
