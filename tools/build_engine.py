@@ -1,6 +1,6 @@
 """Build the engine beside its sources, for work on it, or with sanitizers into a copy, and then run its tests.
 
-    python tools/build_engine.py               # src/lmarvel/engine/_engine.*.so and _search.*.so
+    python tools/build_engine.py               # src/lmarvel/engine/_engine.*.so, _search.*.so and _tests.*.so
     python tools/build_engine.py --sanitize    # build/sanitize, and the tests of the engine there
 
 meson-python builds what is installed; this needs Cython and a C++ compiler only. The sanitizers (address, undefined
@@ -19,7 +19,11 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {"_engine": ("orient", "run", "search", "skeleton"), "_search": ()}  # and what each is linked with
+MODULES = {  # and what each is linked with
+    "_engine": ("gsquare", "orient", "run", "search", "skeleton", "tests"),
+    "_search": (),
+    "_tests": ("gsquare", "tests"),
+}
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
@@ -31,8 +35,8 @@ def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
     for module, parts in MODULES.items():
         generated = objects / f"{module}.cpp"
         written = engine / f"{module}.pyx"
-        if is_older(generated, [written]):
-            cython = [sys.executable, "-m", "cython", "-3", "--cplus", str(written), "-o", str(generated)]
+        if is_older(generated, [written, *engine.glob("*.pxi")]):
+            cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(engine), str(written), "-o", str(generated)]
             subprocess.run(cython, check=True)
         made = [
             compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))

@@ -1,0 +1,189 @@
+#include "tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace lmarvel {
+
+namespace {
+constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
+constexpr std::size_t TABLE = 1 << 17;             // counts up to here have their n log n in a table
+
+double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
+}  // namespace
+
+GSquare::GSquare(const Counts& counts) : counts_(counts) {
+    product_ = true;
+    every = counts.n > 50000 ? 15 : 255;
+    rate_ = counts.rows_a_cell;
+    rows_ = counts.rows;
+    for (Index v = 0; v < counts.p; ++v) size_.push_back(counts.levels[v]);
+    const std::size_t n = counts.weights == nullptr ? std::min(rows() + 1, TABLE) : 0;
+    for (std::size_t k = 0; k < n; ++k) nlogn_.push_back(n_log_n(static_cast<double>(k)));
+    there_.resize(static_cast<std::size_t>(counts.p));
+    for (Index v = 0; v < counts.p; ++v) {
+        if (!counts.gaps[v]) continue;
+        auto& bits = there_[static_cast<std::size_t>(v)];
+        bits.resize((rows() + 63) / 64);
+        for (std::size_t i = 0; i < rows(); ++i) {
+            if (codes(v)[i] != MISSING) bits[i / 64] |= std::uint64_t{1} << (i % 64);
+        }
+    }
+}
+
+bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
+    const double total = cost(x, y, given);
+    if (total * rate_ > rows_) return false;
+    std::vector<const std::uint64_t*> gaps;
+    const auto look = [&](Index v) {
+        if (counts_.gaps[v]) gaps.push_back(there_[static_cast<std::size_t>(v)].data());
+    };
+    look(x);
+    look(y);
+    for (Index v : given) look(v);
+    if (gaps.empty()) return true;
+    double left = 0.0;
+    for (std::size_t word = 0; word < (rows() + 63) / 64; ++word) {
+        std::uint64_t bits = ~std::uint64_t{0};
+        for (const std::uint64_t* there : gaps) bits &= there[word];
+        if (counts_.weights == nullptr) {
+            left += static_cast<double>(__builtin_popcountll(bits));
+        } else {
+            for (; bits; bits &= bits - 1) {
+                left += counts_.weights[64 * word + static_cast<std::size_t>(__builtin_ctzll(bits))];
+            }
+        }
+    }
+    return total * rate_ <= left;
+}
+
+void GSquare::start(Index x, Index y, std::size_t depth) {
+    ready_ = 0;
+    if (member_.size() < depth) {
+        member_.resize(depth);
+        gaps_.resize(depth);
+        prefix_.resize(depth);
+    }
+    if (x == x_ && y == y_) return;
+    x_ = x;
+    y_ = y;
+    xy_.resize(rows());
+    const std::uint16_t *a = codes(x), *b = codes(y);
+    const std::uint32_t k = levels(y);
+    for (std::size_t i = 0; i < rows(); ++i) xy_[i] = a[i] * k + b[i];
+    gaps_xy_ = counts_.gaps[x] || counts_.gaps[y];
+    if (!gaps_xy_) return;
+    for (std::size_t i = 0; i < rows(); ++i) if (a[i] == MISSING || b[i] == MISSING) xy_[i] = NONE;
+}
+
+void GSquare::push(std::size_t d, Index w) {
+    member_[d] = w;
+    ready_ = std::min(ready_, d);
+}
+
+// Work out the strata of all members but the last.
+void GSquare::stratify(std::size_t d) {
+    for (; ready_ + 1 < d; ++ready_) {
+        const Index w = member_[ready_];
+        const std::uint16_t* own = codes(w);
+        const std::uint32_t k = levels(w);
+        auto& now = prefix_[ready_];
+        now.resize(rows());
+        gaps_[ready_] = counts_.gaps[w] || (ready_ > 0 && gaps_[ready_ - 1]);
+        const std::uint32_t* before = ready_ > 0 ? prefix_[ready_ - 1].data() : nullptr;
+        if (before == nullptr) std::copy_n(own, rows(), now.begin());
+        else for (std::size_t i = 0; i < rows(); ++i) now[i] = before[i] * k + own[i];
+        if (!gaps_[ready_]) continue;
+        for (std::size_t i = 0; i < rows(); ++i) {
+            if (own[i] == MISSING || (before != nullptr && before[i] == NONE)) now[i] = NONE;
+        }
+    }
+}
+
+template <class Count>
+void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells) {
+    cells.assign(n_cells, Count{0});
+    stratify(d);
+    const std::size_t n = rows();
+    const std::uint32_t pair = levels(x_) * levels(y_);
+    const std::uint32_t* xy = xy_.data();
+    const double* weights = counts_.weights;
+    const auto add = [&](std::size_t i, std::uint32_t cell) {
+        if constexpr (std::is_same_v<Count, double>) cells[cell] += weights[i];
+        else ++cells[cell];
+    };
+    if (d == 0) {
+        if (!gaps_xy_) for (std::size_t i = 0; i < n; ++i) add(i, xy[i]);
+        else for (std::size_t i = 0; i < n; ++i) if (xy[i] != NONE) add(i, xy[i]);
+        return;
+    }
+    const Index w = member_[d - 1];
+    const std::uint16_t* own = codes(w);
+    const std::uint32_t k = levels(w);
+    const std::uint32_t* before = d > 1 ? prefix_[d - 2].data() : nullptr;
+    const bool gaps = gaps_xy_ || counts_.gaps[w] || (d > 1 && gaps_[d - 2]);
+    if (gaps) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t z = before == nullptr ? 0 : before[i];
+            if (xy[i] != NONE && own[i] != MISSING && z != NONE) add(i, (z * k + own[i]) * pair + xy[i]);
+        }
+    } else if (before == nullptr) {
+        for (std::size_t i = 0; i < n; ++i) add(i, own[i] * pair + xy[i]);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) add(i, (before[i] * k + own[i]) * pair + xy[i]);
+    }
+}
+
+template <class Count, class F>
+void GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f) {
+    const std::size_t a = levels(x_), b = levels(y_);
+    std::vector<Count> column(b);
+    double sum = 0.0;
+    df = 0;
+    for (std::size_t z = 0; z < strata; ++z) {
+        const Count* table = cells.data() + z * a * b;
+        std::fill(column.begin(), column.end(), Count{0});
+        Count total{0};
+        std::int64_t held_rows = 0, held_columns = 0;
+        double here = 0.0;
+        for (std::size_t i = 0; i < a; ++i) {
+            Count row{0};
+            for (std::size_t j = 0; j < b; ++j) {
+                const Count c = table[i * b + j];
+                row += c;
+                column[j] += c;
+                here += f(c);
+            }
+            here -= f(row);
+            held_rows += row > 0;
+            total += row;
+        }
+        if (!(total > 0)) continue;
+        for (std::size_t j = 0; j < b; ++j) {
+            here -= f(column[j]);
+            held_columns += column[j] > 0;
+        }
+        sum += here + f(total);
+        df += (held_rows - 1) * (held_columns - 1);
+    }
+    statistic = std::max(2.0 * sum, 0.0);
+}
+
+double GSquare::pvalue(std::size_t d, double) {
+    std::size_t strata = 1;
+    for (std::size_t i = 0; i < d; ++i) strata *= levels(member_[i]);
+    const std::size_t n_cells = strata * levels(x_) * levels(y_);
+    if (counts_.weights != nullptr) {
+        count(d, heavy_, n_cells);
+        judge(heavy_, strata, n_log_n);
+    } else {
+        count(d, cells_, n_cells);
+        const double* known = nlogn_.data();
+        const auto table = static_cast<std::int32_t>(nlogn_.size());
+        judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); });
+    }
+    return df == 0 ? 0.0 : chi_square_tail(statistic, df);  // nothing to compare: the set determines x or y
+}
+
+}  // namespace lmarvel
