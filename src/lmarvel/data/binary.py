@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.source import Batches, Source
+from lmarvel.data.levels import Wish
+from lmarvel.data.source import Rows, Source
 from lmarvel.errors import DataError
 
 BINARY = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather", ".ipc": "feather"}
@@ -38,12 +39,12 @@ def open_binary(path: Path, kind: str) -> Source:
         header = reader.answer()
     names: list[str] = header["names"]
 
-    def choose(columns: Sequence[int]) -> Batches:
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
         for i in columns:
             if not header["usable"][i]:
                 sort = header["types"][i]
                 raise DataError(f"column {names[i]!r} is of type {sort}, not numeric: drop it, or turn it into numbers")
-        return lambda rows: _batches(path, kind, [names[i] for i in columns], rows)
+        return Rows(lambda rows: _batches(path, kind, [names[i] for i in columns], rows))
 
     return Source(names, choose, in_memory=False)
 

@@ -3,68 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.kinds import Kind, kinds_of
+from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments
-from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
-from lmarvel.data.table import Table, chosen_columns, open_table, renamed
+from lmarvel.data.opening import Said, open_dataset, some_moments
+from lmarvel.data.reading import Reading
+from lmarvel.data.scan import Tick, Weights, batch_rows
+from lmarvel.data.table import Table, chosen_columns, open_source, table_of
+from lmarvel.data.view import Clusters, all_rows
 from lmarvel.errors import DataError
 
 
-class Codes(NamedTuple):
-    """A column as small whole numbers: ``levels[codes]`` are its values, and levels are in ascending order."""
-
-    codes: NDArray[Any]
-    levels: NDArray[np.float64]
-
-
 class Dataset:
-    """Named columns of numbers, whatever they come in, and what tests and scores need to know of them.
+    """Named columns, whatever they come in, and what tests and scores need to know of them.
 
     Make one with :meth:`Dataset.of`. It never changes, and it does nothing before it is asked: of a file only the
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, and
-    how many values are missing.
+    how many values are missing. A file of numbers is read in pieces; one with text, or with columns that are said to
+    have levels, is held in memory.
 
     Attributes
     ----------
     names : tuple of str
         The columns, in the order of the table.
-    weights : array or None
-        A weight for each row, none below zero, read-only.
 
     Examples
     --------
-    >>> data = Dataset.of({"dose": [1.0, 2.0, 4.0, 3.0], "ill": [0, 1, 1, 0]})
+    >>> data = Dataset.of({"dose": [1.0, 2.0, 4.0, 3.0], "ill": ["no", "yes", "yes", "no"]})
     >>> data
     Dataset of dose, ill
-    >>> data.n, data.moments.mean.tolist(), [str(kind) for kind in data.kinds]
-    (4, [2.5, 0.5], ['continuous', 'binary'])
+    >>> data.n, [str(kind) for kind in data.kinds], data.levels
+    (4, ['continuous', 'binary'], (None, ('no', 'yes')))
+    >>> data.codes().tolist()
+    [[-1, 0], [-1, 1], [-1, 1], [-1, 0]]
     >>> data.resample(seed=1).weights.tolist()
     [0, 1, 1, 2]
     """
 
-    __slots__ = ("_codes", "_given", "_scan", "_table", "names", "weights")
+    __slots__ = ("_given", "_reading", "names")
 
     names: tuple[str, ...]
-    weights: Weights | None
-    _table: Table | None
     _given: Moments | None  # in place of rows
-    _scan: Scan
-    _codes: dict[str, Codes]
+    _reading: Reading | None
 
-    def __init__(self, source: Table | Moments, weights: Weights | None = None) -> None:
-        table = source if isinstance(source, Table) else Table(source.names, _no_rows)
+    def __init__(self, source: Table | Reading | Moments) -> None:
+        reading = Reading(source) if isinstance(source, Table) else source if isinstance(source, Reading) else None
         fields: dict[str, object] = {
-            "names": source.names,
-            "weights": weights,
-            "_table": table if isinstance(source, Table) else None,
+            "names": source.names if not isinstance(source, Reading) else source.table.names,
             "_given": source if isinstance(source, Moments) else None,
-            "_scan": Scan(table, weights),
-            "_codes": {},
+            "_reading": reading,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -74,7 +65,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:8]) + ", ..." * (len(self.names) > 8)
-        return f"Dataset of {shown}" + (", weighted" if self.weights is not None else "")
+        weighted = self._reading is not None and self._reading.weights is not None
+        return f"Dataset of {shown}" + (", weighted" if weighted else "")
 
     @classmethod
     def of(
@@ -85,7 +77,13 @@ class Dataset:
         drop: Sequence[str] = (),
         separator: str | None = None,
         *,
+        categorical: Sequence[str] = (),
+        ordinal: Any = (),
+        missing: str | None = None,
         weights: Any = None,
+        cluster: Any = None,
+        decimal: str | None = None,
+        numeric_only: bool = False,
     ) -> Dataset:
         """Make a dataset of anything that is a table, and choose its columns.
 
@@ -101,25 +99,46 @@ class Dataset:
             The columns to use (all by default), and those to leave out.
         separator : str, optional
             The separator of a text file, by default told from its ending.
-        weights : array, optional
-            A weight for each row, none below zero; a row of weight zero is as if it was not there.
+        categorical : sequence of str
+            Columns whose values are levels without an order. Text is such a column by itself.
+        ordinal : sequence of str, or mapping from names to levels
+            Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
+            highest.
+        missing : {"refuse", "drop", "em"}
+            What becomes of gaps: refused by default; rows with one are dropped; or moments are found by EM.
+        weights : array or str, optional
+            A weight for each row, or the column with them; a row of weight zero is as if it was not there.
+        cluster : array or str, optional
+            Which rows belong together, or the column that tells: a bootstrap draws them together.
+        decimal : {".", ","}, optional
+            The decimal sign of a text file, by default told from its numbers.
+        numeric_only : bool
+            Leave out the columns that are not numbers.
 
         Examples
         --------
         >>> Dataset.of([[1, 2, 0], [2, 1, 1], [4, 4, 0]], names=["a", "b", "c"], drop=["b"])
         Dataset of a, c
+        >>> sizes = {"size": ["S", "L", "M", "L"], "price": [1.0, 3.5, 2.0, 4.0]}
+        >>> Dataset.of(sizes, ordinal={"size": ["S", "M", "L"]}).levels
+        (('S', 'M', 'L'), None)
         """
+        said = Said(categorical, ordinal, missing, weights, cluster, numeric_only)
+        if isinstance(data, Dataset) and names is None and columns is None and not (drop or said.anything):
+            return data
         if isinstance(data, Dataset):
-            if names is None and columns is None and not drop and weights is None:
-                return data
-            weights = data.weights if weights is None else weights
-            data = data._table or data._given
+            data = data._given if data._reading is None else data._reading
         if isinstance(data, Moments):
-            if weights is not None:
-                raise DataError("moments have no rows that weights could be given to: pass the table itself")
-            return cls(_some_moments(data, names, columns, drop))
-        table = open_table(data, names, columns, drop, separator)
-        return cls(table, None if weights is None else _checked_weights(weights))
+            if said.anything:
+                raise DataError(
+                    "there are no rows behind moments, so that weights, clusters, kinds and gaps mean nothing: pass the"
+                    " table itself"
+                )
+            return cls(some_moments(data, names, columns, drop))
+        if isinstance(data, Reading) or said.anything:
+            return cls(open_dataset(data, names, columns, drop, separator, decimal, said))
+        source = open_source(data, names, separator, decimal)
+        return cls(table_of(source, chosen_columns(source.names, columns, drop)))
 
     # --- what a pass tells ------------------------------------------------------------------------------
 
@@ -129,31 +148,64 @@ class Dataset:
         ``tick`` is called after each batch of rows. What it raises ends the reading, and is passed on: this is how
         a limit of time, or a user who gives up, is kept to.
         """
-        return self._given if self._given is not None else self._scan.moments(tick)
+        return self._given if self._given is not None else self._rows_behind().moments(tick)
 
     @property
     def moments(self) -> Moments:
-        """Number of rows, means and covariance; a table that no test can be run on is refused here."""
+        """Number of rows, means and covariance; a table that no test can be run on is refused here.
+
+        Where there are weights, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
+        levels counts by its codes, which says little unless they are in an order.
+        """
         return self.read()
 
     @property
     def n(self) -> int:
-        """The number of rows."""
-        return self._given.n if self._given is not None else self._scan.running().n
+        """The number of rows, without those that were dropped."""
+        return self._given.n if self._given is not None else self._rows_behind().running().n
+
+    @property
+    def effective_rows(self) -> float:
+        """The number of rows that tell as much: (sum w)² / sum w² with weights, times the share of observed pairs with EM.
+
+        Of a resample it is the number of rows drawn.
+        """
+        return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
     @property
     def missing(self) -> tuple[int, ...]:
         """How many values of each column are missing; those are NaN in :meth:`rows` and :meth:`batches`."""
         if self._given is not None:
             return (0,) * len(self.names)
-        return tuple(self._scan.running().missing.tolist())
+        return tuple(self._rows_behind().running().missing.tolist())
+
+    @property
+    def dropped(self) -> int:
+        """How many rows were dropped for a gap."""
+        return 0 if self._reading is None else self._reading.view().dropped
+
+    @property
+    def weights(self) -> Weights | None:
+        """A weight for each row, none below zero, read-only; None if all count the same."""
+        return None if self._reading is None else self._reading.row_weights()
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """Which rows belong together: the number of its cluster, from 0, for each row; None if there are none."""
+        return None if self._reading is None else self._reading.view().clusters
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """What each column measures; see :func:`lmarvel.data.kinds.kinds_of`."""
-        if self._given is not None:
-            return kinds_of(np.zeros(len(self.names), dtype=bool))
-        return kinds_of(self._scan.two_valued().told())
+        return (Kind.CONTINUOUS,) * len(self.names) if self._reading is None else self._reading.kinds()
+
+    @property
+    def levels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """The levels of each column in the order of their codes, None where it is continuous.
+
+        Nominal levels are sorted, numbers by value and text by code point; ordinal ones stand in their order.
+        """
+        return (None,) * len(self.names) if self._reading is None else self._reading.levels()
 
     @property
     def fingerprint(self) -> str:
@@ -161,110 +213,79 @@ class Dataset:
 
         It does not depend on what the table came in: an array and a file of the same numbers have the same.
         """
-        return self._given.fingerprint() if self._given is not None else self._scan.fingerprint()
+        return self._given.fingerprint() if self._given is not None else self._rows_behind().fingerprint()
 
     def summary(self) -> dict[str, Any]:
-        """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data."""
+        """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
+
+        A column with levels has their names too.
+        """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
         columns = [
             {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}"), "kind": kind.value}
-            for name, mean, sd, kind in zip(
-                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, strict=True
+            | ({} if levels is None else {"levels": list(levels)})
+            for name, mean, sd, kind, levels in zip(
+                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, strict=True
             )
         ]
-        return {"rows": moments.n, "fingerprint": self.fingerprint, "columns": columns}
+        return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns}
 
     # --- rows -------------------------------------------------------------------------------------------
 
     def batches(self, size: int | None = None) -> Iterator[NDArray[np.float64]]:
-        """Iterate over all rows again, ``size`` at a time, as float64; a file is read again."""
+        """Iterate over all rows again, ``size`` at a time, as float64; a file is read again.
+
+        A column of text, or of categories, comes as the codes of its levels.
+        """
         size = batch_rows(len(self.names)) if size is None else size
         if size < 1:
             raise DataError(f"a batch has at least 1 row, not {size}")
-        for batch in self._rows_behind().batches(size):
+        for batch in self._rows_behind().view().table.batches(size):
             shown = batch.view()
             shown.flags.writeable = False  # it may be the user's own array
             yield shown
 
     def rows(self) -> NDArray[np.float64]:
         """Return all rows at once, read-only, and without a copy if they are an array of float64."""
-        batches = list(self.batches(_ALL if self._rows_behind().in_memory else None))
-        whole = np.concatenate(batches or [np.empty((0, len(self.names)))]) if len(batches) != 1 else batches[0]
+        whole: NDArray[np.float64] = all_rows(self._rows_behind().view().table).view()
         whole.flags.writeable = False
         return whole
 
-    def codes(self, column: str) -> Codes:
-        """Return a column as small whole numbers, for tests on levels, and the levels in ascending order.
+    def values(self) -> NDArray[np.float64]:
+        """Return all rows with codes 0, 1, ... of levels in every column that is not continuous; NaN where missing.
+
+        Unlike :meth:`rows` this holds for numbers too: a column of 1 and 2 that is binary has codes 0 and 1.
 
         Examples
         --------
-        >>> codes, levels = Dataset.of({"a": [2.5, 1.0, 2.5], "b": [1, 2, 3]}).codes("a")
-        >>> codes.tolist(), levels.tolist()
-        ([1, 0, 1], [1.0, 2.5])
+        >>> Dataset.of({"a": [2.5, 1.0, 2.5, 0.1], "b": [1, 2, None, 2]}).values().tolist()
+        [[2.5, 0.0], [1.0, 1.0], [2.5, nan], [0.1, 1.0]]
         """
-        if column not in self.names:
-            raise DataError(f"there is no column {column!r}: the columns are {', '.join(self.names[:20])}")
-        if column not in self._codes:
-            at = self.names.index(column)
-            values = np.concatenate([np.empty(0), *(batch[:, at].copy() for batch in self.batches())])
-            missing = int(np.isnan(values).sum())
-            if missing:
-                raise DataError(f"missing values in {column!r} ({missing}): drop those rows, or impute them, first")
-            levels, inverse = np.unique(values, return_inverse=True)
-            codes = inverse.reshape(-1).astype(np.min_scalar_type(max(len(levels) - 1, 0)))
-            codes.flags.writeable = levels.flags.writeable = False
-            self._codes[column] = Codes(codes, levels)
-        return self._codes[column]
+        whole = self._rows_behind().values()
+        whole.flags.writeable = False
+        return whole
+
+    def codes(self) -> NDArray[np.int32]:
+        """Return the codes of levels as an array of rows and all columns, by columns in memory.
+
+        The code counts in :attr:`levels` of its column. It is -1 where a value is missing, and all over the columns
+        that are continuous.
+        """
+        whole = self._rows_behind().codes()
+        whole.flags.writeable = False
+        return whole
 
     def resample(self, seed: int) -> Dataset:
         """Draw n rows with replacement: the same table, with how often each row was drawn for a weight.
 
-        No row is copied, and the same seed draws the same rows. ``moments.n`` of the result is the number of rows
-        drawn, as a bootstrap wants it. Where the rows have weights, they are multiplied by the counts.
+        No row is copied, and the same seed draws the same rows. Where rows belong to clusters, as many clusters as
+        there are get drawn, each with all its rows. ``moments.n`` of the result is that of the table, as a bootstrap
+        wants it. Where the rows have weights, they are multiplied by the counts.
         """
-        table, n = self._rows_behind(), self.n
-        counts = np.bincount(np.random.default_rng(seed).integers(0, n, n), minlength=n)
-        drawn: Weights = counts if self.weights is None else counts * self.weights
-        drawn.flags.writeable = False
-        return Dataset(table, drawn)
+        return Dataset(self._rows_behind().resampled(seed))
 
-    def _rows_behind(self) -> Table:
-        if self._table is None:
+    def _rows_behind(self) -> Reading:
+        if self._reading is None:
             raise DataError("there are no rows behind moments: pass the table itself")
-        return self._table
-
-
-_ALL = 1 << 62
-
-
-def _no_rows(rows: int) -> Iterator[NDArray[np.float64]]:
-    raise DataError("there are no rows behind moments: pass the table itself")
-
-
-def _some_moments(
-    moments: Moments, names: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str]
-) -> Moments:
-    if names is None and columns is None and not drop:
-        return moments
-    found = list(moments.names) if names is None else renamed(moments.names, names)
-    at = chosen_columns(found, columns, drop)
-    covariance = moments.covariance[np.ix_(at, at)]
-    return Moments(tuple(found[i] for i in at), moments.n, moments.mean[at], covariance, moments.n_effective)
-
-
-def _checked_weights(given: Any) -> Weights:
-    """Return a read-only copy of weights that are numbers, not negative, and not all zero."""
-    try:
-        weights = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("weights must be numbers, one for each row") from None
-    if weights.ndim != 1:
-        raise DataError(f"weights must have one dimension, a number for each row, not {weights.ndim}")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(f"the weight of row {bad[0] + 1} is {weights[bad[0]]}: weights must not be negative or missing")
-    if not weights.any():
-        raise DataError("all weights are zero: no row is left")
-    weights.flags.writeable = False
-    return weights
+        return self._reading

@@ -17,14 +17,14 @@ from lmarvel.errors import DataError
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 
 
-def open_file(path: Path, separator: str | None) -> Source:
+def open_file(path: Path, separator: str | None, decimal: str | None = None) -> Source:
     """Open a file by its ending, or as text with the given separator; only its header is read."""
     _check_regular(path)
     suffix = path.suffixes[-2] if path.suffix.lower() == ".gz" and len(path.suffixes) > 1 else path.suffix
     if separator is None:
         separator = SEPARATORS.get(suffix.lower())
     if separator is not None:
-        return open_text(path, separator)
+        return open_text(path, separator, decimal)
     if path.suffix.lower() in BINARY:
         return open_binary(path, BINARY[path.suffix.lower()])
     raise DataError(

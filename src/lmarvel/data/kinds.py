@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lmarvel.data.levels import Levels
 
 
 class Kind(str, Enum):
@@ -30,23 +33,23 @@ class Kind(str, Enum):
         return self.value
 
 
-def kinds_of(two_valued: NDArray[np.bool_]) -> tuple[Kind, ...]:
+def kinds_of(two_valued: NDArray[np.bool_], levels: Sequence[Levels | None] | None = None) -> tuple[Kind, ...]:
     """Decide the kind of each column. This is the only place where that is done.
 
-    Columns are numbers here, so one of two values is binary and any other is continuous. How many values a column
-    of numbers may have before it is a measurement cannot be told from the numbers, so none of them is taken for levels:
-    a count from 0 to 5 is continuous until somebody says otherwise. Kinds come from types where there are types, in
-    this order:
+    Kinds come from types, and from what a user says:
 
-    1. what the user says of a column;
-    2. categories in an order (pandas' ordered categories, Polars' Enum) are ordinal;
-    3. categories without one, and text, are nominal;
-    4. truth values, and all columns of two values whatever their type, are binary;
-    5. numbers are continuous.
-
-    Rules 2 and 3 need columns that are not numbers, which are refused when they are read.
+    1. a column of two values is binary, whatever its type;
+    2. categories in an order (pandas' ordered categories, Polars' Enum, what a user calls ordinal) are ordinal;
+    3. categories without one, text, and what a user calls categorical, are nominal;
+    4. numbers are continuous. How many values a column of numbers may have before it is a measurement cannot be told
+       from the numbers, so none of them is taken for levels: a count from 0 to 5 is continuous until somebody says
+       otherwise.
     """
-    return tuple(Kind.BINARY if two else Kind.CONTINUOUS for two in two_valued.tolist())
+    kinds = [Kind.BINARY if two else Kind.CONTINUOUS for two in two_valued.tolist()]
+    for i, found in enumerate(levels or ()):
+        if found is not None and len(found.names) != 2:
+            kinds[i] = Kind.ORDINAL if found.ordered else Kind.NOMINAL
+    return tuple(kinds)
 
 
 class TwoValued:
@@ -82,6 +85,10 @@ class TwoValued:
     def told(self) -> NDArray[np.bool_]:
         """Return which columns have two values, no more and no less."""
         return np.asarray(self.still & (self._low < self._high))
+
+    def values(self, column: int) -> tuple[float, float]:
+        """Return the two values of a column that has two."""
+        return float(self._low[column]), float(self._high[column])
 
 
 _FEW = 64

@@ -5,14 +5,18 @@ A value is missing where it is NaN, None, pandas' NA, null in a frame, or masked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.source import Batches, Source
+from lmarvel.data.levels import Column, Levels, Mixture, Wish, as_levels, column_of
+from lmarvel.data.source import Rows, Source, rows_of
 from lmarvel.errors import DataError
+
+NOTHING = Wish()
+_TRUTH = Levels(("False", "True"))
 
 
 def open_array(data: Any, names: list[str] | None) -> Source:
@@ -25,9 +29,11 @@ def open_array(data: Any, names: list[str] | None) -> Source:
         raise DataError(f"an array of data has two dimensions, rows and columns, not {array.ndim}")
     width = array.shape[1]
     names = [f"X{i}" for i in range(width)] if names is None or len(names) != width else names
-    if array.dtype.kind not in "fiub":
-        array = _numeric(array, names)
-    return Source(names, lambda columns: _slices(array, columns), in_memory=True)
+    if array.dtype.kind == "c":
+        raise DataError("complex numbers cannot be used: split them into real columns")
+    if array.dtype.kind in "fiub":
+        return Source(names, lambda columns, wish: _slices(array, columns), in_memory=True)
+    return _open_columns(names, lambda i, text, lenient: _objects(array[:, i].tolist(), text, lenient))
 
 
 def open_mapping(data: Mapping[Any, Any]) -> Source:
@@ -36,8 +42,11 @@ def open_mapping(data: Mapping[Any, Any]) -> Source:
     lengths = {name: column.shape for name, column in columns.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise DataError(f"the columns of a mapping must be one-dimensional and equally long, not {lengths}")
-    stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
-    return open_array(stacked, [str(name) for name in data])
+    if all(column.dtype.kind in "fiub" for column in columns.values()):
+        stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
+        return open_array(stacked, list(columns))
+    listed = list(data.values())
+    return _open_columns(list(columns), lambda i, text, lenient: _any_column(listed[i], text, lenient))
 
 
 def _column(values: Any) -> NDArray[Any]:
@@ -48,7 +57,22 @@ def _column(values: Any) -> NDArray[Any]:
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.dtype.is_numeric():
         return np.asarray(series.cast(nw.Float64()).fill_null(float("nan")).to_numpy())
-    return _unmasked(values)
+    return np.array(list(values), dtype=object) if isinstance(series, nw.Series) else _unmasked(values)
+
+
+def _any_column(values: Any, text: bool, lenient: bool) -> Column:
+    """Return a column of a mapping, which may be a series of any make."""
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _of_series(series, text, lenient)
+    array = _unmasked(values)
+    if array.dtype.kind in "fiu":
+        return Column(array.astype(np.float64))
+    if isinstance(values, list | tuple):  # NumPy makes text of numbers that stand beside text
+        return _objects([None if value is np.ma.masked else value for value in values], text, lenient)
+    return _objects(array.tolist(), text, lenient)
 
 
 def _unmasked(values: Any) -> NDArray[Any]:
@@ -61,25 +85,33 @@ def _unmasked(values: Any) -> NDArray[Any]:
     return plain
 
 
-def _numeric(array: NDArray[Any], names: list[str]) -> NDArray[np.float64]:
-    if array.dtype.kind == "c":
+def _objects(values: list[Any], text: bool = False, lenient: bool = False) -> Column:
+    """Return a column of Python's own values: numbers if all are, truth values, or text."""
+    plain = [None if _is_missing(value) else value for value in values]
+    present = [value for value in plain if value is not None]
+    if any(isinstance(value, complex | np.complexfloating) for value in present):
         raise DataError("complex numbers cannot be used: split them into real columns")
-    result = np.empty(array.shape)
-    for (i, j), value in np.ndenumerate(array):
-        try:
-            result[i, j] = np.nan if _is_missing(value) else float(value)
-        except (TypeError, ValueError):
-            shown = str(value) if isinstance(value, str) else value
-            raise DataError(f"column {names[j]!r}, row {i + 1}: {shown!r} is not a number") from None
-    return result
+    if present and all(isinstance(value, bool | np.bool_) for value in present):
+        return _truth(np.array([np.nan if value is None else float(value) for value in plain]))
+    if not text and all(isinstance(value, int | float | np.number | np.bool_) for value in present):
+        return Column(np.array([np.nan if value is None else float(value) for value in plain], dtype=np.float64))
+    return column_of(plain, text, lenient)
+
+
+def _truth(numbers: NDArray[np.float64]) -> Column:
+    return as_levels("", Column(numbers, _TRUTH))
 
 
 def _is_missing(value: object) -> bool:
-    """Tell None, a masked value, and pandas' NA, which is known by its looks alone where pandas is not loaded."""
-    return value is None or value is np.ma.masked or (not isinstance(value, str | float | int) and str(value) == "<NA>")
+    """Tell None, NaN, a masked value, and pandas' NA, known by its looks alone where pandas is not loaded."""
+    if isinstance(value, str | int):
+        return False
+    if isinstance(value, float):
+        return value != value
+    return value is None or value is np.ma.masked or str(value) in ("<NA>", "NaT", "nan")
 
 
-def _slices(array: NDArray[Any], columns: Sequence[int]) -> Batches:
+def _slices(array: NDArray[Any], columns: Sequence[int]) -> Rows:
     chosen = list(columns)
     everything = chosen == list(range(array.shape[1]))
 
@@ -88,7 +120,27 @@ def _slices(array: NDArray[Any], columns: Sequence[int]) -> Batches:
             part = array[start : start + rows]
             yield (part if everything else part[:, chosen]).astype(np.float64, copy=False)
 
-    return batches
+    return Rows(batches)
+
+
+def _open_columns(names: list[str], column: Callable[[int, bool, bool], Column]) -> Source:
+    """Return a source whose columns are looked at one by one; all that hold something strange are named at once."""
+
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        found, strange = [], []
+        for i in columns:
+            try:
+                found.append(column(i, i in wish.text, wish.lenient))
+            except Mixture as mixed:
+                strange.append(f"column {names[i]!r}, row {mixed.row + 1}: {mixed.value!r} is not a number")
+        if strange:
+            raise DataError(f"{'; '.join(strange[:20])}. {MIXED}")
+        return rows_of(found)
+
+    return Source(names, choose, in_memory=True)
+
+
+MIXED = "Mend the value, leave the column out, or name it in categorical if its values are levels"
 
 
 # --- frames -----------------------------------------------------------------------------------------------
@@ -106,38 +158,55 @@ def open_frame(data: Any) -> Source:
             f" one collected), a mapping of columns, or a path ({error})"
         ) from None
     names = [str(name) for name in frame.columns]
-
-    def choose(columns: Sequence[int]) -> Batches:
-        kept = [_numbers(frame[:, i], names[i]) for i in columns]
-
-        def batches(rows: int) -> Iterator[NDArray[np.float64]]:
-            for start in range(0, len(frame), rows):
-                yield np.column_stack([column[start : start + rows] for column in kept])
-
-        return batches
-
-    return Source(names, choose, in_memory=True)
+    return _open_columns(names, lambda i, text, lenient: _named_series(frame[:, i], names[i], text, lenient))
 
 
-def _numbers(series: Any, name: str) -> NDArray[np.float64]:
-    """Return a column as float64 with NaN where a value is missing; refuse what is not numbers."""
+def _named_series(series: Any, name: str, text: bool, lenient: bool) -> Column:
+    try:
+        return _of_series(series, text, lenient)
+    except TypeError:
+        raise DataError(
+            f"column {name!r} is of type {series.dtype}: leave it out, or turn it into numbers or text"
+        ) from None
+
+
+def _of_series(series: Any, text: bool, lenient: bool) -> Column:
+    """Return a column of a frame by its type; one that can be neither numbers nor levels is a TypeError."""
     import narwhals as nw
 
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return np.asarray(series.cast(nw.Float64()).fill_null(float("nan")).to_numpy(), dtype=np.float64)
-    values = [_number(value, name, row) for row, value in enumerate(series.to_list(), start=1)]
-    if series.dtype not in (nw.Object, nw.Unknown):
-        raise DataError(
-            f"column {name!r} is of type {series.dtype}, not numeric: turn it into numbers, or leave it out"
-        )
-    return np.array(values)
+    sort = series.dtype
+    if sort == nw.Boolean:
+        return _truth(_floats(series))
+    if sort.is_numeric():
+        return Column(_floats(series))
+    if sort in (nw.Categorical, nw.Enum):
+        return _categories(series)
+    if sort in (nw.Object, nw.Unknown):
+        return _objects(series.to_list(), text, lenient)
+    if sort == nw.String:
+        return column_of(series.to_list(), text, lenient)
+    raise TypeError(sort)
 
 
-def _number(value: Any, name: str, row: int) -> float:
-    if _is_missing(value):
-        return float("nan")
-    if isinstance(value, int | float | np.number | np.bool_):
-        return float(value)
-    raise DataError(
-        f"column {name!r}, row {row}: {value!r} is not a number. Leave the column out, or turn it into numbers"
-    )
+def _floats(series: Any) -> NDArray[np.float64]:
+    import narwhals as nw
+
+    return np.asarray(series.cast(nw.Float64()).fill_null(float("nan")).to_numpy(), dtype=np.float64)
+
+
+def _categories(series: Any) -> Column:
+    """Return categories as codes: in their own order where it means something, else as text."""
+    import narwhals as nw
+
+    plain = [None if _is_missing(value) else str(value) for value in series.to_list()]
+    column = column_of(plain, text=True)
+    ordered = series.dtype == nw.Enum or _is_ordered(series.to_native())
+    return as_levels("", column, [str(level) for level in series.cat.get_categories().to_list()]) if ordered else column
+
+
+def _is_ordered(native: Any) -> bool:
+    """Whether pandas or PyArrow say that categories are in an order; Polars has a type of its own for those."""
+    kind = str(type(native).__module__).split(".")[0]
+    if kind == "pandas":
+        return bool(native.dtype.ordered)
+    return kind == "pyarrow" and bool(native.type.ordered)

@@ -35,7 +35,7 @@ class Scan:
     """
 
     def __init__(self, table: Table, weights: Weights | None) -> None:
-        self._table, self._weights = table, weights
+        self.table, self._weights = table, weights
         self._done: tuple[Running, TwoValued | None] | None = None
         self._moments: Moments | None = None
         self._fingerprint: str | None = None
@@ -57,7 +57,7 @@ class Scan:
         """Return which columns have two values."""
         running, told = self.done()
         if told is None:
-            told = TwoValued(len(self._table.names))
+            told = TwoValued(len(self.table.names))
             for batch in self._rows():
                 told.add(batch)
             self._done = running, told
@@ -69,7 +69,7 @@ class Scan:
             try:
                 self._done = self._pass(tick)
             except MemoryError:
-                p = len(self._table.names)
+                p = len(self.table.names)
                 raise DataError(
                     f"the covariance of {p} columns needs {8 * p * p / 2**30:.1f} GiB, more memory than there is:"
                     " choose fewer columns"
@@ -77,8 +77,8 @@ class Scan:
         return self._done
 
     def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued | None]:
-        again = self._table.in_memory  # then a second look costs little, and may never be needed
-        running, two_valued = Running(self._table.names), None if again else TwoValued(len(self._table.names))
+        again = self.table.in_memory  # then a second look costs little, and may never be needed
+        running, two_valued = Running(self.table.names), None if again else TwoValued(len(self.table.names))
         digest = None if again else self._new_digest()
         kept: list[NDArray[np.float64]] = []
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
@@ -99,13 +99,13 @@ class Scan:
         return running, two_valued
 
     def _rows(self) -> Iterable[NDArray[np.float64]]:
-        return self._table.batches(batch_rows(len(self._table.names))) if self._kept is None else self._kept
+        return self.table.batches(batch_rows(len(self.table.names))) if self._kept is None else self._kept
 
     def _batches(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
         """Iterate over batches with their weights, which are put below 1 so that their squares stay in range."""
         start = 0
         scale = 1.0 if self._weights is None else float(self._weights.max(initial=0)) or 1.0
-        for batch in self._table.batches(batch_rows(len(self._table.names))):
+        for batch in self.table.batches(batch_rows(len(self.table.names))):
             if self._weights is None:
                 yield batch, None
                 continue
@@ -115,7 +115,7 @@ class Scan:
 
     def fingerprint(self) -> str:
         """Return a digest of names, weights and values, 16 hexadecimal digits."""
-        if not self._table.in_memory:
+        if not self.table.in_memory:
             self.done()
         if self._fingerprint is None:
             digest = self._new_digest()
@@ -125,7 +125,9 @@ class Scan:
         return self._fingerprint
 
     def _new_digest(self) -> hashlib.blake2b:
-        digest = hashlib.blake2b(json.dumps(self._table.names).encode(), digest_size=8)
+        digest = hashlib.blake2b(json.dumps(self.table.names).encode(), digest_size=8)
+        if self.table.levels is not None:
+            digest.update(json.dumps(self.table.levels).encode())
         if self._weights is not None:
             digest.update(b"weights" + _bytes(self._weights))
         return digest

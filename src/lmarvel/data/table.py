@@ -1,4 +1,4 @@
-"""A table: named numeric columns that come in batches of rows, whatever they were made of.
+"""A table: named columns that come in batches of rows as float64, whatever they were made of.
 
 Arrays, lists, mappings of columns, pandas, Polars and PyArrow frames (through narwhals), and files by path.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.files import open_file
+from lmarvel.data.levels import Levels, Wish
 from lmarvel.data.memory import open_array, open_frame, open_mapping
-from lmarvel.data.source import Batches, Source
+from lmarvel.data.names import check_known, listing
+from lmarvel.data.source import Batches, Rows, Source
 from lmarvel.errors import DataError
 
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
+_AS_IT_IS = Wish()
 
 
 @dataclass(frozen=True)
 class Table:
     """Named columns, and a function from a number of rows to batches of that many, as float64.
+
+    Columns with ``levels`` come as codes of them. A file that is read in pieces may turn out to hold text, which is
+    :class:`NotNumbers`; ``loaded`` reads it into memory.
 
     Examples
     --------
@@ -37,11 +43,30 @@ class Table:
     names: tuple[str, ...]
     batches: Batches
     in_memory: bool = True
+    levels: tuple[Levels | None, ...] | None = None
+    load: Callable[[], Rows] | None = None
+
+    def loaded(self) -> Table:
+        """Return the same table in memory, with the levels of its columns; one that is there is itself."""
+        if self.load is None:
+            return self
+        return Table.of(self.names, self.load(), in_memory=True)
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], rows: Rows, in_memory: bool) -> Table:
+        """Return a table of rows that come in pieces of any size."""
+        return cls(names, _rechunk(rows.batches), in_memory, rows.levels, rows.load)
+
+    def take(self, at: Sequence[int]) -> Table:
+        """Return the columns at these positions."""
+        levels = None if self.levels is None else tuple(self.levels[i] for i in at)
+        load = None if self.load is None else lambda: _some_rows(self.loaded(), at)
+        return Table(tuple(self.names[i] for i in at), _some(self, at), self.in_memory, levels, load)
 
 
 def column_names(data: Any, separator: str | None = None) -> list[str]:
     """Return the names of all columns of a table, as they stand there."""
-    return _source_of(data, None, separator).names
+    return _source_of(data, None, separator, None).names
 
 
 def open_table(
@@ -65,12 +90,21 @@ def open_table(
     separator : str, optional
         The separator of a text file, by default told from its ending.
     """
-    source = _source_of(data, names, separator)
-    found = source.names if names is None else renamed(source.names, names)
-    if not found:
+    source = open_source(data, names, separator)
+    return table_of(source, chosen_columns(source.names, columns, drop))
+
+
+def open_source(data: Any, names: Sequence[str] | None, separator: str | None, decimal: str | None = None) -> Source:
+    """Open anything that is a table, with all its columns under the names that they are to have."""
+    source = _source_of(data, names, separator, decimal)
+    if not source.names:
         raise DataError("the table has no columns")
-    wanted = chosen_columns(found, columns, drop)
-    return Table(tuple(found[i] for i in wanted), _rechunk(source.choose(wanted)), source.in_memory)
+    return source if names is None else replace(source, names=renamed(source.names, names))
+
+
+def table_of(source: Source, wanted: Sequence[int], wish: Wish = _AS_IT_IS) -> Table:
+    """Return chosen columns of a source."""
+    return Table.of(tuple(source.names[i] for i in wanted), source.choose(wanted, wish), source.in_memory)
 
 
 def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
@@ -79,9 +113,7 @@ def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Se
     if columns is None and not drop and 2 <= len(known) == len(found) <= MOST_COLUMNS and all(map(str.strip, found)):
         return list(range(len(found)))
     for role, given in (("columns", columns or ()), ("drop", drop)):
-        for name in given:
-            if name not in known:
-                raise DataError(f"{role} names {name!r}, but the table has no such column: {_listing(found)}")
+        check_known(role, given, found)
     keep = set(found if columns is None else columns) - set(drop)
     wanted = [i for i, name in enumerate(found) if name in keep]
     if len(wanted) < 2:
@@ -97,7 +129,7 @@ def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Se
             )
     twice = sorted(name for name, count in Counter(found[i] for i in wanted).items() if count > 1)
     if twice:
-        raise DataError(f"duplicate column name {_listing([repr(name) for name in twice])}: names must differ")
+        raise DataError(f"duplicate column name {listing([repr(name) for name in twice])}: names must differ")
     return wanted
 
 
@@ -109,10 +141,6 @@ def renamed(found: Sequence[str], names: Sequence[str]) -> list[str]:
         given = "1 name" if len(names) == 1 else f"{len(names)} names"
         raise DataError(f"{given} for {len(found)} column{'s' * (len(found) != 1)}")
     return list(names)
-
-
-def _listing(names: Sequence[str], most: int = 20) -> str:
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def _one_column_hint(name: str) -> str:
@@ -142,18 +170,23 @@ def _rechunk(batches: Batches) -> Batches:
     return exact
 
 
-def _source_of(data: Any, names: Sequence[str] | None, separator: str | None) -> Source:
+def _source_of(data: Any, names: Sequence[str] | None, separator: str | None, decimal: str | None) -> Source:
     if separator is not None and not _is_separator(separator):
         raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
     if isinstance(data, Table):
-        return Source(list(data.names), lambda columns: _some(data, columns), data.in_memory)
+        return Source(list(data.names), lambda columns, wish: _some_rows(data, columns), data.in_memory)
     if isinstance(data, str | os.PathLike):
-        return open_file(Path(data), separator)
+        return open_file(Path(data), separator, decimal)
     if isinstance(data, Mapping):
         return open_mapping(data)
     if isinstance(data, np.ndarray | list | tuple):
         return open_array(data, None if names is None else list(names))
     return open_frame(data)
+
+
+def _some_rows(table: Table, columns: Sequence[int]) -> Rows:
+    some = table.take(columns)
+    return Rows(some.batches, some.levels, some.load)
 
 
 def _some(table: Table, columns: Sequence[int]) -> Batches:

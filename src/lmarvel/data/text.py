@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.source import Batches, Source
+from lmarvel.data.source import Batches, Rows, Source
 from lmarvel.errors import DataError
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".")
@@ -30,6 +30,10 @@ LONGEST_ROW = 64 << 20  # bytes; a row of 100,000 columns has 2 million
 WIDEST = 1_000_000  # columns in a header, chosen or not
 UNPACKED = 1 << 30  # bytes; beyond this, text that shrank more than RATIO times is taken for a trap
 RATIO = 200  # numbers shrink by 2 to 20 times, the worst trap by 1000
+
+
+class NotNumbers(DataError):
+    """A file that is read in pieces as numbers holds something else: it has to be read into memory, with levels."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class _TextFile:
     start: int  # bytes before the first row, unpacked
 
 
-def open_text(path: Path, separator: str) -> Source:
+def open_text(path: Path, separator: str, decimal: str | None = None) -> Source:
     """Read the header of a text file."""
     first = next(_rows(path, separator), None)
     if first is None:
@@ -51,7 +55,7 @@ def open_text(path: Path, separator: str) -> Source:
     if len(names) > WIDEST:
         raise DataError(f"the header of {path} has {len(names)} columns: at most {WIDEST} are read")
     file = _TextFile(path, separator, names, start)
-    return Source(names, lambda columns: _batches_of(file, columns), in_memory=False)
+    return Source(names, lambda columns, wish: Rows(_batches_of(file, columns)), in_memory=False)
 
 
 # --- bytes ------------------------------------------------------------------------------------------------

@@ -1,0 +1,209 @@
+"""Tables opened with what a user says of them: kinds, gaps, weights, clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.levels import Wish
+from lmarvel.data.moments import Moments
+from lmarvel.data.names import check_known
+from lmarvel.data.reading import Reading
+from lmarvel.data.scan import Weights
+from lmarvel.data.source import Source
+from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
+from lmarvel.data.view import Asked, Clusters, all_rows
+from lmarvel.errors import DataError
+
+
+class Said(NamedTuple):
+    """What a user says of a table beside its columns; see :meth:`lmarvel.Dataset.of`."""
+
+    categorical: Any = ()
+    ordinal: Any = ()
+    missing: str | None = None
+    weights: Any = None
+    cluster: Any = None
+    numeric_only: bool = False
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything was said."""
+        return bool(
+            len(self.categorical)
+            or len(self.ordinal)
+            or self.missing is not None
+            or self.weights is not None
+            or self.cluster is not None
+            or self.numeric_only
+        )
+
+
+def open_dataset(
+    data: Any,
+    names: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    separator: str | None,
+    decimal: str | None,
+    said: Said,
+) -> Reading:
+    """Open a table, choose its columns, and check what was said against them.
+
+    Of a table that something was said of before, that stands unless it is said anew.
+    """
+    before = data if isinstance(data, Reading) else None
+    source = open_source(data if before is None else before.table, names, separator, decimal)
+    wanted = _variables(source.names, columns, drop, said)
+    categorical, ordinal, missing = _merged(before, source.names, said)
+    kept = [source.names[i] for i in wanted]
+    asked = Asked.of(
+        kept, [c for c in categorical if before is None or c in kept], _of_these(ordinal, kept, before), missing
+    )
+    wish = Wish(frozenset(i for i in wanted if source.names[i] in {*asked.categorical, *asked.ordinal}))
+    table = _numbers_only(table_of(source, wanted, wish._replace(lenient=True))) if said.numeric_only else None
+    weights = _weights(source, said.weights) if said.weights is not None or before is None else before.weights
+    clusters = _clusters(source, said.cluster) if said.cluster is not None or before is None else before.clusters
+    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters)
+
+
+def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[Any, Any, str]:
+    """Return what is said now, and where nothing is, what was said before, of columns that may have new names."""
+    if before is None:
+        return said.categorical, said.ordinal, said.missing or "refuse"
+    now = dict(zip(before.table.names, names, strict=True))
+    old = before.asked
+    categorical = said.categorical or [now[name] for name in old.categorical]
+    ordinal = said.ordinal or {now[name]: order for name, order in old.ordinal.items()}
+    return categorical, ordinal, said.missing or old.missing
+
+
+def _of_these(ordinal: Any, kept: Sequence[str], before: Reading | None) -> Any:
+    if before is None or not isinstance(ordinal, Mapping):
+        return ordinal
+    return {name: order for name, order in ordinal.items() if name in kept}
+
+
+def _variables(names: list[str], columns: Sequence[str] | None, drop: Sequence[str], said: Said) -> list[int]:
+    """Return the columns to learn from: not those that hold weights or clusters."""
+    roles = {"weights": said.weights, "cluster": said.cluster}
+    named = {role: given for role, given in roles.items() if isinstance(given, str)}
+    for role, given in named.items():
+        check_known(role, [given], names)
+    return chosen_columns(names, columns, [*drop, *named.values()])
+
+
+def _numbers_only(table: Table) -> Table:
+    """Return the columns of a table that are numbers."""
+    table = table.loaded()
+    if table.levels is None:
+        return table
+    at = [i for i, levels in enumerate(table.levels) if levels is None]
+    if len(at) < 2:
+        raise DataError(
+            f"{len(at)} of {len(table.names)} columns {'is' if len(at) == 1 else 'are'} numbers, and at least 2 are"
+            " needed to find edges between: without numeric_only text has levels"
+        )
+    return table.take(at)
+
+
+# --- weights and clusters ---------------------------------------------------------------------------------
+
+
+def _weights(source: Source, given: Any) -> Weights | Callable[[], Weights] | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return checked_weights(given)
+    at = source.names.index(given)
+
+    def read() -> Weights:
+        table = Table.of((given,), source.choose([at], Wish()), source.in_memory)
+        values, levels = _whole(table)
+        if levels is not None:
+            raise DataError(f"the column of weights {given!r} holds text: weights are numbers")
+        return _positive(given, values)
+
+    return read
+
+
+def _positive(column: str, values: NDArray[np.float64]) -> Weights:
+    """Refuse a column of weights with a gap, or with a weight that is not above zero."""
+    if values.size and not values.any():
+        raise DataError(f"all weights in {column!r} are zero: no row is left")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if bad.size:
+        value, more = values[bad[0]], f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        what = "is missing" if np.isnan(value) else f"is {value:g}"
+        raise DataError(
+            f"the weight of row {bad[0] + 1} in {column!r} {what}{more}: weights are numbers above zero; leave such rows"
+            " out of the table, or take another column"
+        )
+    return checked_weights(values)
+
+
+def checked_weights(given: Any) -> Weights:
+    """Return a read-only copy of weights that are numbers, not negative, and not all zero."""
+    try:
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("weights must be numbers, one for each row") from None
+    if weights.ndim != 1:
+        raise DataError(f"weights must have one dimension, a number for each row, not {weights.ndim}")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise DataError(f"the weight of row {bad[0] + 1} is {weights[bad[0]]}: weights must not be negative or missing")
+    if not weights.any():
+        raise DataError("all weights are zero: no row is left")
+    weights.flags.writeable = False
+    return weights
+
+
+def _clusters(source: Source, given: Any) -> Callable[[], Clusters] | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return lambda: _numbered("cluster", np.asarray(given, dtype=np.float64))
+    at = source.names.index(given)
+
+    def read() -> Clusters:
+        table = Table.of((given,), source.choose([at], Wish(lenient=True)), source.in_memory)
+        return _numbered(given, _whole(table)[0])
+
+    return read
+
+
+def _numbered(column: str, values: NDArray[np.float64]) -> Clusters:
+    gaps = np.flatnonzero(np.isnan(values))
+    if gaps.size:
+        raise DataError(
+            f"the cluster column {column!r} has {gaps.size} missing value{'s' * (gaps.size > 1)}, the first in row"
+            f" {gaps[0] + 1}: each row has to belong to a cluster; give those rows one of their own, or leave them out"
+        )
+    distinct, which = np.unique(values, return_inverse=True)
+    if len(distinct) < 2:
+        raise DataError(f"the cluster column {column!r} has 1 cluster: at least 2 are needed to draw from")
+    numbers = which.reshape(-1).astype(np.int64)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _whole(table: Table) -> tuple[NDArray[np.float64], object]:
+    """Return the one column of a table, and its levels; text in a file of numbers is read as such."""
+    table = table.loaded()
+    return all_rows(table)[:, 0], table.levels
+
+
+def some_moments(
+    moments: Moments, names: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str]
+) -> Moments:
+    """Return the moments of chosen columns."""
+    if names is None and columns is None and not drop:
+        return moments
+    found = list(moments.names) if names is None else renamed(moments.names, names)
+    at = chosen_columns(found, columns, drop)
+    covariance = moments.covariance[np.ix_(at, at)]
+    return Moments(tuple(found[i] for i in at), moments.n, moments.mean[at], covariance, moments.n_effective)

@@ -1,0 +1,176 @@
+"""What is read of a table, when it is asked for, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.kinds import Kind, kinds_of
+from lmarvel.data.levels import written
+from lmarvel.data.moments import Moments
+from lmarvel.data.refusal import check_levels
+from lmarvel.data.running import Running
+from lmarvel.data.scan import Scan, Tick, Weights
+from lmarvel.data.table import Table
+from lmarvel.data.text import NotNumbers
+from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
+
+
+class Reading:
+    """A table with what a user says of it, and what passes over its rows told.
+
+    ``drawn`` is the number of rows that a resample stands for: its weights say how often each row was drawn.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        asked: Asked | None = None,
+        weights: Weights | Callable[[], Weights] | None = None,
+        clusters: Clusters | Callable[[], Clusters] | None = None,
+        drawn: float | None = None,
+    ) -> None:
+        self.table, self.asked, self.weights, self.clusters = table, asked or Asked(), weights, clusters
+        self.drawn = drawn
+        self._view: View | None = None
+        self._scan: Scan | None = None
+        self._moments: Moments | None = None
+        self._effective: float | None = None
+        self._kinds: tuple[Kind, ...] | None = None
+        self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+
+    # --- passes -----------------------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """Return the rows to work on; a file is read if it might turn out to hold text."""
+        if self._view is None:
+            if self.scan().table.load is not None:
+                self.running()
+        assert self._view is not None
+        return self._view
+
+    def scan(self) -> Scan:
+        """Return the pass over the rows, made or not."""
+        if self._scan is None:
+            self._view = view_of(self.table, self.asked, self.weights, self.clusters)
+            self._scan = Scan(self._view.table, self._view.weights)
+        return self._scan
+
+    def running(self, tick: Tick | None = None) -> Running:
+        """Make the pass; a file that turns out to hold text is read into memory, where its columns have levels."""
+        try:
+            return self.scan().running(tick)
+        except NotNumbers:
+            self.table, self._scan = self.table.loaded(), None
+            return self.scan().running(tick)
+
+    def moments(self, tick: Tick | None = None) -> Moments:
+        """Return the moments that tests and scores are to use; a table that none can be run on is refused."""
+        if self._moments is None:
+            running = self.running(tick)
+            check_levels(self.view().table)
+            if self.asked.missing == "em" and running.missing.any():
+                self._moments = self._filled(running)
+            else:
+                self._moments = self.scan().moments()
+                if self.drawn is not None or self.view().weights is not None:
+                    self._moments = replace(self._moments, n=round(self.effective()))
+        return self._moments
+
+    def _filled(self, running: Running) -> Moments:
+        """Return the moments by EM, and how many rows without gaps tell as much."""
+        view = self.view()
+        rows, effective = all_rows(view.table), self.effective()
+        mean, covariance = em_moments(rows, view.table.names, view.weights)
+        return Moments(view.table.names, max(round(effective), 1), mean, covariance, effective)
+
+    def effective(self) -> float:
+        """Return the number of rows that tell as much: with equal weights, and without gaps if they are filled."""
+        if self._effective is None:
+            running = self.running()
+            found = float(running.n)
+            if self.drawn is not None:
+                found = self.drawn
+            elif self.view().weights is not None and running.squares:
+                found = self._kish()
+            if self.asked.missing == "em" and running.missing.any():
+                found *= observed_pairs(all_rows(self.view().table))
+            self._effective = found
+        return self._effective
+
+    def row_weights(self) -> Weights | None:
+        """Return the weights of the rows, without a pass where none is needed."""
+        if self.weights is None or (not callable(self.weights) and self.asked.missing != "drop"):
+            return None if self.weights is None else self.weights
+        return self.view().weights
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, levels, weights and values."""
+        if self.scan().table.load is not None:
+            self.running()
+        return self.scan().fingerprint()
+
+    def resampled(self, seed: int) -> Reading:
+        """Return the same rows, with how often each was drawn for a weight."""
+        n, view, generator = self.running().n, self.view(), np.random.default_rng(seed)
+        if view.clusters is None:
+            counts = np.bincount(generator.integers(0, n, n), minlength=n)
+        else:
+            groups = int(view.clusters.max()) + 1
+            counts = np.bincount(generator.integers(0, groups, groups), minlength=groups)[view.clusters]
+        drawn: Weights = counts if view.weights is None else counts * view.weights
+        drawn.flags.writeable = False
+        effective = float(n) if view.weights is None else self._kish()
+        asked = Asked(missing="em" if self.asked.missing == "em" else "refuse")
+        return Reading(view.table, asked, drawn, view.clusters, effective)
+
+    def _kish(self) -> float:
+        running = self.running()
+        return float(running.total) ** 2 / running.squares
+
+    # --- what columns are -------------------------------------------------------------------------------
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """Return what each column measures."""
+        if self._kinds is None:
+            self.running()
+            self._kinds = kinds_of(self.scan().two_valued().told(), self.view().table.levels)
+        return self._kinds
+
+    def levels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Return the levels of each column that is not continuous."""
+        if self._levels is None:
+            named, two = self.view().table.levels, self.scan().two_valued()
+            found: list[tuple[str, ...] | None] = []
+            for i, kind in enumerate(self.kinds()):
+                known = None if named is None else named[i]
+                if known is not None:
+                    found.append(known.names)
+                else:
+                    found.append(None if kind is Kind.CONTINUOUS else tuple(map(written, two.values(i))))
+            self._levels = tuple(found)
+        return self._levels
+
+    def values(self) -> NDArray[np.float64]:
+        """Return all rows, with codes in place of the values of every column that is not continuous."""
+        table, two = self.view().table, self.scan().two_valued()
+        rows: NDArray[np.float64] = all_rows(table).copy()
+        for i, kind in enumerate(self.kinds()):
+            if kind is not Kind.CONTINUOUS and (table.levels is None or table.levels[i] is None):
+                low, high = two.values(i)
+                rows[:, i] = np.where(np.isnan(rows[:, i]), np.nan, rows[:, i] == high)
+        return rows
+
+    def codes(self) -> NDArray[np.int32]:
+        """Return the codes of all columns that are not continuous; -1 where a value is missing."""
+        p = len(self.table.names)
+        codes = np.full((self.running().n, p), -1, dtype=np.int32, order="F")
+        values = self.values()
+        for i, kind in enumerate(self.kinds()):
+            if kind is not Kind.CONTINUOUS:
+                codes[:, i] = np.where(np.isnan(values[:, i]), -1, values[:, i])
+        return codes

@@ -1,0 +1,171 @@
+"""From a table as it was opened and what a user says of it to the rows that are worked on.
+
+What is said: which columns are categories, and which of them are in an order; what becomes of rows with gaps; which
+weights the rows have, and which of them belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.levels import Column, as_levels, number, written
+from lmarvel.data.names import check_known
+from lmarvel.data.scan import Weights, batch_rows
+from lmarvel.data.source import Rows, rows_of
+from lmarvel.data.table import Table
+from lmarvel.errors import DataError, ParameterError
+
+MISSING = ("refuse", "drop", "em")
+MOST_BYTES = 8 << 30  # of a table with levels, which is held in memory as float64
+
+Ordinal = Mapping[str, Sequence[str] | None]
+Clusters = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user says of columns and gaps."""
+
+    categorical: tuple[str, ...] = ()
+    ordinal: Ordinal = field(default_factory=dict)
+    missing: str = "refuse"
+
+    @classmethod
+    def of(cls, names: Sequence[str], categorical: Any, ordinal: Any, missing: str) -> Asked:
+        """Check what was said against the names of the columns."""
+        if missing not in MISSING:
+            raise ParameterError(f"missing must be one of {', '.join(map(repr, MISSING))}, not {missing!r}")
+        listed = (categorical,) if isinstance(categorical, str) else tuple(categorical or ())
+        orders = _orders(ordinal)
+        check_known("categorical", listed, names)
+        check_known("ordinal", orders, names)
+        both = [name for name in listed if name in orders]
+        if both:
+            raise DataError(f"{both[0]!r} is named in categorical and in ordinal: choose one of them")
+        return cls(listed, orders, missing)
+
+    @property
+    def levels(self) -> bool:
+        """Whether columns are said to have levels."""
+        return bool(self.categorical or self.ordinal)
+
+
+def _orders(ordinal: Any) -> dict[str, tuple[str, ...] | None]:
+    if not ordinal:
+        return {}
+    if isinstance(ordinal, str):
+        return {ordinal: None}
+    if not isinstance(ordinal, Mapping):
+        return {str(name): None for name in ordinal}
+    return {str(name): None if order is None else tuple(map(_level, order)) for name, order in ordinal.items()}
+
+
+def _level(value: Any) -> str:
+    """Return a level of an order as text; numbers as those of a column are written."""
+    return written(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class View:
+    """The rows that are worked on: codes of levels that occur, without the rows that were dropped."""
+
+    table: Table
+    weights: Weights | None = None
+    clusters: Clusters | None = None
+    dropped: int = 0
+
+
+def view_of(
+    table: Table,
+    asked: Asked,
+    weights: Weights | Callable[[], Weights] | None,
+    clusters: Clusters | Callable[[], Clusters] | None,
+) -> View:
+    """Return the rows to work on; a pass is made only where something was asked that needs one."""
+    if asked.levels:
+        table = table.loaded()
+    weighing = weights() if callable(weights) else weights
+    belonging = clusters() if callable(clusters) else clusters
+    dropped = 0
+    if asked.missing == "drop":
+        kept = complete_rows(table)
+        dropped = int(len(kept) - kept.sum())
+        if dropped == len(kept) > 0:
+            raise DataError("every row has a missing value, so that none is left: leave out the columns with the most")
+        table = _without_gaps(table)
+        weighing = None if weighing is None else weighing[kept]
+        belonging = None if belonging is None else belonging[kept]
+    if asked.levels or (dropped and table.levels is not None):
+        table = _recoded(table, asked)
+    return View(table, weighing, belonging, dropped)
+
+
+def complete_rows(table: Table) -> NDArray[np.bool_]:
+    """Return which rows have no gaps."""
+    return np.concatenate(
+        [np.empty(0, dtype=bool), *(~np.isnan(b).any(axis=1) for b in table.batches(batch_rows(len(table.names))))]
+    )
+
+
+def _without_gaps(table: Table) -> Table:
+    def batches(rows: int) -> Iterator[NDArray[np.float64]]:
+        for batch in table.batches(rows):
+            yield batch[~np.isnan(batch).any(axis=1)]
+
+    load = None if table.load is None else lambda: _rows(_without_gaps(table.loaded()))
+    return Table.of(table.names, Rows(batches, table.levels, load), table.in_memory)
+
+
+def _rows(table: Table) -> Rows:
+    return Rows(table.batches, table.levels, table.load)
+
+
+def all_rows(table: Table) -> NDArray[np.float64]:
+    """Return the rows of a table, refused where they take more memory than is sensible."""
+    batches, taken = [], 0
+    for batch in table.batches((1 << 62) if table.in_memory else batch_rows(len(table.names))):
+        batches.append(batch)
+        taken += batch.nbytes
+        if taken > MOST_BYTES:
+            raise DataError(
+                f"the table takes more than {MOST_BYTES >> 30} GiB, and one with levels, or with gaps to be filled, is"
+                " held in memory: choose fewer columns"
+            )
+    return batches[0] if len(batches) == 1 else np.concatenate([np.empty((0, len(table.names))), *batches])
+
+
+def _recoded(table: Table, asked: Asked) -> Table:
+    """Return the table with codes of the levels that occur, in the orders that were asked for."""
+    numbers = all_rows(table)
+    columns = []
+    for i, name in enumerate(table.names):
+        column = Column(numbers[:, i], None if table.levels is None else table.levels[i])
+        if name in asked.ordinal:
+            column = _in_order(name, column, asked.ordinal[name])
+        elif name in asked.categorical:
+            column = as_levels(name, column, ordered=False)
+        elif column.levels is not None:
+            column = as_levels(name, column, ordered=column.levels.ordered)
+        columns.append(column)
+    return Table.of(table.names, rows_of(columns), in_memory=True)
+
+
+def _in_order(name: str, column: Column, order: Sequence[str] | None) -> Column:
+    levels = column.levels
+    if (
+        order is None
+        and levels is not None
+        and not levels.ordered
+        and any(number(v) != number(v) for v in levels.names)
+    ):
+        shown = "<".join(levels.names[:4]) + ("<..." if len(levels.names) > 4 else "")
+        raise DataError(
+            f"the ordinal column {name!r} holds text, which has no order of its own: give the levels from the lowest to"
+            f" the highest, as in {name}={shown}, or name it in categorical"
+        )
+    return as_levels(name, column, order, ordered=True)
