@@ -19,7 +19,7 @@ polynomials it is the basis-function test of Tetrad.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -95,6 +95,11 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
     >>> blocks_of(data).starts.tolist()
     [0, 1, 3]
     """
+    gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
+    if gaps:
+        raise DataError(
+            f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps (missing='drop')"
+        )
     values, codes = data.values(), data.codes()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
     columns: list[NDArray[np.float64]] = []
@@ -106,7 +111,7 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
         heads.append(1 if kind is Kind.CONTINUOUS else len(block))
         names.extend([name] if len(block) == 1 else [f"{name} ({i + 1})" for i in range(len(block))])
     expanded = Dataset.of(np.column_stack(columns), names, weights=weights)
-    moments = expanded.moments
+    moments = replace(expanded.moments, n=data.moments.n, n_effective=data.moments.n_effective)
     return Blocks(data.names, np.array(starts, np.int32), np.array(heads, np.int32), moments)
 
 
@@ -138,8 +143,6 @@ def indicators(
     >>> [column.tolist() for column in indicators(np.array([2, 0, 2, 1]))]
     [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
-    if codes.min(initial=0) < 0:
-        raise DataError(f"the column {name!r} has missing values: choose what becomes of them (missing='drop')")
     counts = np.bincount(codes, weights)
     held = np.flatnonzero(counts > 0)
     if len(held) < 2:

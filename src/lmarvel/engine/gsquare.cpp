@@ -59,7 +59,6 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
 }
 
 void GSquare::start(Index x, Index y, std::size_t depth) {
-    ready_ = 0;
     if (member_.size() < depth) {
         member_.resize(depth);
         gaps_.resize(depth);
@@ -78,6 +77,7 @@ void GSquare::start(Index x, Index y, std::size_t depth) {
 }
 
 void GSquare::push(std::size_t d, Index w) {
+    if (d < ready_ && member_[d] == w) return;  // strata do not depend on the pair, and are kept from one to the next
     member_[d] = w;
     ready_ = std::min(ready_, d);
 }
@@ -101,6 +101,29 @@ void GSquare::stratify(std::size_t d) {
     }
 }
 
+namespace {
+// Add up rows by cells. Neighbouring rows often fall into one cell, and each addition would wait for the one before, so
+// small tables are counted in four copies.
+template <class Cell>
+void tally(std::size_t n, std::vector<std::int32_t>& cells, Cell cell) {
+    const std::size_t k = cells.size();
+    std::size_t i = 0;
+    if (k <= 2048) {
+        cells.resize(4 * k, 0);
+        std::int32_t* c = cells.data();
+        for (; i + 4 <= n; i += 4) {
+            ++c[cell(i)];
+            ++c[k + cell(i + 1)];
+            ++c[2 * k + cell(i + 2)];
+            ++c[3 * k + cell(i + 3)];
+        }
+        for (std::size_t j = 0; j < k; ++j) c[j] += c[k + j] + c[2 * k + j] + c[3 * k + j];
+        cells.resize(k);
+    }
+    for (; i < n; ++i) ++cells[cell(i)];
+}
+}  // namespace
+
 template <class Count>
 void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells) {
     cells.assign(n_cells, Count{0});
@@ -113,8 +136,12 @@ void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cell
         if constexpr (std::is_same_v<Count, double>) cells[cell] += weights[i];
         else ++cells[cell];
     };
+    const auto all = [&](auto cell) {
+        if constexpr (std::is_same_v<Count, double>) for (std::size_t i = 0; i < n; ++i) add(i, cell(i));
+        else tally(n, cells, cell);
+    };
     if (d == 0) {
-        if (!gaps_xy_) for (std::size_t i = 0; i < n; ++i) add(i, xy[i]);
+        if (!gaps_xy_) all([=](std::size_t i) { return xy[i]; });
         else for (std::size_t i = 0; i < n; ++i) if (xy[i] != NONE) add(i, xy[i]);
         return;
     }
@@ -129,9 +156,9 @@ void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cell
             if (xy[i] != NONE && own[i] != MISSING && z != NONE) add(i, (z * k + own[i]) * pair + xy[i]);
         }
     } else if (before == nullptr) {
-        for (std::size_t i = 0; i < n; ++i) add(i, own[i] * pair + xy[i]);
+        all([=](std::size_t i) { return own[i] * pair + xy[i]; });
     } else {
-        for (std::size_t i = 0; i < n; ++i) add(i, (before[i] * k + own[i]) * pair + xy[i]);
+        all([=](std::size_t i) { return (before[i] * k + own[i]) * pair + xy[i]; });
     }
 }
 

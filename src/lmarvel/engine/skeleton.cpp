@@ -89,7 +89,8 @@ void Skeleton::join(Phase phase, Index x, Index y) {
 std::pair<double, Span> Skeleton::closest(Index x, Index y) const {
     const auto known = ledger_.closest(x, y);
     const auto nearer = [&](double first) {
-        return known.second.none() || first > known.first ? std::pair{first, Span{0, REST}} : known;
+        const bool is = first >= 0.0 && (known.second.none() || first > known.first);  // below 0: not known
+        return is ? std::pair{first, Span{0, REST}} : known;
     };
     if (boundaries_.rest != nullptr) return nearer(boundaries_.rest[static_cast<std::size_t>(x) * p_ + y]);
     if (!boundaries_.total_conditioning || boundaries_.precision == nullptr) return known;
