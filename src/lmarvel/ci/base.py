@@ -64,15 +64,15 @@ class ColumnsInput(NamedTuple):
         The number of rows.
     correlation : array or None
         Of the columns of all blocks.
-    blocks : (starts, heads) or None
-        Where the block of each variable begins, and how many of its columns are heads.
+    blocks : (starts, tested, heads) or None
+        Where the block of each variable begins, how many of its columns are tested, and how many are heads.
     counts : tuple or None
         Codes, numbers of levels, weights, gaps, effective rows, and rows that a cell needs.
     """
 
     n: int
     correlation: NDArray[np.float64] | None
-    blocks: tuple[NDArray[np.int32], NDArray[np.int32]] | None
+    blocks: tuple[NDArray[np.int32], ...] | None
     counts: tuple[Any, ...] | None
 
 

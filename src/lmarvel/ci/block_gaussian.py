@@ -73,7 +73,7 @@ class BlockGaussian(TableTest):
         super().__init__(compiled)
 
     def _compiled(self) -> Any:
-        return _tests.Kernel(self.correlation, self.n, (self.blocks.starts, self.blocks.heads))
+        return _tests.Kernel(self.correlation, self.n, (self.blocks.starts, self.blocks.tested, self.blocks.heads))
 
     def _cost(self, sizes: Sequence[int]) -> float:
         return sum(sizes)
@@ -83,7 +83,7 @@ class BlockGaussian(TableTest):
 
     def _readable(self, x: int, y: int, given: Sequence[int]) -> Result:
         on = [c for v in given for c in self.blocks.columns(v)]
-        asked = [*self.blocks.columns(x), *self.blocks.columns(y)]
+        asked = [*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)]
         order = [*on, *asked]
         S = self.correlation[np.ix_(order, order)].copy()
         for d in range(len(on)):
@@ -93,8 +93,7 @@ class BlockGaussian(TableTest):
 
     def _judged(self, S: NDArray[np.float64], x: int, y: int, given: int) -> Result:
         """Return the result of a residual covariance given so many columns."""
-        of_x = self._sizes[x]
-        heads = self.blocks.heads
+        of_x, heads = int(self.blocks.tested[x]), self.blocks.heads
         one, ones = _kept(S, range(of_x), int(heads[x]))
         two, twos = _kept(S, range(of_x, len(S)), int(heads[y]))
         if not ones or not twos:
@@ -143,7 +142,9 @@ class BlockGaussian(TableTest):
         for x in range(p):
             for y in range(x + 1, p):
                 asked = [*self.blocks.columns(x), *self.blocks.columns(y)]
-                S = np.linalg.inv(precision[np.ix_(asked, asked)])
+                tested = {*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)}
+                at = [i for i, c in enumerate(asked) if c in tested]
+                S = np.linalg.inv(precision[np.ix_(asked, asked)])[np.ix_(at, at)]
                 found[x, y] = found[y, x] = self._judged(S, x, y, self.columns - len(asked)).pvalue
         return found
 
@@ -155,7 +156,7 @@ class BlockGaussian(TableTest):
         """Return what the compiled engine needs to make the same tests; a subclass may make others."""
         if not self.compiled or type(self) is not BlockGaussian:
             return None
-        return ColumnsInput(self.n, self.correlation, (self.blocks.starts, self.blocks.heads), None)
+        return ColumnsInput(self.n, self.correlation, (self.blocks.starts, self.blocks.tested, self.blocks.heads), None)
 
     # --- what it is -----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ cdef extern from "tests.hpp" namespace "lmarvel" nogil:
     struct Blocks:
         const double* R
         const int32_t* starts
+        const int32_t* tested
         const int32_t* heads
         int32_t p
         int64_t n
@@ -35,7 +36,7 @@ cdef class Columns:
     cdef Counts of_counts
     cdef Py_ssize_t p
     cdef const double[:, ::1] R
-    cdef const int32_t[::1] starts, heads, levels
+    cdef const int32_t[::1] starts, tested, heads, levels
     cdef const uint16_t[:, ::1] codes
     cdef const double[::1] weights
     cdef const uint8_t[::1] gaps
@@ -51,16 +52,20 @@ cdef class Columns:
         else:
             self.divide(R, n, *blocks)
 
-    def divide(self, R, int64_t n, starts, heads):
+    def divide(self, R, int64_t n, starts, tested, heads):
         cdef Py_ssize_t v
-        self.R, self.starts, self.heads = square(R, "the correlation matrix"), starts, heads
+        self.R, self.starts = square(R, "the correlation matrix"), starts
+        self.tested, self.heads = tested, heads
         self.p = self.heads.shape[0]
-        if self.p < 1 or self.starts.shape[0] != self.p + 1 or self.starts[0] != 0 or self.starts[self.p] != self.R.shape[0]:
+        if self.p < 1 or self.tested.shape[0] != self.p or self.starts.shape[0] != self.p + 1:
+            raise ValueError("blocks must be said of each variable")
+        if self.starts[0] != 0 or self.starts[self.p] != self.R.shape[0]:
             raise ValueError("the blocks do not fit the correlation matrix")
         for v in range(self.p):
-            if not 1 <= self.heads[v] <= self.starts[v + 1] - self.starts[v]:
+            if not 1 <= self.heads[v] <= self.tested[v] <= self.starts[v + 1] - self.starts[v]:
                 raise ValueError("a block has at least one column, and no more heads than columns")
         self.of_blocks.R, self.of_blocks.starts = &self.R[0, 0], &self.starts[0]
+        self.of_blocks.tested = &self.tested[0]
         self.of_blocks.heads, self.of_blocks.p, self.of_blocks.n = &self.heads[0], <int32_t> self.p, n
 
     def count(self, int64_t n, codes, levels, weights, gaps, double rows, double rows_a_cell):

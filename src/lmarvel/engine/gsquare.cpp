@@ -11,6 +11,30 @@ constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
 constexpr std::size_t TABLE = 1 << 17;             // counts up to here have their n log n in a table
 
 double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
+
+// The mean of c log c for the count c of a cell, given the margins r, k and n of its table: hypergeometric. Where much is
+// expected its moments do; else the sum is taken over the counts that can be, whose weights follow from each other.
+template <class F>
+double mean_of_cell(double r, double k, double n, F f) {
+    const double e = r * k / n;
+    if (e > 20.0 && n > 3.0) {
+        const double a = r / n, b = k / n, v = e * (1.0 - a) * (1.0 - b) * n / (n - 1.0);
+        const double skew = v * (1.0 - 2.0 * a) * (1.0 - 2.0 * b) * n / (n - 2.0);
+        return e * std::log(e) + v / (2.0 * e) - skew / (6.0 * e * e) + (3.0 * v * v + v) / (12.0 * e * e * e);
+    }
+    double c = std::max(0.0, std::ceil(r + k - n)), weight = 1.0, total = 0.0, sum = 0.0;
+    while (true) {
+        total += weight;
+        sum += weight * f(c);
+        weight *= (r - c) * (k - c) / ((c + 1.0) * (n - r - k + c + 1.0));
+        ++c;
+        if (!(weight > 0.0) || (c > e && weight < 1e-14 * total)) break;
+    }
+    return sum / total;
+}
+
+// The largest that the mean of G-square over its degrees of freedom is taken to be. It is below 1.7 for a single cell.
+constexpr double MOST_OVER = 2.0;
 }  // namespace
 
 GSquare::GSquare(const Counts& counts) : counts_(counts) {
@@ -163,54 +187,69 @@ void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cell
 }
 
 template <class Count, class F>
-void GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f) {
+double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound) {
     const std::size_t a = levels(x_), b = levels(y_);
-    std::vector<Count> column(b);
-    double sum = 0.0;
+    std::vector<Count> margins(strata * (a + b));
+    double sum = 0.0, rest = 0.0;  // of the cells; of all margins
     df = 0;
     for (std::size_t z = 0; z < strata; ++z) {
         const Count* table = cells.data() + z * a * b;
-        std::fill(column.begin(), column.end(), Count{0});
-        Count total{0};
+        Count *row = margins.data() + z * (a + b), *column = row + a, total{0};
         std::int64_t held_rows = 0, held_columns = 0;
         double here = 0.0;
         for (std::size_t i = 0; i < a; ++i) {
-            Count row{0};
             for (std::size_t j = 0; j < b; ++j) {
                 const Count c = table[i * b + j];
-                row += c;
+                row[i] += c;
                 column[j] += c;
                 here += f(c);
             }
-            here -= f(row);
-            held_rows += row > 0;
-            total += row;
+            held_rows += row[i] > 0;
+            total += row[i];
         }
-        if (!(total > 0)) continue;
-        for (std::size_t j = 0; j < b; ++j) {
-            here -= f(column[j]);
-            held_columns += column[j] > 0;
+        for (std::size_t j = 0; j < b; ++j) held_columns += column[j] > 0;
+        if (held_rows < 2 || held_columns < 2) {  // nothing to compare: out of the way of what follows
+            std::fill_n(row, a + b, Count{0});
+            continue;
         }
-        sum += here + f(total);
+        double own = f(total);
+        for (std::size_t i = 0; i < a + b; ++i) own -= f(row[i]);
+        sum += here;
+        rest += own;
         df += (held_rows - 1) * (held_columns - 1);
     }
-    statistic = std::max(2.0 * sum, 0.0);
+    if (df == 0) return 0.0;  // the set determines x or y
+    statistic = std::max(2.0 * (sum + rest), 0.0);
+    if (bound >= 0.0 && chi_square_tail(statistic / MOST_OVER, df) <= bound) return 0.0;
+    double mean = 0.0;
+    for (std::size_t z = 0; z < strata; ++z) {
+        const Count *row = margins.data() + z * (a + b), *column = row + a;
+        double total = 0.0;
+        for (std::size_t i = 0; i < a; ++i) total += row[i];
+        for (std::size_t i = 0; i < a && total > 0.0; ++i) {
+            if (!(row[i] > 0)) continue;
+            for (std::size_t j = 0; j < b; ++j) {
+                if (column[j] > 0) mean += mean_of_cell(row[i], column[j], total, [&](double c) { return f(static_cast<Count>(c)); });
+            }
+        }
+    }
+    mean = 2.0 * (mean + rest);
+    if (mean > 1e-9 * static_cast<double>(df)) statistic *= static_cast<double>(df) / mean;
+    return chi_square_tail(statistic, df);
 }
 
-double GSquare::pvalue(std::size_t d, double) {
+double GSquare::pvalue(std::size_t d, double bound) {
     std::size_t strata = 1;
     for (std::size_t i = 0; i < d; ++i) strata *= levels(member_[i]);
     const std::size_t n_cells = strata * levels(x_) * levels(y_);
     if (counts_.weights != nullptr) {
         count(d, heavy_, n_cells);
-        judge(heavy_, strata, n_log_n);
-    } else {
-        count(d, cells_, n_cells);
-        const double* known = nlogn_.data();
-        const auto table = static_cast<std::int32_t>(nlogn_.size());
-        judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); });
+        return judge(heavy_, strata, n_log_n, bound);
     }
-    return df == 0 ? 0.0 : chi_square_tail(statistic, df);  // nothing to compare: the set determines x or y
+    count(d, cells_, n_cells);
+    const double* known = nlogn_.data();
+    const auto table = static_cast<std::int32_t>(nlogn_.size());
+    return judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); }, bound);
 }
 
 }  // namespace lmarvel

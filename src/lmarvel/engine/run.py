@@ -56,7 +56,7 @@ class Task(NamedTuple):
         The budget of tests; ``tests`` of them are spent.
     seconds, grace : float
         Seconds left, infinite without a limit; orientation has ``grace`` seconds in any case.
-    blocks : (starts, heads), optional
+    blocks : (starts, tested, heads), optional
         The test is the block Gaussian one, on these blocks of columns.
     counts : tuple, optional
         The test is G-square, on these columns of levels; see :class:`lmarvel.ci.base.ColumnsInput`.
@@ -77,7 +77,7 @@ class Task(NamedTuple):
     tests: int
     seconds: float
     grace: float
-    blocks: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+    blocks: tuple[NDArray[np.int32], ...] | None = None
     counts: tuple[Any, ...] | None = None
 
 

@@ -68,10 +68,10 @@ BlockGaussian::BlockGaussian(const Blocks& blocks)
 void BlockGaussian::ask(Index x, Index y) {
     asked_.clear();
     for (Index v : {x, y}) {
-        for (Index c = blocks_.starts[v]; c < blocks_.starts[v + 1]; ++c) asked_.push_back(static_cast<std::size_t>(c));
+        for (Index c = 0; c < blocks_.tested[v]; ++c) asked_.push_back(static_cast<std::size_t>(blocks_.starts[v] + c));
     }
     q_ = asked_.size();
-    of_x_ = static_cast<std::size_t>(blocks_.starts[x + 1] - blocks_.starts[x]);
+    of_x_ = static_cast<std::size_t>(blocks_.tested[x]);
     heads_x_ = static_cast<std::size_t>(blocks_.heads[x]);
     heads_y_ = static_cast<std::size_t>(blocks_.heads[y]);
     last_.pvalue = -1.0;
@@ -237,28 +237,36 @@ double BlockGaussian::judge(const double* S, std::int64_t given, double bound) {
 // Lambda of a pair given all others: the residual covariance is the inverse of a block of the precision matrix.
 double BlockGaussian::given_rest(const double* precision, Index x, Index y) {
     ask(x, y);
-    std::vector<double> L(q_ * q_, 0.0), inverse(q_ * q_, 0.0);
-    for (std::size_t a = 0; a < q_; ++a) {
+    std::vector<std::size_t> all;
+    for (Index v : {x, y}) {
+        for (Index c = blocks_.starts[v]; c < blocks_.starts[v + 1]; ++c) all.push_back(static_cast<std::size_t>(c));
+    }
+    const std::size_t w = all.size();
+    std::vector<double> L(w * w, 0.0), inverse(w * w, 0.0), S(q_ * q_, 0.0);
+    for (std::size_t a = 0; a < w; ++a) {
         for (std::size_t b = 0; b <= a; ++b) {
-            double s = precision[asked_[a] * columns_ + asked_[b]];
-            for (std::size_t k = 0; k < b; ++k) s -= L[a * q_ + k] * L[b * q_ + k];
-            L[a * q_ + b] = a == b ? std::sqrt(std::max(s, 1e-300)) : s / L[b * q_ + b];
+            double s = precision[all[a] * columns_ + all[b]];
+            for (std::size_t k = 0; k < b; ++k) s -= L[a * w + k] * L[b * w + k];
+            L[a * w + b] = a == b ? std::sqrt(std::max(s, 1e-300)) : s / L[b * w + b];
         }
     }
-    for (std::size_t c = 0; c < q_; ++c) {  // the columns of the inverse of L
-        for (std::size_t a = c; a < q_; ++a) {
+    for (std::size_t c = 0; c < w; ++c) {  // the columns of the inverse of L
+        for (std::size_t a = c; a < w; ++a) {
             double s = a == c ? 1.0 : 0.0;
-            for (std::size_t k = c; k < a; ++k) s -= L[a * q_ + k] * inverse[k * q_ + c];
-            inverse[a * q_ + c] = s / L[a * q_ + a];
+            for (std::size_t k = c; k < a; ++k) s -= L[a * w + k] * inverse[k * w + c];
+            inverse[a * w + c] = s / L[a * w + a];
         }
     }
-    std::vector<double> S(q_ * q_, 0.0);
+    const auto wide = static_cast<std::size_t>(blocks_.starts[x + 1] - blocks_.starts[x]);
+    const auto place = [&](std::size_t a) { return a < of_x_ ? a : wide + a - of_x_; };
     for (std::size_t a = 0; a < q_; ++a) {
         for (std::size_t b = 0; b <= a; ++b) {
-            for (std::size_t k = a; k < q_; ++k) S[a * q_ + b] += inverse[k * q_ + a] * inverse[k * q_ + b];
+            for (std::size_t k = place(a); k < w; ++k) {
+                S[a * q_ + b] += inverse[k * w + place(a)] * inverse[k * w + place(b)];
+            }
         }
     }
-    return judge(S.data(), static_cast<std::int64_t>(columns_ - q_), -1.0);
+    return judge(S.data(), static_cast<std::int64_t>(columns_ - w), -1.0);
 }
 
 }  // namespace lmarvel

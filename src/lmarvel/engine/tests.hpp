@@ -55,7 +55,8 @@ protected:
 struct Blocks {
     const double* R = nullptr;      // correlations of the columns
     const Index* starts = nullptr;  // where the block of each variable begins, and the number of columns
-    const Index* heads = nullptr;   // how many columns of each block, its first ones, are held against all of another
+    const Index* tested = nullptr;  // how many columns of each block, its first ones, are tested; all are conditioned on
+    const Index* heads = nullptr;   // how many of those, the first again, are held against all that are tested of another
     Index p = 0;
     std::int64_t n = 0;
 };
@@ -105,7 +106,7 @@ struct Counts {
 inline constexpr std::uint16_t MISSING = 65535;
 
 // G-square: twice the sum of count log(count / expected) over the cells of all strata, with degrees of freedom for the
-// rows and columns of a stratum that hold a count.
+// rows and columns of a stratum that hold a count, and scaled so that its mean given all margins is these.
 class GSquare final : public Test {
 public:
     explicit GSquare(const Counts& counts);
@@ -131,7 +132,7 @@ private:
     std::size_t rows() const { return static_cast<std::size_t>(counts_.n); }
     std::uint32_t levels(Index v) const { return static_cast<std::uint32_t>(counts_.levels[v]); }
     template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
-    template <class Count, class F> void judge(const std::vector<Count>& cells, std::size_t strata, F f);
+    template <class Count, class F> double judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound);
     void stratify(std::size_t d);
 };
 
