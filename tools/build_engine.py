@@ -36,7 +36,18 @@ def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
         generated = objects / f"{module}.cpp"
         written = engine / f"{module}.pyx"
         if is_older(generated, [written, *engine.glob("*.pxi")]):
-            cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(engine), str(written), "-o", str(generated)]
+            cython = [
+                sys.executable,
+                "-m",
+                "cython",
+                "-3",
+                "--cplus",
+                "-I",
+                str(engine),
+                str(written),
+                "-o",
+                str(generated),
+            ]
             subprocess.run(cython, check=True)
         made = [
             compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))

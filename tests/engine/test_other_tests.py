@@ -1,4 +1,4 @@
-"""Blocks and counts by the engine, by the compiled search, and by the readable code: the same tests, the same results."""
+"""Blocks and counts by the engine, by the compiled search, and by the readable code: the same results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ci.tables_made import KINDS, twins
 
 from lmarvel import FCI, LMarvel, SepsetQuery
 from lmarvel.ci.base import Tried
@@ -19,6 +18,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.gsquare import GSquare
 from lmarvel.ci.table_test import TableTest, _tests
 from lmarvel.engine import load
+from tests.ci.tables_made import KINDS, twins
 
 pytestmark = pytest.mark.skipif(_tests is None, reason="the engine is not built: there is nothing to compare")
 
@@ -84,7 +84,9 @@ def test_a_compiled_search_is_the_readable_one(data: st.DataObject) -> None:
     x, y, *rest = rng.permutation(7).tolist()
     cut = data.draw(st.integers(0, 2))
     always, pool = tuple(sorted(rest[:cut])), tuple(sorted(rest[cut:]))
-    tried = (Tried((), pool[:3], 0, 1, None, data.draw(st.sampled_from([1e-9, 0.9]))),) if data.draw(st.booleans()) else ()
+    tried = (
+        (Tried((), pool[:3], 0, 1, None, data.draw(st.sampled_from([1e-9, 0.9]))),) if data.draw(st.booleans()) else ()
+    )
     query = SepsetQuery(
         x,
         y,

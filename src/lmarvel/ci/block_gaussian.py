@@ -4,14 +4,14 @@ Let S be the residual covariance of the columns of X and Y given those of Z, and
 
     -(n - 1 - |Z| - (|X| + |Y| + 1) / 2) log Lambda,    Lambda = det S / (det S_X det S_Y),
 
-is compared with the chi-square distribution on |X||Y| degrees of freedom (Bartlett, 1938). |X| and |Y| count the columns
-that Z leaves something of, |Z| counts all. Two single columns are tested by Fisher's z, exactly as in
+is compared with the chi-square distribution on |X||Y| degrees of freedom (Bartlett, 1938). |X| and |Y| count the
+columns that Z leaves something of, |Z| counts all. Two single columns are tested by Fisher's z, exactly as in
 :mod:`lmarvel.ci.gaussian`.
 
 Of a polynomial the first column, the straight line, is its *head*. A pair of columns neither of which is a head is left
 out: E(X | Z) is a sum of curves in many models, E(X² | Z) hardly in any, since the square of a sum has products. With h
-for heads, Lambda is then det S_{Xh,Y} det S_{X,Yh} / (det S_X det S_Y det S_{Xh,Yh}), with |Xh||Y| + |Xt||Yh| degrees of
-freedom. All columns of levels are heads.
+for heads and t for the others, Lambda is then det S_{Xh,Y} det S_{X,Yh} / (det S_X det S_Y det S_{Xh,Yh}), with
+|Xh||Y| + |Xt||Yh| degrees of freedom. All columns of levels are heads.
 
 A variable that Z determines, or that determines the other, is never called independent.
 """
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,8 @@ class BlockGaussian(TableTest):
         """Return which pairs depend on each other given all other variables, from one inverse."""
         if self.n - self.columns - 1 < 1:
             raise CITestError(
-                f"total conditioning on {self.columns} columns needs at least {self.columns + 2} rows, there are {self.n}"
+                f"total conditioning on {self.columns} columns needs at least {self.columns + 2} rows,"
+                f" there are {self.n}"
             )
         dependent: NDArray[np.bool_] = self.given_rest() <= alpha
         np.fill_diagonal(dependent, False)
@@ -144,7 +146,7 @@ class BlockGaussian(TableTest):
                 asked = [*self.blocks.columns(x), *self.blocks.columns(y)]
                 tested = {*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)}
                 at = [i for i, c in enumerate(asked) if c in tested]
-                S = np.linalg.inv(precision[np.ix_(asked, asked)])[np.ix_(at, at)]
+                S = np.asarray(np.linalg.inv(precision[np.ix_(asked, asked)]), dtype=np.float64)[np.ix_(at, at)]
                 found[x, y] = found[y, x] = self._judged(S, x, y, self.columns - len(asked)).pvalue
         return found
 
@@ -162,12 +164,11 @@ class BlockGaussian(TableTest):
 
     def check_usable(self) -> None:
         """Refuse a variable that another one determines, and columns that others determine, by name."""
-        p = len(self.names)
-        for x in range(p):
-            for y in range(x + 1, p):
-                found = self.result(x, y, ())
-                if found is not None and found.pvalue == 0.0 and found.df == 0:
-                    self._refuse(x, y)
+        shared = np.add.reduceat(np.add.reduceat(self._between**2, self._first, axis=0), self._first, axis=1)
+        for x, y in np.argwhere(np.triu(shared, 1) > 1 - 1e-8).tolist():
+            found = self.result(x, y, ())  # one canonical correlation is 1, or many smaller ones sum up to that
+            if found is not None and found.df == 0:
+                self._refuse(x, y)
         if self.n > self.columns:
             self.blocks.moments.check_collinear(self.correlation)
 
@@ -181,18 +182,23 @@ class BlockGaussian(TableTest):
         """Return what the table was."""
         return self.dataset.summary()
 
-    def canonical_order(self) -> list[int]:
-        """Return the variables by content, those that depend least on others first, equals by name.
+    @property
+    def _first(self) -> NDArray[np.int32]:
+        return self.blocks.starts[:-1]
 
-        Blocks are made orthonormal before, so that no choice of indicators and no code of a level matters.
-        """
-        white = np.zeros_like(self.correlation)
-        for v in range(len(self.names)):
+    @cached_property
+    def _between(self) -> NDArray[np.float64]:
+        """The correlations after each block was made orthonormal: no choice of indicators or code of a level matters."""
+        white = np.eye(self.columns)
+        for v in np.flatnonzero(np.asarray(self._sizes) > 1).tolist():
             own = self.blocks.columns(v)
-            white[np.ix_(own, own)] = np.linalg.pinv(np.linalg.cholesky(self.correlation[np.ix_(own, own)]))
-        between = white @ self.correlation @ white.T
-        by_column = np.einsum("ij,ij->i", between, between)
-        strength = np.add.reduceat(by_column, self.blocks.starts[:-1]) / self._sizes
+            white[np.ix_(own, own)] = np.linalg.inv(np.linalg.cholesky(self.correlation[np.ix_(own, own)]))
+        return np.asarray(white @ self.correlation @ white.T)
+
+    def canonical_order(self) -> list[int]:
+        """Return the variables by content, those that depend least on others first, equals by name."""
+        by_column = np.einsum("ij,ij->i", self._between, self._between)
+        strength = np.add.reduceat(by_column, self._first) / self._sizes
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> BlockGaussian:

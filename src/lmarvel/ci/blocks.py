@@ -108,7 +108,8 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
     if gaps:
         raise DataError(
-            f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps (missing='drop')"
+            f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps"
+            " (missing='drop')"
         )
     values, codes = data.values(), data.codes()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
@@ -125,8 +126,8 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
         names.extend([name] if len(block) == 1 else [f"{name} ({i + 1})" for i in range(len(block))])
     expanded = Dataset.of(np.column_stack(columns), names, weights=weights)
     moments = replace(expanded.moments, n=data.moments.n, n_effective=data.moments.n_effective)
-    widths = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
-    return Blocks(data.names, *widths, moments)
+    first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
+    return Blocks(data.names, first, second, third, moments)
 
 
 def _block(

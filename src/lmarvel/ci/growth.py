@@ -81,7 +81,8 @@ class PairwiseGrowth:
 class EvidenceGrowth(PairwiseGrowth):
     """A growth that asks for evidence, minus the logarithm of a p-value, given members in the order of their joining.
 
-    So a test that lacks rows for all members can still be asked given the first of them, which depend most on the target.
+    So a test that lacks rows for all members can still be asked given the first of them, which depend most on the
+    target.
 
     Examples
     --------

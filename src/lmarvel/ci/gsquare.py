@@ -7,9 +7,9 @@ In each stratum z, a combination of levels of Z, the counts of X and Y make a ta
 where rows_z and columns_z are the levels of X and of Y that hold a count in the stratum: an empty row tells nothing and
 has no degrees of freedom. A set whose table would have fewer than 5 rows a cell on average is not tried.
 
-Where some cells are expected to hold few rows, the mean of G² is not df: far more where that is about one row, less below.
-So G² is multiplied by df over its mean given all margins (a Bartlett correction, and an exact one: the count of a cell is
-hypergeometric then). Without it one true independence in six was rejected at 0.01 with five rows a cell.
+Where some cells are expected to hold few rows, the mean of G² is not df: far more where that is about one row, less
+below. So G² is multiplied by df over its mean given all margins (a Bartlett correction, and an exact one: the count of a
+cell is hypergeometric then). Without it one true independence in six was rejected at 0.01 with five rows a cell.
 
 Rows with a missing value are left out of the tests that need that value, and of no others. Weights multiply counts,
 scaled so that they sum up to the effective number of rows. Where Z determines X or Y nothing can be compared, and the
@@ -35,7 +35,7 @@ from lmarvel.errors import DataError
 ROWS_A_CELL = 5
 """How many rows a table needs on average for each of its cells."""
 _MOST_LEVELS = 65_000
-_MUCH = 20  # rows that are expected in a cell
+_MUCH = 8  # rows that are expected in a cell
 _MISSING = 65_535
 
 
@@ -63,10 +63,10 @@ class GSquare(TableTest):
         self.dataset = Dataset.of(data)
         numbers = [n for n, kind in zip(self.dataset.names, self.dataset.kinds, strict=True) if kind is Kind.CONTINUOUS]
         if numbers:
-            listed = ", ".join(map(repr, numbers[:20]))
+            listed, have = ", ".join(map(repr, numbers[:20])), "has" if len(numbers) == 1 else "have"
             raise DataError(
-                f"g-square is for columns of levels, and {listed} has numbers: declare levels (categorical=),"
-                " cut the numbers into classes, or use test='mixed'"
+                f"g-square is for columns of levels, and {listed} {have} numbers: declare levels (categorical=), cut the"
+                " numbers into classes, or use test='mixed'"
             )
         codes, weights = self.dataset.codes(), self.dataset.weights
         self._codes, self._levels = _compact(self.dataset.names, codes)
@@ -188,7 +188,9 @@ def _compact(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[NDArray[np
         if levels[v] < 2:
             raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
         if levels[v] > _MOST_LEVELS:
-            raise DataError(f"the column {name!r} has {levels[v]} levels, more than g-square takes: merge them, or drop it")
+            raise DataError(
+                f"the column {name!r} has {levels[v]} levels, more than g-square takes: merge them, or drop it"
+            )
         rows[v] = np.where(column < 0, _MISSING, place.reshape(-1) - gap)
     return rows, levels
 

@@ -28,9 +28,10 @@ def _fisher_z(data: Dataset) -> FisherZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
     many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
     if many:
+        have = "has" if len(many) == 1 else "have"
         raise DataError(
-            f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} has levels without an order: use test='mixed',"
-            " or leave the test to 'auto'"
+            f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
+            " test='mixed', or leave the test to 'auto'"
         )
     test = FisherZ(data)
     test.check_usable()
@@ -90,8 +91,8 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
     if not levels:
         return "fisher-z", None
     if len(levels) < p:
-        having = "column has" if p == 1 else "columns has" if len(levels) == 1 else "columns have"
-        return "mixed", f"mixed: {len(levels)} of {p} {having} levels"
+        have = "has" if len(levels) == 1 else "have"
+        return "mixed", f"mixed: {len(levels)} of {p} columns {have} levels"
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])
     rows = f"{data.n} rows"

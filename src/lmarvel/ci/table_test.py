@@ -1,7 +1,7 @@
 """What the tests on blocks and on counts share: one question, a search, the growth of a boundary, each compiled or not.
 
-Such a test has a *cost* for each set, from the number of columns or of cells that it needs. A set that there are too few
-rows for is not tried: no search counts it or calls it independent, a search that met one is not complete, and asked for
+Such a test has a *cost* for each set, from the number of columns or of cells that it needs. A set that there are too
+few rows for is not tried: no search counts it or calls it independent, a search that met one is not complete, and asked for
 by itself its p-value is 0.
 """
 
@@ -114,7 +114,7 @@ class TableTest:
         if found.df == 0 or math.isinf(found.statistic):
             return math.inf
         spread = 2 / (9 * found.df)  # Wilson & Hilferty: the cube root of a chi-square variable is nearly normal
-        return 700.0 + (math.cbrt(found.statistic / found.df) - 1 + spread) / math.sqrt(spread)
+        return 700.0 + (float(found.statistic / found.df) ** (1 / 3) - 1 + spread) / math.sqrt(spread)
 
     # --- many tests -----------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ namespace lmarvel {
 namespace {
 constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
 constexpr std::size_t TABLE = 1 << 17;             // counts up to here have their n log n in a table
+constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
 
 double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
 
@@ -17,7 +18,7 @@ double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
 template <class F>
 double mean_of_cell(double r, double k, double n, F f) {
     const double e = r * k / n;
-    if (e > 20.0 && n > 3.0) {
+    if (e > 8.0 && n > 3.0) {
         const double a = r / n, b = k / n, v = e * (1.0 - a) * (1.0 - b) * n / (n - 1.0);
         const double skew = v * (1.0 - 2.0 * a) * (1.0 - 2.0 * b) * n / (n - 2.0);
         return e * std::log(e) + v / (2.0 * e) - skew / (6.0 * e * e) + (3.0 * v * v + v) / (12.0 * e * e * e);
@@ -45,13 +46,18 @@ GSquare::GSquare(const Counts& counts) : counts_(counts) {
     for (Index v = 0; v < counts.p; ++v) size_.push_back(counts.levels[v]);
     const std::size_t n = counts.weights == nullptr ? std::min(rows() + 1, TABLE) : 0;
     for (std::size_t k = 0; k < n; ++k) nlogn_.push_back(n_log_n(static_cast<double>(k)));
-    there_.resize(static_cast<std::size_t>(counts.p));
+    words_ = (rows() + 63) / 64;
+    bits_.resize(static_cast<std::size_t>(counts.p));
     for (Index v = 0; v < counts.p; ++v) {
-        if (!counts.gaps[v]) continue;
-        auto& bits = there_[static_cast<std::size_t>(v)];
-        bits.resize((rows() + 63) / 64);
+        auto& bits = bits_[static_cast<std::size_t>(v)];
+        const std::size_t k = levels(v);
+        if (!counts.gaps[v] && k > FEW_LEVELS) continue;
+        bits.resize((k + 1) * words_);
         for (std::size_t i = 0; i < rows(); ++i) {
-            if (codes(v)[i] != MISSING) bits[i / 64] |= std::uint64_t{1} << (i % 64);
+            if (codes(v)[i] == MISSING) continue;
+            const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+            bits[codes(v)[i] * words_ + i / 64] |= bit;
+            bits[k * words_ + i / 64] |= bit;
         }
     }
 }
@@ -61,14 +67,14 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
     if (total * rate_ > rows_) return false;
     std::vector<const std::uint64_t*> gaps;
     const auto look = [&](Index v) {
-        if (counts_.gaps[v]) gaps.push_back(there_[static_cast<std::size_t>(v)].data());
+        if (counts_.gaps[v]) gaps.push_back(bits_[static_cast<std::size_t>(v)].data() + levels(v) * words_);
     };
     look(x);
     look(y);
     for (Index v : given) look(v);
     if (gaps.empty()) return true;
     double left = 0.0;
-    for (std::size_t word = 0; word < (rows() + 63) / 64; ++word) {
+    for (std::size_t word = 0; word < words_; ++word) {
         std::uint64_t bits = ~std::uint64_t{0};
         for (const std::uint64_t* there : gaps) bits &= there[word];
         if (counts_.weights == nullptr) {
@@ -84,30 +90,34 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
 
 void GSquare::start(Index x, Index y, std::size_t depth) {
     if (member_.size() < depth) {
-        member_.resize(depth);
+        member_.resize(depth, -1);
         gaps_.resize(depth);
         prefix_.resize(depth);
+        strata_.resize(depth);
     }
     if (x == x_ && y == y_) return;
     x_ = x;
     y_ = y;
-    xy_.resize(rows());
-    const std::uint16_t *a = codes(x), *b = codes(y);
-    const std::uint32_t k = levels(y);
-    for (std::size_t i = 0; i < rows(); ++i) xy_[i] = a[i] * k + b[i];
+    xy_.clear();
     gaps_xy_ = counts_.gaps[x] || counts_.gaps[y];
-    if (!gaps_xy_) return;
-    for (std::size_t i = 0; i < rows(); ++i) if (a[i] == MISSING || b[i] == MISSING) xy_[i] = NONE;
 }
 
 void GSquare::push(std::size_t d, Index w) {
-    if (d < ready_ && member_[d] == w) return;  // strata do not depend on the pair, and are kept from one to the next
+    if (member_[d] == w) return;  // strata do not depend on the pair, and are kept from one to the next
     member_[d] = w;
     ready_ = std::min(ready_, d);
+    ready_bits_ = std::min(ready_bits_, d);
 }
 
-// Work out the strata of all members but the last.
+// Work out the codes of the pair, unless that was done, and the strata of all members but the last.
 void GSquare::stratify(std::size_t d) {
+    if (xy_.empty()) {
+        const std::uint16_t *a = codes(x_), *b = codes(y_);
+        const std::uint32_t k = levels(y_);
+        xy_.resize(rows());
+        for (std::size_t i = 0; i < rows(); ++i) xy_[i] = a[i] * k + b[i];
+        for (std::size_t i = 0; i < rows() && gaps_xy_; ++i) if (a[i] == MISSING || b[i] == MISSING) xy_[i] = NONE;
+    }
     for (; ready_ + 1 < d; ++ready_) {
         const Index w = member_[ready_];
         const std::uint16_t* own = codes(w);
@@ -238,6 +248,71 @@ double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, 
     return chi_square_tail(statistic, df);
 }
 
+namespace {
+#if defined(__x86_64__) && defined(__GNUC__)
+// The processor counts bits by itself if it is not twenty years old; who compiles for all of them has to ask for it.
+__attribute__((target("popcnt"))) std::int32_t shared_bits(const std::uint64_t* a, const std::uint64_t* b, std::size_t n) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += __builtin_popcountll(a[i] & b[i]);
+    return static_cast<std::int32_t>(total);
+}
+const bool by_bits = __builtin_cpu_supports("popcnt");
+#elif defined(__aarch64__)
+std::int32_t shared_bits(const std::uint64_t* a, const std::uint64_t* b, std::size_t n) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += __builtin_popcountll(a[i] & b[i]);
+    return static_cast<std::int32_t>(total);
+}
+constexpr bool by_bits = true;
+#else
+std::int32_t shared_bits(const std::uint64_t*, const std::uint64_t*, std::size_t) { return 0; }
+constexpr bool by_bits = false;
+#endif
+
+void intersect(const std::uint64_t* a, const std::uint64_t* b, std::size_t n, std::uint64_t* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = a[i] & b[i];
+}
+}  // namespace
+
+// The same table as `count` makes: the rows that a cell's levels share are those whose bits do.
+void GSquare::count_bits(std::size_t d) {
+    const auto of = [this](Index v) { return bits_[static_cast<std::size_t>(v)].data(); };
+    for (; ready_bits_ + 1 < d; ++ready_bits_) {
+        const Index w = member_[ready_bits_];
+        const std::size_t before = ready_bits_ == 0 ? 1 : strata_[ready_bits_ - 1].size() / words_;
+        auto& now = strata_[ready_bits_];
+        now.resize(before * levels(w) * words_);
+        for (std::size_t z = 0; z < before; ++z) {
+            for (std::size_t l = 0; l < levels(w); ++l) {
+                std::uint64_t* out = now.data() + (z * levels(w) + l) * words_;
+                if (ready_bits_ == 0) std::copy_n(of(w) + l * words_, words_, out);
+                else intersect(strata_[ready_bits_ - 1].data() + z * words_, of(w) + l * words_, words_, out);
+            }
+        }
+    }
+    const std::size_t before = d > 1 ? strata_[d - 2].size() / words_ : 1, last = d > 0 ? levels(member_[d - 1]) : 1;
+    stratum_.resize(words_);
+    part_.resize(words_);
+    std::int32_t* cell = cells_.data();
+    for (std::size_t z = 0; z < before; ++z) {
+        for (std::size_t l = 0; l < last; ++l) {
+            const std::uint64_t* stratum = d > 0 ? of(member_[d - 1]) + l * words_ : nullptr;
+            if (d > 1) {
+                intersect(strata_[d - 2].data() + z * words_, stratum, words_, stratum_.data());
+                stratum = stratum_.data();
+            }
+            for (std::size_t i = 0; i < levels(x_); ++i) {
+                const std::uint64_t* part = of(x_) + i * words_;
+                if (stratum != nullptr) {
+                    intersect(stratum, part, words_, part_.data());
+                    part = part_.data();
+                }
+                for (std::size_t j = 0; j < levels(y_); ++j) *cell++ = shared_bits(part, of(y_) + j * words_, words_);
+            }
+        }
+    }
+}
+
 double GSquare::pvalue(std::size_t d, double bound) {
     std::size_t strata = 1;
     for (std::size_t i = 0; i < d; ++i) strata *= levels(member_[i]);
@@ -246,7 +321,12 @@ double GSquare::pvalue(std::size_t d, double bound) {
         count(d, heavy_, n_cells);
         return judge(heavy_, strata, n_log_n, bound);
     }
-    count(d, cells_, n_cells);
+    if (by_bits && n_cells <= FEW_CELLS) {  // so that each variable has few levels, too
+        cells_.resize(n_cells);
+        count_bits(d);
+    } else {
+        count(d, cells_, n_cells);
+    }
     const double* known = nlogn_.data();
     const auto table = static_cast<std::int32_t>(nlogn_.size());
     return judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); }, bound);

@@ -126,7 +126,11 @@ private:
     std::size_t ready_ = 0;
     std::vector<std::int32_t> cells_;
     std::vector<double> heavy_, nlogn_;
-    std::vector<std::vector<std::uint64_t>> there_;   // rows without a gap, as bits
+    // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
+    // rows of each stratum of the first members, by depth.
+    std::vector<std::vector<std::uint64_t>> bits_, strata_;
+    std::vector<std::uint64_t> stratum_, part_;
+    std::size_t words_ = 0, ready_bits_ = 0;
 
     const std::uint16_t* codes(Index v) const { return counts_.codes + static_cast<std::size_t>(v) * rows(); }
     std::size_t rows() const { return static_cast<std::size_t>(counts_.n); }
@@ -134,6 +138,7 @@ private:
     template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
     template <class Count, class F> double judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound);
     void stratify(std::size_t d);
+    void count_bits(std::size_t d);
 };
 
 }  // namespace lmarvel

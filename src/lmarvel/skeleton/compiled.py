@@ -164,9 +164,7 @@ def _given_rest(ledger: Ledger, p: int) -> NDArray[np.float64]:
     return found
 
 
-def _task(
-    ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput | ColumnsInput
-) -> Task:
+def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput | ColumnsInput) -> Task:
     meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
     gaussian = None if isinstance(known, ColumnsInput) else known
     columns = known if isinstance(known, ColumnsInput) else None
