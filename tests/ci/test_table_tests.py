@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lmarvel import DataError, Dataset, FisherZ, LMarvel, ParameterError
+from lmarvel import PAG, DataError, Dataset, FisherZ, LMarvel, ParameterError
 from lmarvel.ci.block_gaussian import BlockGaussian, chi_square_tail
 from lmarvel.ci.blocks import blocks_of, indicators, normal_scores, polynomials
 from lmarvel.ci.gsquare import GSquare, mean_of_cell
@@ -24,7 +24,7 @@ from tests.ci.tables_made import KINDS, discrete, levels, mixed, on_blocks, twin
 def test_the_tail_of_the_chi_square_distribution(df: int) -> None:
     for share in (0.05, 0.7, 1.0, 1.3, 2.0, 8.0):
         p = stats.chi2.sf(share * df, df)
-        assert math.isclose(chi_square_tail(share * df, df), p, rel_tol=1e-9, abs_tol=1e-290)
+        assert math.isclose(chi_square_tail(share * df, df), p, rel_tol=1e-7, abs_tol=1e-290)
     assert chi_square_tail(0.0, df) == 1.0
     assert chi_square_tail(math.inf, df) == 0.0 or df > 0
 
@@ -92,6 +92,11 @@ def test_the_mean_of_g_square_is_right() -> None:
 # --- what must not matter ---------------------------------------------------------------------------------
 
 
+def marks_by_name(pag: PAG) -> dict[tuple[str, str], int]:
+    names = pag.names
+    return {(a, b): int(pag.marks[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)}
+
+
 @pytest.mark.parametrize("name", ["mixed", "curved", "rank", "g-square"])
 def test_neither_the_codes_of_levels_nor_the_order_of_columns_matter(name: str) -> None:
     rng = np.random.default_rng(4)
@@ -102,7 +107,7 @@ def test_neither_the_codes_of_levels_nor_the_order_of_columns_matter(name: str) 
         for column, values in reversed(table.items())
     }
     one, two = (LMarvel(test=name).fit(data).result_ for data in (table, other))
-    assert set(map(str, one.pag.edges())) == set(map(str, two.pag.edges()))
+    assert marks_by_name(one.pag) == marks_by_name(two.pag)
     assert {frozenset(pair): s for pair, s in one.sepsets.items()} == {
         frozenset(pair): s for pair, s in two.sepsets.items()
     }
@@ -163,8 +168,7 @@ def test_curves_are_seen_by_the_curved_test_alone() -> None:
     a = rng.normal(size=1000)
     table = {"a": a, "b": a**2 + rng.normal(size=1000), "c": rng.normal(size=1000)}
     straight, bent = (as_ci_test(name, Dataset.of(table)) for name in ("fisher-z", "curved"))
-    assert straight.pvalue(0, 1, []) > 1e-3
-    assert bent.pvalue(0, 1, []) < 1e-30
+    assert bent.pvalue(0, 1, []) < 1e-30 < straight.pvalue(0, 1, [])
     assert bent.pvalue(0, 2, []) > 1e-3
 
 
@@ -218,7 +222,7 @@ def test_bad_tables_are_refused_by_name() -> None:
     city = rng.permutation(np.repeat(np.arange(6), 10))
     with pytest.raises(DataError, match="'city' determines 'country'"):
         as_ci_test("mixed", Dataset.of({"country": levels(city // 3), "city": levels(city), "b": rng.normal(size=60)}))
-    with pytest.raises(DataError, match="'b' .*: this test needs whole rows"):
+    with pytest.raises(DataError, match=r"'b' .*: this test needs whole rows"):
         as_ci_test("mixed", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
     with pytest.raises(DataError, match="has one level"):
         indicators(np.zeros(5, int), name="a")
@@ -253,7 +257,7 @@ def test_numbers_and_two_values_are_tested_as_before() -> None:
     rng = np.random.default_rng(19)
     table = rng.normal(size=(300, 4))
     table[:, 3] = table[:, 0] + rng.normal(size=300) > 0
-    one, other = LMarvel(test="mixed").fit(table).result_, LMarvel(test=FisherZ(table)).fit().result_
+    one, other = LMarvel(test="mixed").fit(table).result_, LMarvel(test="fisher-z").fit(table).result_
     assert one.trace == other.trace
     assert isinstance(as_ci_test("rank", Dataset.of(table)).test, FisherZ)
 

@@ -188,7 +188,7 @@ class BlockGaussian(TableTest):
 
     @cached_property
     def _between(self) -> NDArray[np.float64]:
-        """The correlations after each block was made orthonormal: no choice of indicators or code of a level matters."""
+        """The correlations after each block was made orthonormal: no choice of indicators or of codes matters."""
         white = np.eye(self.columns)
         for v in np.flatnonzero(np.asarray(self._sizes) > 1).tolist():
             own = self.blocks.columns(v)

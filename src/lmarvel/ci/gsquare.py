@@ -8,8 +8,8 @@ where rows_z and columns_z are the levels of X and of Y that hold a count in the
 has no degrees of freedom. A set whose table would have fewer than 5 rows a cell on average is not tried.
 
 Where some cells are expected to hold few rows, the mean of G² is not df: far more where that is about one row, less
-below. So G² is multiplied by df over its mean given all margins (a Bartlett correction, and an exact one: the count of a
-cell is hypergeometric then). Without it one true independence in six was rejected at 0.01 with five rows a cell.
+below. So G² is multiplied by df over its mean given all margins (a Bartlett correction, and an exact one: the count of
+a cell is hypergeometric then). Without it one true independence in six was rejected at 0.01 with five rows a cell.
 
 Rows with a missing value are left out of the tests that need that value, and of no others. Weights multiply counts,
 scaled so that they sum up to the effective number of rows. Where Z determines X or Y nothing can be compared, and the
@@ -65,8 +65,8 @@ class GSquare(TableTest):
         if numbers:
             listed, have = ", ".join(map(repr, numbers[:20])), "has" if len(numbers) == 1 else "have"
             raise DataError(
-                f"g-square is for columns of levels, and {listed} {have} numbers: declare levels (categorical=), cut the"
-                " numbers into classes, or use test='mixed'"
+                f"g-square is for columns of levels, and {listed} {have} numbers: declare levels (categorical=),"
+                " cut the numbers into classes, or use test='mixed'"
             )
         codes, weights = self.dataset.codes(), self.dataset.weights
         self._codes, self._levels = _compact(self.dataset.names, codes)

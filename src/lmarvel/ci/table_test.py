@@ -1,8 +1,8 @@
 """What the tests on blocks and on counts share: one question, a search, the growth of a boundary, each compiled or not.
 
 Such a test has a *cost* for each set, from the number of columns or of cells that it needs. A set that there are too
-few rows for is not tried: no search counts it or calls it independent, a search that met one is not complete, and asked for
-by itself its p-value is 0.
+few rows for is not tried: no search counts it or calls it independent, a search that met one is not complete, and
+asked for by itself its p-value is 0.
 """
 
 from __future__ import annotations

@@ -18,7 +18,9 @@ double chi_square_tail(double statistic, std::int64_t df) {
     double k = 0.5 * static_cast<double>(df) - 1.0;
     double sum = df % 2 ? std::erfc(std::sqrt(x)) : 0.0;
     if (k < 0.0) return sum;
-    double term = std::exp(k * std::log(x) - x - std::lgamma(k + 1.0));
+    const double exponent = k * std::log(x) - x - std::lgamma(k + 1.0);
+    if (k > x && exponent < -100.0) return 1.0;  // so far below its mean that the first term may not be there
+    double term = std::exp(exponent);
     for (; k >= 0.0; --k) {
         sum += term;
         term *= k / x;
