@@ -10,6 +10,7 @@ behaviour) end the run at the first access out of bounds, use after free, or ove
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import shutil
 import subprocess
@@ -19,12 +20,9 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {
-    "_engine": ("orient", "run", "search", "skeleton"),
-    "_search": (),
-    "_lifting": (),
-    "_hidden": ("hidden",),
-}  # and what each is linked with
+MODULES: dict[str, list[str]] = ast.literal_eval(
+    "{" + (ROOT / "meson.build").read_text().split("engine = {")[1].split("}")[0] + "}"
+)  # the modules of the engine, and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
@@ -36,8 +34,19 @@ def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
     for module, parts in MODULES.items():
         generated = objects / f"{module}.cpp"
         written = engine / f"{module}.pyx"
-        if is_older(generated, [written]):
-            cython = [sys.executable, "-m", "cython", "-3", "--cplus", str(written), "-o", str(generated)]
+        if is_older(generated, [written, *engine.glob("*.pxi")]):
+            cython = [
+                sys.executable,
+                "-m",
+                "cython",
+                "-3",
+                "--cplus",
+                "-I",
+                str(engine),
+                str(written),
+                "-o",
+                str(generated),
+            ]
             subprocess.run(cython, check=True)
         made = [
             compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from tests.data.simulated import sample
-from tests.generators import random_study
 
 from lmarvel import FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
 from lmarvel.ci import gaussian
 from lmarvel.ci.base import Tried
+from tests.data.simulated import sample
+from tests.generators import random_study
 
 pytestmark = pytest.mark.skipif(gaussian._kernel is None, reason="the kernel is not built: there is nothing to compare")
 

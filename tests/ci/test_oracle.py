@@ -6,11 +6,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
+from lmarvel import ADMG, DAG, MAG, PAG, CITestError, GraphError, MixedGraph, MSeparation
 from tests.generators import random_mag, random_study
 from tests.paper import literal
 from tests.paper.census import subsets
-
-from lmarvel import ADMG, DAG, MAG, PAG, CITestError, GraphError, MixedGraph, MSeparation
 
 
 def check_all_answers(oracle: MSeparation, truth: MixedGraph | ADMG, selection: tuple[str, ...] = ()) -> None:

@@ -30,7 +30,8 @@ def choose_boundary(ledger: Ledger) -> str:
     says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
     """
     p, test = len(ledger.names), ledger.test
-    enough = test.tests_all_pairs if test.rows is None else test.rows - p - 1 >= max(p, 30)
+    columns = test.columns  # more than variables, where some are blocks
+    enough = test.tests_all_pairs if test.rows is None else test.rows - columns - 1 >= max(columns, 30)
     return "tc" if enough and ledger.largest_set >= p - 2 else "iamb"
 
 

@@ -9,6 +9,8 @@ ability                        without it
 =============================  =====================================================================================
 ``n``                          the number of rows is not known
 ``largest_set``                sets of any size can be answered
+``columns``                    a variable is one column
+``shortage``                   which sets had too few rows is told by ``largest_set``
 ``find_sepset(query)``         the readable search, each question asked at most once
 ``growth(target)``             single tests, one a variable
 ``dependent_given_rest(a)``    single tests, one a pair
@@ -30,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.base import CITest, GaussianInput, SepsetAnswer, SepsetQuery, checked_pvalue
+from lmarvel.ci.base import CITest, ColumnsInput, GaussianInput, SepsetAnswer, SepsetQuery, checked_pvalue
 from lmarvel.ci.growth import Growth, PairwiseGrowth
 from lmarvel.ci.search import readable_search
 from lmarvel.data.moments import Moments
@@ -46,6 +48,8 @@ class IndependenceTest:
         The test.
     name : str, optional
         What to call it in a result.
+    why : str, optional
+        Why it was chosen for the table, where the user left that open.
 
     Attributes
     ----------
@@ -55,6 +59,10 @@ class IndependenceTest:
         The number of observations behind it.
     largest_set : int
         The largest conditioning set that it can answer.
+    columns : int
+        The number of columns behind its variables.
+    shortage : str or None
+        What to say where rows were too few for some sets.
     searches : bool
         It has a search of its own, which may run in threads.
     tests_all_pairs : bool
@@ -68,20 +76,23 @@ class IndependenceTest:
     (None, 3, frozenset())
     """
 
-    def __init__(self, test: CITest, name: str | None = None) -> None:
+    def __init__(self, test: CITest, name: str | None = None, why: str | None = None) -> None:
         self.test = test
+        self.why = why
         self.name = name or type(test).__name__
         self.names: tuple[str, ...] = tuple(test.names)
         self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
         self.rows: int | None = getattr(test, "n", None)
         self.largest_set: int = getattr(test, "largest_set", len(self.names))
+        self.columns: int = getattr(test, "columns", len(self.names))
+        self.shortage: str | None = getattr(test, "shortage", None)
         self.search_name: str = getattr(test, "search", "readable")
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)
         self._growth: Callable[[int], Growth] | None = getattr(test, "growth", None)
         self._all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
         self._given_rest: Callable[[int, int], float | None] = getattr(test, "pvalue_given_rest", lambda x, y: None)
         self._summary: Callable[[], dict[str, Any] | None] = getattr(test, "summary", lambda: None)
-        self._for_engine: Callable[[], GaussianInput | None] = getattr(test, "for_engine", lambda: None)
+        self._for_engine: Callable[[], GaussianInput | ColumnsInput | None] = getattr(test, "for_engine", lambda: None)
         self._order: Callable[[], list[int]] | None = getattr(test, "canonical_order", None)
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
         self.searches = self._search is not None
@@ -133,7 +144,7 @@ class IndependenceTest:
         """Return the p-value that total conditioning saw for a pair; None where that is not known."""
         return self._given_rest(x, y)
 
-    def for_engine(self) -> GaussianInput | None:
+    def for_engine(self) -> GaussianInput | ColumnsInput | None:
         """Return what the compiled engine needs to make the same tests itself; None where it cannot."""
         return self._for_engine()
 
@@ -156,7 +167,7 @@ class IndependenceTest:
         if list(order) == list(range(len(self.names))):
             return self
         inner = Reordered(self, order) if self._reordered is None else self._reordered(order)
-        return IndependenceTest(inner, self.name)
+        return IndependenceTest(inner, self.name, self.why)
 
 
 def find_sepset(test: CITest, query: SepsetQuery) -> SepsetAnswer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,27 @@ class GaussianInput(Protocol):
     @property
     def keeps_precision(self) -> bool:
         """Whether the precision matrix may be used to tell how close a pair came."""
+
+
+class ColumnsInput(NamedTuple):
+    """What the compiled engine needs of a test on blocks of columns, or on columns of levels.
+
+    Attributes
+    ----------
+    n : int
+        The number of rows.
+    correlation : array or None
+        Of the columns of all blocks.
+    blocks : (starts, tested, heads) or None
+        Where the block of each variable begins, how many of its columns are tested, and how many are heads.
+    counts : tuple or None
+        Codes, numbers of levels, weights, gaps, effective rows, and rows that a cell needs.
+    """
+
+    n: int
+    correlation: NDArray[np.float64] | None
+    blocks: tuple[NDArray[np.int32], ...] | None
+    counts: tuple[Any, ...] | None
 
 
 class Tried(NamedTuple):

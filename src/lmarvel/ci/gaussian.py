@@ -64,6 +64,8 @@ class FisherZ:
         Variable names for an array.
     compiled : bool
         False forces the readable search, which gives the same answers.
+    described : Dataset, optional
+        The table that results speak of, where ``data`` was made of it.
 
     Examples
     --------
@@ -77,8 +79,15 @@ class FisherZ:
     True
     """
 
-    def __init__(self, data: object, names: Sequence[str] | None = None, compiled: bool = True) -> None:
+    def __init__(
+        self,
+        data: object,
+        names: Sequence[str] | None = None,
+        compiled: bool = True,
+        described: Dataset | None = None,
+    ) -> None:
         self.dataset = Dataset.of(data, names)
+        self._described = self.dataset if described is None else described
         self._moments: Moments | None = self.dataset.moments
         self._order: NDArray[np.intp] | None = None  # of our variables among those of the table
         self.names = self.moments.names
@@ -213,7 +222,7 @@ class FisherZ:
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""
-        return self.dataset.summary() if self._order is None else Dataset.of(self.moments).summary()
+        return self._described.summary() if self._order is None else Dataset.of(self.moments).summary()
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""

@@ -3,10 +3,12 @@
 A :class:`Growth` answers two questions about a target T and a set M: how strongly does each candidate depend on T
 given M, and how strongly each member given the rest of M. The Gaussian test brings an incremental one
 (:class:`lmarvel.ci.gaussian.GaussianGrowth`); for any other test each answer is a round of single tests.
+A test that can tell more than a p-value, which is 0 for all strong dependences, has an :class:`EvidenceGrowth`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -74,3 +76,24 @@ class PairwiseGrowth:
     def remove(self, v: int) -> None:
         """Take a variable out of the set."""
         self.members.remove(v)
+
+
+class EvidenceGrowth(PairwiseGrowth):
+    """A growth that asks for evidence, minus the logarithm of a p-value, given members in the order of their joining.
+
+    So a test that lacks rows for all members can still be asked given the first of them, which depend most on the
+    target.
+
+    Examples
+    --------
+    >>> growth = EvidenceGrowth(lambda x, y, given: 5.0 - len(given), variables=3, target=0)
+    >>> growth.add(2)
+    >>> growth.candidates(0.01)[0].tolist()
+    [-inf, 4.0, -inf]
+    """
+
+    def _tested(self, variables: list[int], alpha: float) -> Evidence:
+        evidence = np.full(self.variables, -np.inf)
+        for v in variables:
+            evidence[v] = self.pvalue(self.target, v, [m for m in self.members if m != v])
+        return evidence, float(np.nextafter(-math.log(alpha), -np.inf))  # dependent if p <= alpha

@@ -64,6 +64,8 @@ class Ledger:
         """What limits the size of conditioning sets, in words."""
         if self.max_conditioning is not None and self.max_conditioning <= self.test.largest_set:
             return f"max_conditioning={self.max_conditioning} limited the search"
+        if self.test.shortage is not None:
+            return self.test.shortage
         rows = "" if self.test.rows is None else f": {self.test.rows} rows are too few for larger ones"
         return f"conditioning sets hold at most {self.test.largest_set} variables{rows}"
 

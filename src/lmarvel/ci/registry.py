@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.base import CITest, FunctionTest
+from lmarvel.ci.block_gaussian import BlockGaussian
+from lmarvel.ci.blocks import Form, blocks_of
 from lmarvel.ci.gaussian import FisherZ
+from lmarvel.ci.gsquare import ROWS_A_CELL, GSquare
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.kinds import Kind
 from lmarvel.errors import CITestError, DataError, ParameterError
 
 
@@ -22,23 +26,79 @@ class NamedTest:
 
 def _fisher_z(data: Dataset) -> FisherZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
+    many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
+    if many:
+        have = "has" if len(many) == 1 else "have"
+        raise DataError(
+            f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
+            " test='mixed', or leave the test to 'auto'"
+        )
     test = FisherZ(data)
     test.check_usable()
     return test
 
 
+def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
+    """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
+    whole = all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
+    if form == "plain" and whole:
+        return _fisher_z(data)
+    blocks = blocks_of(data, form)
+    if blocks.single:
+        test = FisherZ(blocks.moments, described=data)
+        test.check_usable()
+        return test
+    found = BlockGaussian(data, blocks)
+    found.check_usable()
+    return found
+
+
 TESTS: Mapping[str, NamedTest] = {
     "fisher-z": NamedTest(_fisher_z, "columns of numbers, near jointly Gaussian: partial correlations"),
+    "rank": NamedTest(
+        lambda data: _on_blocks(data, "rank"),
+        "numbers on skewed or unknown scales, with outliers, or levels in an order: only ranks count",
+    ),
+    "g-square": NamedTest(GSquare, "columns of levels only, few levels and many rows: counts, and no model at all"),
+    "mixed": NamedTest(
+        lambda data: _on_blocks(data, "plain"), "levels beside numbers, or levels with few rows: indicators of levels"
+    ),
+    "curved": NamedTest(
+        lambda data: _on_blocks(data, "curved"),
+        "numbers that may depend on each other along curves, levels beside them or not: polynomials of ranks",
+    ),
 }
+_USUAL_SET = 3  # variables, that g-square should have rows to condition on
 
 
 def resolve(name: str) -> str:
-    """Return the test that a name stands for; "auto" chooses by the table."""
-    if name == "auto":
-        return "fisher-z"
-    if name not in TESTS:
+    """Return the name of a test; "auto" is one that the table chooses."""
+    if name != "auto" and name not in TESTS:
         raise ParameterError(f"test must be 'auto', {', '.join(map(repr, TESTS))}, a test or a function, not {name!r}")
     return name
+
+
+def chosen_for(data: Dataset) -> tuple[str, str | None]:
+    """Return the test for the kinds of the columns, and why; None where all are numbers.
+
+    Examples
+    --------
+    >>> chosen_for(Dataset.of({"a": ["x", "y", "z", "x"], "b": [0.1, 0.5, 0.2, 0.7]}))
+    ('mixed', 'mixed: 1 of 2 columns has levels')
+    """
+    levels = sorted(len(found) for found in data.levels if found is not None)
+    p = len(data.names)
+    if not levels:
+        return "fisher-z", None
+    if len(levels) < p:
+        have = "has" if len(levels) == 1 else "have"
+        return "mixed", f"mixed: {len(levels)} of {p} columns {have} levels"
+    usual = levels[len(levels) // 2]
+    needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])
+    rows = f"{data.n} rows"
+    if data.n >= needed:
+        return "g-square", f"g-square: all columns have levels, and {rows} are enough for sets of {_USUAL_SET}"
+    return "mixed", f"mixed: all columns have levels, and {rows} are few for g-square, which would need {needed}"
 
 
 def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] | None = None) -> IndependenceTest:
@@ -54,10 +114,12 @@ def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] |
     """
     known = names if data is None else data.names
     if isinstance(test, str):
-        chosen = resolve(test)
+        chosen, why = resolve(test), None
         if data is None:
             raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
-        return IndependenceTest(TESTS[chosen].make(data), chosen)
+        if chosen == "auto":
+            chosen, why = chosen_for(data)
+        return IndependenceTest(TESTS[chosen].make(data), chosen, why)
     if isinstance(test, CITest):
         check_names(test)
         _check_same_names(test, known, "names" if data is None else "the table")

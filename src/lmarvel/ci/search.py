@@ -8,28 +8,39 @@ p-value and counts, and a property test holds the two together.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
 
 
-def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
-    """Visit the subsets of the pool by size, then in pool order, and stop at the first independence."""
+def readable_search(
+    ci: CITest, query: SepsetQuery, affords: Callable[[int, int, Sequence[int]], bool] | None = None
+) -> SepsetAnswer:
+    """Visit the subsets of the pool by size, then in pool order, and stop at the first independence.
+
+    ``affords`` tells whether a test has rows enough for a set. A set that it has not is passed over, and the search is
+    not complete then.
+    """
     always = query.always
     top = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
     counts = [0] * (len(always) + max(top, 0) + 1)
     best, strongest = 0.0, None
     done = visited = 0
+    passed_over = False
     for size in range(query.min_size, top + 1):
         for chosen in combinations(query.pool, size):
             late = visited % 64 == 0 and time.monotonic() > query.deadline
             visited += 1
+            given = tuple(sorted((*always, *chosen)))
+            if not late and affords is not None and not affords(query.x, query.y, given):
+                passed_over = True
+                continue
             known = _known_level(query.tried, frozenset((*always, *chosen)))
             if not late and known is not None and known <= query.alpha:
                 continue
             if late or (known is None and done == query.max_tests):
                 return SepsetAnswer(None, best, tuple(counts), strongest, chosen, False)
-            given = tuple(sorted((*always, *chosen)))
             p = checked_pvalue(ci, query.x, query.y, given)
             done += known is None
             counts[len(given)] += known is None
@@ -38,7 +49,7 @@ def readable_search(ci: CITest, query: SepsetQuery) -> SepsetAnswer:
                 return SepsetAnswer(found, p, tuple(counts), found, chosen, True)
             if strongest is None or p > best:
                 best, strongest = p, frozenset(given)
-    return SepsetAnswer(None, best, tuple(counts), strongest, None, True)
+    return SepsetAnswer(None, best, tuple(counts), strongest, None, not passed_over)
 
 
 def _known_level(tried: tuple[Tried, ...], full: frozenset[int]) -> float | None:

@@ -14,6 +14,8 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+include "columns.pxi"
+
 cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Table:
         const double* R
@@ -32,11 +34,14 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         int64_t n
     cppclass Request:
         Table table
+        Blocks blocks
+        Counts counts
         Levels levels
         Budget budget
         double seconds, grace, limit
         cbool selection, total_conditioning, keep_precision
         const double* precision
+        const double* rest
         Lists sets, had, kept, asked
         const int32_t* truncated
         const int32_t* asked_x
@@ -56,9 +61,6 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
     ctypedef cbool (*Report)(void*, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
     Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
-
-LARGEST = 1 << 20      # variables: a matrix of marks of a terabyte
-
 
 cdef class Caller:
     """Whom the engine asks now and then, and what was raised then."""
@@ -89,13 +91,6 @@ cdef cbool poll(void* caller) noexcept with gil:
 
 cdef cbool report(void* caller, int64_t removed) noexcept with gil:
     return (<Caller> caller).failed((<Caller> caller).progress, (removed,))
-
-
-cdef const double[:, ::1] square(matrix, str name):
-    cdef const double[:, ::1] found = matrix
-    if found.shape[0] != found.shape[1] or found.shape[0] < 1 or found.shape[0] > LARGEST:
-        raise ValueError(f"{name} must be a square matrix of at least one variable")
-    return found
 
 
 cdef class Sets:
@@ -194,6 +189,9 @@ def run(
     sets=None,
     truncated=None,
     asked=None,
+    rest=None,
+    blocks=None,
+    counts=None,
     progress=None,
     cancel=None,
 ):
@@ -201,24 +199,33 @@ def run(
     cdef Request q
     cdef Outcome out
     cdef Status status
-    cdef const double[:, ::1] correlation = square(R, "the correlation matrix")
-    cdef Py_ssize_t p = correlation.shape[0]
-    cdef const double[::1] at_alpha = critical_alpha, at_threshold = critical_threshold
-    cdef const double[:, ::1] inverse
+    cdef const double[:, ::1] correlation, inverse, pvalues
+    cdef Py_ssize_t p
+    cdef const double[::1] at_alpha, at_threshold
     cdef const int32_t[::1] cut, asked_x, asked_y
     cdef Sets boundary_sets, had, kept, asked_sets
+    cdef Columns columns
     if n < 4:
         raise ValueError("at least 4 rows are needed")
     if n > 1 << 62 or tests > 1 << 62:
         raise ValueError("there are too many rows or tests to count")
     if largest_set < 0 or largest_set > n - 4:
         raise ValueError("the largest set is over what the rows allow")
-    if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
-        raise ValueError("critical values are missing for the largest sets")
     if tests < 0 or (max_tests is not None and max_tests < 0):
         raise ValueError("a number of tests cannot be negative")
-    q.table.R, q.table.p, q.table.n = &correlation[0, 0], <int32_t> p, n
-    q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
+    if blocks is None and counts is None:
+        correlation = square(R, "the correlation matrix")
+        p = correlation.shape[0]
+        at_alpha, at_threshold = critical_alpha, critical_threshold
+        if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
+            raise ValueError("critical values are missing for the largest sets")
+        q.table.R = &correlation[0, 0]
+        q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
+    else:
+        columns = Columns(R, n, blocks, counts)
+        p = columns.p
+        q.blocks, q.counts = columns.of_blocks, columns.of_counts
+    q.table.p, q.table.n = <int32_t> p, n
     q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
     q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
     q.budget.largest_set, q.budget.tests = largest_set, tests
@@ -236,6 +243,11 @@ def run(
         boundary_sets = Sets(sets[0], sets[1], p, p)
         boundary_sets.check_symmetric()
         q.sets = boundary_sets.lists()
+    if rest is not None:
+        pvalues = square(rest, "the p-values given all others")
+        if sets is None or pvalues.shape[0] != p:
+            raise ValueError("p-values given all others go with boundaries, one for each pair")
+        q.rest, q.total_conditioning = &pvalues[0, 0], True
     if truncated is not None:
         cut = truncated[0]
         check_positions(cut, cut.shape[0], 0, p)

@@ -46,6 +46,7 @@ Boundaries boundaries_of(const Request& q, Arena& arena) {
     Boundaries found;
     found.total_conditioning = q.total_conditioning;
     found.precision = q.keep_precision ? q.precision : nullptr;
+    found.rest = q.rest;
     if (q.precision != nullptr) {
         from_precision(q, arena, found);
         return found;
@@ -115,7 +116,10 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     Arena arena;
     const Clock clock(q.seconds, poll, caller);
     const Boundaries boundaries = boundaries_of(q, arena);
-    Ledger ledger(q.table, q.budget, clock, arena, q.total_conditioning);
+    Table table = q.table;
+    if (q.blocks.R != nullptr) table.blocks = &q.blocks;
+    if (q.counts.codes != nullptr) table.counts = &q.counts;
+    Ledger ledger(table, q.budget, clock, arena, q.total_conditioning);
     remember(q, arena, ledger);
     Skeleton skeleton(ledger, arena, boundaries, q.levels);
     skeleton.run(report, caller);

@@ -18,6 +18,8 @@ struct Lists {
 
 struct Request {
     Table table{};
+    Blocks blocks{};  // for the table, where its test is not Fisher's z
+    Counts counts{};
     Levels levels{};
     Budget budget{};
     double seconds = 0.0;  // infinite where there is no limit
@@ -27,6 +29,7 @@ struct Request {
     bool total_conditioning = false, keep_precision = false;
     const double* precision = nullptr;
     double limit = 0.0;
+    const double* rest = nullptr;  // p-values of all pairs given all others, where sets come from such tests
     Lists sets;
     // Boundary searches that were cut short: the variables, what they had, and what was kept.
     const Index* truncated = nullptr;

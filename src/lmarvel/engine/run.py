@@ -40,8 +40,8 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    correlation : array of shape (p, p)
-        The correlation matrix, C-contiguous.
+    correlation : array of shape (p, p), or None
+        The correlation matrix, C-contiguous: of the variables, or of the columns of their blocks.
     n : int
         The number of rows behind it.
     alpha, boundary_alpha, threshold : float
@@ -56,9 +56,13 @@ class Task(NamedTuple):
         The budget of tests; ``tests`` of them are spent.
     seconds, grace : float
         Seconds left, infinite without a limit; orientation has ``grace`` seconds in any case.
+    blocks : (starts, tested, heads), optional
+        The test is the block Gaussian one, on these blocks of columns.
+    counts : tuple, optional
+        The test is G-square, on these columns of levels; see :class:`lmarvel.ci.base.ColumnsInput`.
     """
 
-    correlation: NDArray[np.float64]
+    correlation: NDArray[np.float64] | None
     n: int
     alpha: float
     boundary_alpha: float
@@ -66,13 +70,15 @@ class Task(NamedTuple):
     assume_chordal: bool
     faithful: bool
     selection: bool
-    critical_alpha: NDArray[np.float64]
-    critical_threshold: NDArray[np.float64]
+    critical_alpha: NDArray[np.float64] | None
+    critical_threshold: NDArray[np.float64] | None
     largest_set: int
     max_tests: int | None
     tests: int
     seconds: float
     grace: float
+    blocks: tuple[NDArray[np.int32], ...] | None = None
+    counts: tuple[Any, ...] | None = None
 
 
 class Flat(NamedTuple):
@@ -169,6 +175,7 @@ def from_sets(
     truncated: Sequence[tuple[int, Iterable[int], Iterable[int]]] = (),
     asked: Sequence[tuple[int, int, Iterable[int]]] = (),
     progress: Callable[[int], None] | None = None,
+    rest: NDArray[np.float64] | None = None,
 ) -> Flat:
     """Learn with boundaries that are given.
 
@@ -184,6 +191,8 @@ def from_sets(
         Tests that were made before: of x and y given the set, or of x and all others where y is -1.
     progress : callable, optional
         Called with the number of variables that were removed.
+    rest : array of shape (p, p), optional
+        The boundaries come from tests of each pair given all other variables; these are their p-values.
     """
     cut = None
     if truncated:
@@ -193,7 +202,7 @@ def from_sets(
     if asked:
         x, y, given = zip(*asked, strict=True)
         before = (np.array(x, dtype=np.int32), np.array(y, dtype=np.int32), *lists_of(given))
-    return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before)
+    return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before, rest=rest)
 
 
 def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:

@@ -6,17 +6,13 @@
 namespace lmarvel {
 
 namespace {
-constexpr double PIVOT = 1e-10;  // a variance below this share of the variable's own counts as zero
 constexpr std::uint64_t EVERY = 16383;
 }  // namespace
 
-double pvalue_of(double r2, std::int64_t df) {
-    if (r2 >= 1.0) return 0.0;
-    return std::erfc(std::sqrt(static_cast<double>(df) * 0.5) * std::atanh(std::sqrt(r2)));
-}
-
 Ledger::Ledger(const Table& t, const Budget& b, const Clock& c, Arena& arena, bool given_rest)
     : table(t), budget(b), clock(c), arena_(arena), given_rest_(given_rest), tests_(b.tests) {
+    if (t.blocks != nullptr) other_ = std::make_unique<BlockGaussian>(*t.blocks);
+    if (t.counts != nullptr) other_ = std::make_unique<GSquare>(*t.counts);
     if (given_rest_) {  // total conditioning asked about each pair given all other variables
         std::vector<Index> all(static_cast<std::size_t>(t.p));
         for (Index v = 0; v < t.p; ++v) all[static_cast<std::size_t>(v)] = v;
@@ -76,6 +72,25 @@ double Ledger::partial(Index x, Index y, const std::vector<Index>& given) {
     return squared(x, y, given.size());
 }
 
+// One p-value; a set that there are too few rows for is never said to separate.
+double Ledger::single(Index x, Index y, const std::vector<Index>& given) {
+    if (other_ == nullptr) {
+        return pvalue_of(partial(x, y, given), table.n - static_cast<std::int64_t>(given.size()) - 3);
+    }
+    if (!other_->affords(x, y, given)) return 0.0;
+    other_->start(x, y, given.size());
+    for (std::size_t d = 0; d < given.size(); ++d) other_->push(d, given[d]);
+    return other_->pvalue(given.size(), -1.0);
+}
+
+// Whether there are rows enough for the subset that is chosen.
+bool Ledger::afforded(Index x, Index y, Index always, const std::vector<Index>& pool, std::size_t k) {
+    set_.clear();
+    if (always >= 0) set_.push_back(always);
+    for (std::size_t i = 0; i < k; ++i) set_.push_back(pool[static_cast<std::size_t>(chosen_[i])]);
+    return other_->affords(x, y, set_);
+}
+
 double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given) {
     if (x > y) std::swap(x, y);
     if (++asked_ % 1024 == 0) clock.poll();
@@ -85,10 +100,10 @@ double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& g
     each_family(x, y, size, size, [&](const Tried& family) { before = before || covers(family, given); });
     if (before) {
         clock.check();
-        return pvalue_of(partial(x, y, given), table.n - size - 3);
+        return single(x, y, given);
     }
     check(1);
-    const double p = pvalue_of(partial(x, y, given), table.n - size - 3);
+    const double p = single(x, y, given);
     count(phase, size, 1);
     const Span kept = arena_.keep(given);
     compare(x, y, p, kept);
@@ -261,15 +276,25 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
     });
 
     const auto depth = static_cast<std::size_t>(base + std::max<std::int64_t>(top, 0));
-    factor_.reserve(depth + 1);
-    if (base) push(x, y, 0, always);
+    // Sets that there are too few rows for are passed over, and leave the search incomplete.
+    set_.assign(static_cast<std::size_t>(base), always);
+    const std::int64_t reach = other_ == nullptr ? top : other_->most(x, y, set_, pool, top);
+    bool cut = reach < top;
+    const std::uint64_t every = other_ == nullptr ? EVERY : other_->every;
+    if (other_ == nullptr) {
+        factor_.reserve(depth + 1);
+        if (base) push(x, y, 0, always);
+    } else {
+        other_->start(x, y, depth + 1);
+        if (base) other_->push(0, always);
+    }
     chosen_.resize(std::max(chosen_.size(), depth + 1));
     best_.resize(std::max(best_.size(), depth + 1));
     std::int64_t done = 0, k = 0, best_size = -1;
     double best = 0.0;
     enum { GOING, FOUND, ENDED } state = clock.late() ? ENDED : GOING;
     bool any = false;
-    while (k <= top && state == GOING) {
+    while (k <= reach && state == GOING) {
         const auto size = static_cast<std::size_t>(k);
         for (std::size_t i = 0; i < size; ++i) chosen_[i] = static_cast<Index>(i);
         std::size_t first = 0;
@@ -277,39 +302,50 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
         double smallest = 2.0;
         while (true) {
             bool skip = false, fresh = true;
-            for (std::size_t i = 0; i < used; ++i) {
+            if (other_ != nullptr && !afforded(x, y, always, pool, size)) skip = cut = true;
+            for (std::size_t i = 0; i < used && !skip; ++i) {
                 if (covered(families_[i], pool, size)) {
                     fresh = false;
                     if (families_[i].level <= level) { skip = true; break; }
                 }
             }
-            if ((++ticks_ & EVERY) == 0) {
+            if ((++ticks_ & every) == 0) {
                 clock.poll();
                 if (clock.late()) { state = ENDED; break; }
             }
             if (!skip) {
                 if (fresh && done == left) { state = ENDED; break; }
-                for (std::size_t i = first; i < size; ++i) {
-                    push(x, y, static_cast<std::size_t>(base) + i, pool[static_cast<std::size_t>(chosen_[i])]);
-                }
-                first = size;
-                const double r2 = squared(x, y, static_cast<std::size_t>(base) + size);
                 done += fresh;
                 fresh_here += fresh;
-                if (r2 < critical[base + k]) {
+                const auto depth_now = static_cast<std::size_t>(base) + size;
+                for (std::size_t i = first; i < size; ++i) {
+                    const Index w = pool[static_cast<std::size_t>(chosen_[i])];
+                    if (other_ == nullptr) push(x, y, static_cast<std::size_t>(base) + i, w);
+                    else other_->push(static_cast<std::size_t>(base) + i, w);
+                }
+                first = size;
+                double p = -1.0;  // where it is worked out
+                bool independent;
+                if (other_ == nullptr) {
+                    const double r2 = squared(x, y, depth_now);
+                    independent = r2 < critical[base + k];
+                    // The p-value falls as r2 grows; across sizes the degrees of freedom differ.
+                    if (independent || r2 < smallest) p = pvalue_of(r2, table.n - base - k - 3);
+                    smallest = std::min(smallest, r2);
+                } else {
+                    p = other_->pvalue(depth_now, any ? best : -1.0);
+                    independent = p > level;
+                }
+                if (independent) {
                     state = FOUND;
-                    best = pvalue_of(r2, table.n - base - k - 3);
+                    best = p;
                     break;
                 }
-                if (r2 < smallest) {  // the p-value falls as r2 grows; across sizes the degrees of freedom differ
-                    smallest = r2;
-                    const double p = pvalue_of(r2, table.n - base - k - 3);
-                    if (p > best || !any) {
-                        any = true;
-                        best = p;
-                        best_size = k;
-                        std::copy_n(chosen_.begin(), size, best_.begin());
-                    }
+                if (p > best || !any) {
+                    any = true;
+                    best = p;
+                    best_size = k;
+                    std::copy_n(chosen_.begin(), size, best_.begin());
                 }
             }
             // The next subset of this size, in lexicographic order.
@@ -334,7 +370,7 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
     };
     Answer answer;
     answer.pvalue = best;
-    answer.complete = state != ENDED;
+    answer.complete = state == FOUND || (state == GOING && !cut);
     if (state != FOUND && best_size >= 0) compare(x, y, best, arena_.keep(full(best_, best_size, true)));
     const bool stopped = state != GOING && k <= top;  // a search that time kept from beginning stopped at nothing
     const std::int64_t largest = state == GOING ? top : k - 1;

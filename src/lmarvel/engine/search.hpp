@@ -1,11 +1,13 @@
-// Fisher's z test and the search for a separating set: the twin of ci/search, ci/memory, ci/meter and ci/ledger.
+// The search for a separating set, with Fisher's z or another test: the twin of ci/search, ci/memory, ci/meter, ci/ledger.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "clock.hpp"
 #include "sets.hpp"
+#include "tests.hpp"
 
 namespace lmarvel {
 
@@ -37,6 +39,9 @@ struct Table {
     // Squared partial correlations at which the p-value is alpha, and the threshold, by size of the conditioning set.
     const double* critical_alpha;
     const double* critical_threshold;
+    // What another test than Fisher's z needs; null: it is Fisher's z.
+    const Blocks* blocks = nullptr;
+    const Counts* counts = nullptr;
 
     double r(Index x, Index y) const { return R[static_cast<std::size_t>(x) * p + y]; }
 };
@@ -46,8 +51,6 @@ struct Budget {
     std::int64_t max_tests;  // -1: no limit
     std::int64_t tests;      // made before
 };
-
-double pvalue_of(double r2, std::int64_t df);
 
 // Rounds of a boundary search, each a set that was asked about for a target with all others, or for one pair.
 struct Rounds {
@@ -91,8 +94,9 @@ private:
     };
     Arena& arena_;
     Factor factor_;
+    std::unique_ptr<Test> other_;  // than Fisher's z
     std::vector<Family> families_;
-    std::vector<Index> chosen_, best_;
+    std::vector<Index> chosen_, best_, set_;
     std::vector<Tried> tried_;
     PairMap heads_, tails_;
     struct Closest { double pvalue; Span given; };
@@ -106,6 +110,8 @@ private:
     void push(Index x, Index y, std::size_t d, Index w);
     double squared(Index x, Index y, std::size_t d) const;
     double partial(Index x, Index y, const std::vector<Index>& given);
+    double single(Index x, Index y, const std::vector<Index>& given);
+    bool afforded(Index x, Index y, Index always, const std::vector<Index>& pool, std::size_t k);
     void count(Phase phase, std::int64_t size, std::int64_t tests);
     void check(std::int64_t tests) const;
     void note(Index x, Index y, const Tried& family);

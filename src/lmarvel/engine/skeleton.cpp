@@ -88,12 +88,15 @@ void Skeleton::join(Phase phase, Index x, Index y) {
 // How close a pair came to being separated, total conditioning included.
 std::pair<double, Span> Skeleton::closest(Index x, Index y) const {
     const auto known = ledger_.closest(x, y);
+    const auto nearer = [&](double first) {
+        const bool is = first >= 0.0 && (known.second.none() || first > known.first);  // below 0: not known
+        return is ? std::pair{first, Span{0, REST}} : known;
+    };
+    if (boundaries_.rest != nullptr) return nearer(boundaries_.rest[static_cast<std::size_t>(x) * p_ + y]);
     if (!boundaries_.total_conditioning || boundaries_.precision == nullptr) return known;
     const auto k = [this](Index a, Index b) { return boundaries_.precision[static_cast<std::size_t>(a) * p_ + b]; };
     const double r2 = k(x, y) * k(x, y) / (k(x, x) * k(y, y));
-    const double first = pvalue_of(std::min(r2, 1.0), ledger_.table.n - p_ - 1);
-    if (known.second.none() || first > known.first) return {first, Span{0, REST}};
-    return known;
+    return nearer(pvalue_of(std::min(r2, 1.0), ledger_.table.n - p_ - 1));
 }
 
 void Skeleton::decide(Phase phase, Index x, Index y, const std::vector<Index>& pool) {

@@ -21,6 +21,7 @@ struct Boundaries {
     std::vector<Span> sets;
     bool total_conditioning = false;
     const double* precision = nullptr;  // of total conditioning, p x p, where it was kept
+    const double* rest = nullptr;       // or its p-values
     // Searches that were cut short: the members they had, and all that were kept; none for the others.
     std::vector<Span> had, kept;
 };

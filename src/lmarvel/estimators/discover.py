@@ -354,6 +354,8 @@ def _recorded(
         plain["chosen"] = why
     if test is not None:
         plain["test"] = test.name
+        if test.why is not None:
+            plain["test_chosen"] = test.why
         if test.rows is not None:
             plain["rows"] = test.rows
     if table is not None:

@@ -32,9 +32,10 @@ class LMarvel(PagEstimator):
     ----------
     alpha : float
         Level of the independence tests.
-    test : "auto", "fisher-z", CITest or callable
-        "auto" is Fisher's z test of partial correlation. Or an object with ``names`` and
-        ``pvalue(x, y, given)`` on positions, or a plain function of names ``(x, y, given) -> p-value``.
+    test : {"auto", "fisher-z", "rank", "g-square", "mixed", "curved"}, CITest or callable
+        "auto" chooses by the kinds of the columns: Fisher's z test where all are numbers, else a test for levels;
+        ``result_.settings`` says which, and why. Or an object with ``names`` and ``pvalue(x, y, given)`` on positions,
+        or a plain function of names ``(x, y, given) -> p-value``.
     boundary : {"auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"} or mapping
         How Markov boundaries are found. "auto" is total conditioning ("tc") where the rows allow, else "iamb";
         ``result_.settings["boundary"]`` says which. Or boundaries of your own: a mapping from each name to the

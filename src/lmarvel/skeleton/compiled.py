@@ -1,7 +1,8 @@
 """L-MARVEL and its orientation by the compiled engine: the same results as the readable code, records made when read.
 
 :func:`compiled_lmarvel` is :func:`lmarvel.skeleton.lmarvel.lmarvel` and :func:`lmarvel.orient.engine.orient` in one. It
-takes a test that the engine can make itself (Fisher's z on a table); any other gives None, and the readable code runs.
+takes a test that the engine can make itself (those of :mod:`lmarvel.ci.registry`); any other gives None, and the
+readable code runs.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.boundary.total_conditioning import check_affordable
-from lmarvel.ci.base import GaussianInput
+from lmarvel.boundary.total_conditioning import check_affordable, total_conditioning
+from lmarvel.ci.base import ColumnsInput, GaussianInput
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine.run import REST, Flat, Task, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
@@ -121,7 +122,7 @@ def compiled_lmarvel(
         return None
     p, meter = len(ledger.names), ledger.meter
     report = None if progress is None else lambda removed: progress("skeleton", removed, p)
-    if boundaries is None:
+    if boundaries is None and not isinstance(known, ColumnsInput):
         check_affordable(ledger)
         precision, limit = known.total(levels.boundary)
         meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
@@ -130,10 +131,11 @@ def compiled_lmarvel(
             _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
         )
     else:
-        found = boundaries()
+        found = total_conditioning(ledger, levels.boundary) if boundaries is None else boundaries()
         cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
         task = _task(ledger, levels, selection, grace, known)
-        flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report)
+        rest = _given_rest(ledger, p) if found.method == "tc" else None
+        flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report, rest)
     for phase, size, tests in flat.counts.tolist():
         meter.count(PHASES[phase], size, tests)
     late = "time ran out before all edges were oriented" if flat.late else None
@@ -152,8 +154,20 @@ def say_that_it_is_slow() -> None:
     )
 
 
-def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput) -> Task:
+def _given_rest(ledger: Ledger, p: int) -> NDArray[np.float64]:
+    """Return what total conditioning saw for each pair, -1 where that is not known."""
+    found = np.full((p, p), -1.0)
+    for x in range(p):
+        for y in range(x + 1, p):
+            seen = ledger.test.pvalue_given_rest(x, y)
+            found[x, y] = found[y, x] = -1.0 if seen is None else seen
+    return found
+
+
+def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput | ColumnsInput) -> Task:
     meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
+    gaussian = None if isinstance(known, ColumnsInput) else known
+    columns = known if isinstance(known, ColumnsInput) else None
     return Task(
         correlation=known.correlation,
         n=known.n,
@@ -163,13 +177,15 @@ def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: 
         assume_chordal=levels.assume_chordal,
         faithful=levels.faithful,
         selection=selection,
-        critical_alpha=known.critical_up_to(levels.alpha, largest),
-        critical_threshold=known.critical_up_to(levels.threshold, largest),
+        critical_alpha=None if gaussian is None else gaussian.critical_up_to(levels.alpha, largest),
+        critical_threshold=None if gaussian is None else gaussian.critical_up_to(levels.threshold, largest),
         largest_set=ledger.largest_set,
         max_tests=meter.max_tests,
         tests=meter.n_tests,
         seconds=math.inf if meter.deadline == math.inf else meter.deadline - time.monotonic(),
         grace=grace,
+        blocks=None if columns is None else columns.blocks,
+        counts=None if columns is None else columns.counts,
     )
 
 

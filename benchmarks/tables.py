@@ -1,0 +1,150 @@
+"""Tests on tables of levels: power and speed beside causal-learn, and what indicators cost beside plain numbers.
+
+    python tables.py [--draws 400]
+
+All on the same tables. Set OPENBLAS_NUM_THREADS=1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from causallearn.utils.cit import CIT
+
+from lmarvel import Dataset, LMarvel, SepsetQuery
+from lmarvel.ci.gsquare import GSquare
+
+Question = tuple[int, int, tuple[int, ...]]
+
+
+def levels(codes: np.ndarray) -> list[str]:
+    return [f"l{code}" for code in codes]
+
+
+def network(rng: np.random.Generator, n: int, p: int, q: int = 3) -> np.ndarray:
+    """Draw columns of q levels, each with up to two parents among those before it."""
+    columns: list[np.ndarray] = []
+    for v in range(p):
+        logits = np.zeros((n, q))
+        for parent in rng.permutation(v)[: rng.integers(0, 3)]:
+            logits += 1.2 * rng.normal(size=(q, q))[columns[parent]]
+        columns.append(np.argmax(logits + rng.gumbel(size=(n, q)), axis=1))
+    return np.column_stack(columns)
+
+
+def table_of(codes: np.ndarray) -> dict[str, list[str]]:
+    return {f"V{v}": levels(column) for v, column in enumerate(codes.T)}
+
+
+def seconds(work: Callable[[], Any], repeats: int) -> float:
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def asked_afresh(peer: Any, question: Question) -> float:
+    peer.pvalue_cache = {"data_hash": None, "method_name": None, "parameters_hash": None}
+    x, y, given = question
+    return float(peer(x, y, list(given)))
+
+
+def speed(rng: np.random.Generator) -> None:
+    codes = network(rng, 10_000, 20)
+    ours, theirs = GSquare(table_of(codes)), CIT(codes, "gsq")
+    questions: list[Question] = []
+    for k in (0, 1, 2, 3):
+        for _ in range(40):
+            x, y, *rest = rng.permutation(20).tolist()
+            questions.append((x, y, tuple(sorted(rest[:k]))))
+    print("g-square, 20 columns of 3 levels, 10,000 rows, microseconds a test:")
+    for k in (0, 1, 2, 3):
+        some = [question for question in questions if len(question[2]) == k]
+        quick = seconds(lambda some=some: [ours.pvalue(*question) for question in some], 5) / len(some) * 1e6
+        slow = seconds(lambda some=some: [asked_afresh(theirs, question) for question in some], 2) / len(some) * 1e6
+        print(f"  {k} given: one at a time {quick:.1f}, causal-learn {slow:.0f}, ratio {slow / quick:.0f}x")
+    pairs = [(x, y) for x in range(0, 20, 3) for y in range(x + 1, 20, 4)]
+    queries = []
+    for x, y in pairs:
+        pool = tuple(v for v in range(20) if v not in (x, y))[:10]
+        queries.append(SepsetQuery(x, y, pool, max_size=3, alpha=1 - 1e-9))
+    tests = sum(sum(ours.find_sepset(query).tests_by_size) for query in queries)
+    quick = seconds(lambda: [ours.find_sepset(query) for query in queries], 3)
+    few = queries[:2]
+    every = [(q.x, q.y, zs) for q in few for k in range(4) for zs in combinations(q.pool, k)]
+    slow = seconds(lambda: [asked_afresh(theirs, question) for question in every], 1) / len(every) * tests
+    print(f"  searches of up to 3 of 10: {quick / tests * 1e6:.1f} a test, causal-learn {slow / tests * 1e6:.0f},")
+    print(f"  ratio {slow / quick:.0f}x over {tests} tests")
+
+
+def power(rng: np.random.Generator, draws: int) -> None:
+    print("\nrejections at 0.05 of X and Y given Z (3 levels, 60 : 30 : 10), ours, causal-learn gsq and chisq:")
+    for n, k in ((200, 1), (500, 1), (500, 2), (2000, 3)):
+        for strength in (0.0, 0.3):
+            hits = np.zeros(3)
+            for _ in range(draws):
+                Z = [rng.choice(3, n, p=(0.6, 0.3, 0.1)) for _ in range(k)]
+                base = np.log((0.6, 0.3, 0.1)) + sum(0.5 * rng.normal(size=(3, 3))[z] for z in Z)
+                X = np.argmax(base + rng.gumbel(size=(n, 3)), axis=1)
+                pull = strength * np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])[X]
+                Y = np.argmax(base + pull + rng.gumbel(size=(n, 3)), axis=1)
+                codes, given = np.column_stack([X, Y, *Z]), tuple(range(2, k + 2))
+                try:
+                    p = [GSquare(table_of(codes)).pvalue(0, 1, given)]
+                except ValueError:
+                    continue
+                p += [asked_afresh(CIT(codes, name), (0, 1, given)) for name in ("gsq", "chisq")]
+                hits += np.array(p) < 0.05
+            shown = ", ".join(f"{share:.3f}" for share in hits / draws)
+            print(f"  n = {n}, {k} given, {'independent' if not strength else 'dependent'}: {shown}")
+
+
+def indicators(rng: np.random.Generator) -> None:
+    print("\nL-MARVEL with mixed on a table a third of whose columns have 3 levels, beside fisher-z on their codes:")
+    for p, n in ((15, 2000), (30, 5000), (60, 10_000)):
+        values: list[np.ndarray] = []
+        mixed: dict[str, Any] = {}
+        for v in range(p):
+            value = rng.normal(size=n) + sum(
+                (rng.choice([-1, 1]) * values[u] for u in rng.permutation(v)[: rng.integers(0, 3)]), np.zeros(n)
+            )
+            if v % 3 == 2:
+                value = np.digitize(value, np.quantile(value, [0.3, 0.7])).astype(float)
+                mixed[f"V{v}"] = levels(value.astype(int))
+            else:
+                mixed[f"V{v}"] = value
+            values.append(value)
+        numbers = np.column_stack(values)
+        one, other = Dataset.of(mixed), Dataset.of(numbers)
+        one.moments, other.moments  # noqa: B018  both tables are read by now
+
+        quick, slow = learned(numbers, "fisher-z"), learned(mixed, "mixed")
+        known, blocks = learned(other, "fisher-z"), learned(one, "mixed")
+        print(f"  {p} columns, {n} rows: from the table {quick:.1f} ms and {slow:.1f} ms, {slow / quick:.1f}x;", end="")
+        print(f" once it is read {known:.1f} and {blocks:.1f} ms")
+
+
+def learned(source: Any, test: str) -> float:
+    """Return the milliseconds that it takes to learn."""
+    return seconds(lambda: LMarvel(test=test).fit(Dataset.of(source)), 7) * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=400)
+    rng = np.random.default_rng(0)
+    draws = parser.parse_args().draws
+    speed(rng)
+    power(rng, draws)
+    indicators(rng)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""The block Gaussian test, for tables whose variables are blocks of columns: levels, curves, or both beside numbers.
+
+Let S be the residual covariance of the columns of X and Y given those of Z, and n the number of rows. Wilks' statistic
+
+    -(n - 1 - |Z| - (|X| + |Y| + 1) / 2) log Lambda,    Lambda = det S / (det S_X det S_Y),
+
+is compared with the chi-square distribution on |X||Y| degrees of freedom (Bartlett, 1938). |X| and |Y| count the
+columns that Z leaves something of, |Z| counts all. Two single columns are tested by Fisher's z, exactly as in
+:mod:`lmarvel.ci.gaussian`.
+
+Of a polynomial the first column, the straight line, is its *head*. A pair of columns neither of which is a head is left
+out: E(X | Z) is a sum of curves in many models, E(X² | Z) hardly in any, since the square of a sum has products. With h
+for heads and t for the others, Lambda is then det S_{Xh,Y} det S_{X,Yh} / (det S_X det S_Y det S_{Xh,Yh}), with
+|Xh||Y| + |Xt||Yh| degrees of freedom. All columns of levels are heads.
+
+A variable that Z determines, or that determines the other, is never called independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.ci.base import ColumnsInput
+from lmarvel.ci.blocks import Blocks
+from lmarvel.ci.gaussian import pvalue_of
+from lmarvel.ci.table_test import Result, TableTest, _tests
+from lmarvel.data.dataset import Dataset
+from lmarvel.errors import CITestError, DataError
+
+_PIVOT = 1e-10
+
+
+class BlockGaussian(TableTest):
+    """The block Gaussian test on a table.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table, which results speak of.
+    blocks : Blocks
+        What its columns became.
+    compiled : bool
+        False forces the readable code, which gives the same answers.
+
+    Examples
+    --------
+    >>> from lmarvel.ci.blocks import blocks_of
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 3, 600)
+    >>> a, b = np.array([0.0, 2.0, 1.0])[group] + rng.normal(size=(2, 600))
+    >>> data = Dataset.of({"a": a, "b": b, "group": [f"g{i}" for i in group]})
+    >>> test = BlockGaussian(data, blocks_of(data))
+    >>> test.pvalue(0, 1, []) < 0.01 < test.pvalue(0, 1, [2])
+    True
+    """
+
+    def __init__(self, data: Dataset, blocks: Blocks, compiled: bool = True) -> None:
+        self.dataset, self.blocks = data, blocks
+        self.names, self.n = blocks.names, blocks.moments.n
+        self.correlation: NDArray[np.float64] = np.ascontiguousarray(blocks.moments.correlation())
+        self.columns = len(self.correlation)
+        self._sizes: list[int] = np.diff(blocks.starts).tolist()
+        self.largest_set = min(self.n - 4, len(self.names))
+        self.shortage = f"{self.n} rows are too few for sets with more columns"
+        if self.largest_set < 0:
+            raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
+        self._rest: NDArray[np.float64] | None = None
+        super().__init__(compiled)
+
+    def _compiled(self) -> Any:
+        return _tests.Kernel(self.correlation, self.n, (self.blocks.starts, self.blocks.tested, self.blocks.heads))
+
+    def _cost(self, sizes: Sequence[int]) -> float:
+        return sum(sizes)
+
+    def _budget(self, variables: Sequence[int]) -> float:
+        return self.n - 2  # so that n - |Z| - 3 is at least 1 with single columns
+
+    def _readable(self, x: int, y: int, given: Sequence[int]) -> Result:
+        on = [c for v in given for c in self.blocks.columns(v)]
+        asked = [*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)]
+        order = [*on, *asked]
+        S = self.correlation[np.ix_(order, order)].copy()
+        for d in range(len(on)):
+            if S[d, d] > _PIVOT:
+                S -= np.outer(S[d], S[d]) / S[d, d]
+        return self._judged(S[len(on) :, len(on) :], x, y, len(on))
+
+    def _judged(self, S: NDArray[np.float64], x: int, y: int, given: int) -> Result:
+        """Return the result of a residual covariance given so many columns."""
+        of_x, heads = int(self.blocks.tested[x]), self.blocks.heads
+        one, ones = _kept(S, range(of_x), int(heads[x]))
+        two, twos = _kept(S, range(of_x, len(S)), int(heads[y]))
+        if not ones or not twos:
+            return Result(0.0, math.inf, 0)
+        if len(one) == len(two) == 1:
+            i, j = one[0], two[0]
+            r2 = min(float(S[i, j] ** 2 / (S[i, i] * S[j, j])), 1.0)
+            df = self.n - given - 3
+            z = math.inf if r2 >= 1.0 else math.atanh(math.sqrt(r2))
+            return Result(pvalue_of(r2, df), df * z * z, 1)
+        log_lambda = (
+            _log_det(S, [*one[:ones], *two])
+            + _log_det(S, [*one, *two[:twos]])
+            - _log_det(S, one)
+            - _log_det(S, two)
+            - _log_det(S, [*one[:ones], *two[:twos]])
+        )
+        if math.isnan(log_lambda) or math.isinf(log_lambda):
+            return Result(0.0, math.inf, 0)
+        scale = self.n - 1 - given - (len(one) + len(two) + 1) / 2
+        statistic, df = max(-scale * log_lambda, 0.0), ones * len(two) + (len(one) - ones) * twos
+        return Result(chi_square_tail(statistic, df), statistic, df)
+
+    # --- all pairs ------------------------------------------------------------------------------------------
+
+    def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
+        """Return which pairs depend on each other given all other variables, from one inverse."""
+        if self.n - self.columns - 1 < 1:
+            raise CITestError(
+                f"total conditioning on {self.columns} columns needs at least {self.columns + 2} rows,"
+                f" there are {self.n}"
+            )
+        dependent: NDArray[np.bool_] = self.given_rest() <= alpha
+        np.fill_diagonal(dependent, False)
+        return dependent
+
+    def given_rest(self) -> NDArray[np.float64]:
+        """Return the p-value of each pair given all other variables; the matrix is kept."""
+        if self._rest is None:
+            precision = np.ascontiguousarray(self.blocks.moments.precision(self.correlation))
+            self._rest = self._rest_of(precision) if self._kernel is None else self._kernel.given_rest(precision)
+        return self._rest
+
+    def _rest_of(self, precision: NDArray[np.float64]) -> NDArray[np.float64]:
+        p = len(self.names)
+        found = np.zeros((p, p))
+        for x in range(p):
+            for y in range(x + 1, p):
+                asked = [*self.blocks.columns(x), *self.blocks.columns(y)]
+                tested = {*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)}
+                at = [i for i, c in enumerate(asked) if c in tested]
+                S = np.asarray(np.linalg.inv(precision[np.ix_(asked, asked)]), dtype=np.float64)[np.ix_(at, at)]
+                found[x, y] = found[y, x] = self._judged(S, x, y, self.columns - len(asked)).pvalue
+        return found
+
+    def pvalue_given_rest(self, x: int, y: int) -> float | None:
+        """Return the p-value that total conditioning saw for a pair; None where there was none."""
+        return None if self._rest is None else float(self._rest[x, y])
+
+    def for_engine(self) -> ColumnsInput | None:
+        """Return what the compiled engine needs to make the same tests; a subclass may make others."""
+        if not self.compiled or type(self) is not BlockGaussian:
+            return None
+        return ColumnsInput(self.n, self.correlation, (self.blocks.starts, self.blocks.tested, self.blocks.heads), None)
+
+    # --- what it is -----------------------------------------------------------------------------------------
+
+    def check_usable(self) -> None:
+        """Refuse a variable that another one determines, and columns that others determine, by name."""
+        shared = np.add.reduceat(np.add.reduceat(self._between**2, self._first, axis=0), self._first, axis=1)
+        for x, y in np.argwhere(np.triu(shared, 1) > 1 - 1e-8).tolist():
+            found = self.result(x, y, ())  # one canonical correlation is 1, or many smaller ones sum up to that
+            if found is not None and found.df == 0:
+                self._refuse(x, y)
+        if self.n > self.columns:
+            self.blocks.moments.check_collinear(self.correlation)
+
+    def _refuse(self, x: int, y: int) -> None:
+        one, two = self.names[x], self.names[y]
+        if self._sizes[x] < self._sizes[y]:
+            one, two = two, one
+        raise DataError(f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge levels")
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the table was."""
+        return self.dataset.summary()
+
+    @property
+    def _first(self) -> NDArray[np.int32]:
+        return self.blocks.starts[:-1]
+
+    @cached_property
+    def _between(self) -> NDArray[np.float64]:
+        """The correlations after each block was made orthonormal: no choice of indicators or of codes matters."""
+        white = np.eye(self.columns)
+        for v in np.flatnonzero(np.asarray(self._sizes) > 1).tolist():
+            own = self.blocks.columns(v)
+            white[np.ix_(own, own)] = np.linalg.inv(np.linalg.cholesky(self.correlation[np.ix_(own, own)]))
+        return np.asarray(white @ self.correlation @ white.T)
+
+    def canonical_order(self) -> list[int]:
+        """Return the variables by content, those that depend least on others first, equals by name."""
+        by_column = np.einsum("ij,ij->i", self._between, self._between)
+        strength = np.add.reduceat(by_column, self._first) / self._sizes
+        return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
+
+    def reordered(self, order: Sequence[int]) -> BlockGaussian:
+        """Return the same test with its variables in another order."""
+        return type(self)(self.dataset, self.blocks.take(order), self.compiled)
+
+
+def _kept(S: NDArray[np.float64], columns: range, heads: int) -> tuple[list[int], int]:
+    """Return the columns that are no combinations of those before, and how many of them are heads."""
+    kept: list[int] = []
+    for c in columns:
+        left = S[c, c]
+        if kept:
+            left -= S[c, kept] @ np.linalg.solve(S[np.ix_(kept, kept)], S[kept, c])
+        if left > _PIVOT:
+            kept.append(c)
+    return kept, sum(c < columns.start + heads for c in kept)
+
+
+def _log_det(S: NDArray[np.float64], columns: Sequence[int]) -> float:
+    """Return the logarithm of a determinant, minus infinity where a pivot is zero."""
+    try:
+        pivots = np.diag(np.linalg.cholesky(S[np.ix_(columns, columns)])) ** 2
+    except np.linalg.LinAlgError:
+        return -math.inf
+    return float(np.log(pivots).sum()) if (pivots > _PIVOT).all() else -math.inf
+
+
+def chi_square_tail(statistic: float, df: int) -> float:
+    """Return the probability that a chi-square variable is larger.
+
+    Examples
+    --------
+    >>> round(chi_square_tail(3.84, 1), 3)
+    0.05
+    """
+    if _tests is not None:
+        return float(_tests.tail(statistic, df))
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, statistic))

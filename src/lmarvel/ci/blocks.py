@@ -1,0 +1,216 @@
+"""Columns of numbers for columns of any kind: each variable becomes a block, and one product serves every test.
+
+======================  ==============================================================================================
+a column                as a block
+======================  ==============================================================================================
+continuous              itself; its normal scores (``rank``); orthogonal polynomials of them (``curved``)
+ordinal                 indicators; its normal scores (``rank``)
+binary                  one indicator
+nominal                 an indicator for each level but the most frequent one
+======================  ==============================================================================================
+
+Indicators span the same space whichever level is left out, so no result depends on the codes of levels; the most
+frequent one is left out because that keeps the numbers farthest from a singular matrix.
+
+The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019); with
+polynomials it is the basis-function test of Tetrad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.kinds import Kind
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError
+
+Form = Literal["plain", "rank", "curved"]
+"""What becomes of a column of numbers: itself, its normal scores, or polynomials of them."""
+
+DEGREE = 3
+"""Up to which power curves are looked for."""
+_TAKEN_OUT = ((1000, 7), (0, 5))  # from so many rows on, curves are taken out up to this power
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of all variables, with the moments of their columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    starts : array of int32
+        Where the block of each variable begins, and the number of columns.
+    tested : array of int32
+        How many columns of each block, its first ones, are tested. All are conditioned on: a curve that was not taken
+        out would look like a dependence.
+    heads : array of int32
+        How many of those, the first again, are held against all that are tested of another. Of a polynomial that is the
+        straight line: a curve is looked for in each direction, not in both at once.
+    moments : Moments
+        Number of rows, means and covariance of the columns.
+    """
+
+    names: tuple[str, ...]
+    starts: NDArray[np.int32]
+    tested: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    moments: Moments
+
+    @property
+    def single(self) -> bool:
+        """Whether each variable is one column."""
+        return len(self.moments.names) == len(self.names)
+
+    def columns(self, v: int) -> range:
+        """Return the columns of a variable."""
+        return range(int(self.starts[v]), int(self.starts[v + 1]))
+
+    def tested_columns(self, v: int) -> range:
+        """Return those that are tested."""
+        return self.columns(v)[: int(self.tested[v])]
+
+    def take(self, order: Sequence[int]) -> Blocks:
+        """Return the same with the variables in another order."""
+        columns = [c for v in order for c in self.columns(v)]
+        widths = np.diff(self.starts)[list(order)]
+        starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
+        names = tuple(self.names[v] for v in order)
+        chosen = list(order)
+        return Blocks(names, starts, self.tested[chosen], self.heads[chosen], self.moments.take(columns))
+
+
+def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Blocks:
+    """Make the blocks of a table.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table.
+    form : {"plain", "rank", "curved"}
+        What becomes of columns of numbers; with "rank" also of levels in an order.
+    degree : int
+        Up to which power curves are looked for; they are taken out up to 5, or 7 from 1,000 rows on.
+
+    Examples
+    --------
+    >>> data = Dataset.of({"a": [1.0, 5.0, 2.0, 4.0], "b": ["x", "y", "z", "x"]})
+    >>> blocks_of(data).starts.tolist()
+    [0, 1, 3]
+    """
+    gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
+    if gaps:
+        raise DataError(
+            f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps"
+            " (missing='drop')"
+        )
+    values, codes = data.values(), data.codes()
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    columns: list[NDArray[np.float64]] = []
+    starts, tested, heads, names = [0], [], [], []
+    powers = max(degree, next(power for rows, power in _TAKEN_OUT if len(values) >= rows))
+    for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
+        block = _block(values[:, v], codes[:, v], kind, form, powers, weights, name)
+        columns.extend(block)
+        starts.append(len(columns))
+        curve = kind is Kind.CONTINUOUS
+        tested.append(min(degree, len(block)) if curve else len(block))
+        heads.append(1 if curve else len(block))
+        names.extend([name] if len(block) == 1 else [f"{name} ({i + 1})" for i in range(len(block))])
+    expanded = Dataset.of(np.column_stack(columns), names, weights=weights)
+    moments = replace(expanded.moments, n=data.moments.n, n_effective=data.moments.n_effective)
+    first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
+    return Blocks(data.names, first, second, third, moments)
+
+
+def _block(
+    values: NDArray[np.float64],
+    codes: NDArray[Any],
+    kind: Kind,
+    form: Form,
+    degree: int,
+    weights: NDArray[np.float64] | None,
+    name: str,
+) -> list[NDArray[np.float64]]:
+    if kind is Kind.CONTINUOUS and form == "plain":
+        return [values]
+    if kind is Kind.CONTINUOUS and form == "curved":
+        return polynomials(normal_scores(values, weights), degree, weights)
+    if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
+        return [normal_scores(values, weights)]
+    return indicators(codes, weights, name)
+
+
+def indicators(
+    codes: NDArray[Any], weights: NDArray[np.float64] | None = None, name: str = "a column"
+) -> list[NDArray[np.float64]]:
+    """Return an indicator for each level that has rows, but the most frequent one.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in indicators(np.array([2, 0, 2, 1]))]
+    [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    counts = np.bincount(codes, weights)
+    held = np.flatnonzero(counts > 0)
+    if len(held) < 2:
+        raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
+    left_out = held[np.argmax(counts[held])]
+    return [(codes == level).astype(np.float64) for level in held if level != left_out]
+
+
+def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return the normal quantiles of the ranks: the same for every monotone scale of a column.
+
+    The rank of a value is the weight of what is smaller plus half the weight of what is equal, so that ties have one
+    score, and the scores of two values stand for any two values.
+
+    Examples
+    --------
+    >>> normal_scores(np.array([10.0, 1000.0, 20.0])).round(2).tolist()
+    [-0.97, 0.97, 0.0]
+    """
+    from scipy.special import ndtri
+
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    mass = counts.astype(np.float64) if weights is None else np.bincount(place, weights, minlength=len(counts))
+    below = np.cumsum(mass) - mass
+    share = (below + mass / 2) / mass.sum()
+    scores: NDArray[np.float64] = ndtri(np.clip(share, 1e-12, 1 - 1e-12))[place]
+    return scores
+
+
+def polynomials(
+    scores: NDArray[np.float64], degree: int = DEGREE, weights: NDArray[np.float64] | None = None
+) -> list[NDArray[np.float64]]:
+    """Return orthogonal polynomials of a column, without the constant, as far as its distinct values carry them.
+
+    Each is made of the one before by a multiplication and two projections (Stieltjes), so that no power is ever
+    formed. A column of three values has two of them.
+
+    Examples
+    --------
+    >>> straight, curved = polynomials(np.array([-1.0, 0.0, 1.0, 0.0]), degree=2)
+    >>> bool(abs(straight @ curved) < 1e-12), bool(abs(curved.sum()) < 1e-12)
+    (True, True)
+    """
+    w = np.ones(len(scores)) if weights is None else weights
+    w = w / w.sum()
+    before, now = np.zeros_like(scores), np.ones_like(scores)
+    found = []
+    for _ in range(min(degree, len(np.unique(scores)) - 1)):
+        following = scores * now
+        following -= (w @ (following * now)) * now + (w @ (following * before)) * before
+        size = float(np.sqrt(w @ following**2))
+        if size < 1e-8:
+            break
+        before, now = now, following / size
+        found.append(now)
+    return found

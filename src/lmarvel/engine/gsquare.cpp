@@ -1,0 +1,335 @@
+#include "tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace lmarvel {
+
+namespace {
+constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
+constexpr std::size_t TABLE = 1 << 17;             // counts up to here have their n log n in a table
+constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
+
+double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
+
+// The mean of c log c for the count c of a cell, given the margins r, k and n of its table: hypergeometric. Where much is
+// expected its moments do; else the sum is taken over the counts that can be, whose weights follow from each other.
+template <class F>
+double mean_of_cell(double r, double k, double n, F f) {
+    const double e = r * k / n;
+    if (e > 8.0 && n > 3.0) {
+        const double a = r / n, b = k / n, v = e * (1.0 - a) * (1.0 - b) * n / (n - 1.0);
+        const double skew = v * (1.0 - 2.0 * a) * (1.0 - 2.0 * b) * n / (n - 2.0);
+        return e * std::log(e) + v / (2.0 * e) - skew / (6.0 * e * e) + (3.0 * v * v + v) / (12.0 * e * e * e);
+    }
+    double c = std::max(0.0, std::ceil(r + k - n)), weight = 1.0, total = 0.0, sum = 0.0;
+    while (true) {
+        total += weight;
+        sum += weight * f(c);
+        weight *= (r - c) * (k - c) / ((c + 1.0) * (n - r - k + c + 1.0));
+        ++c;
+        if (!(weight > 0.0) || (c > e && weight < 1e-14 * total)) break;
+    }
+    return sum / total;
+}
+
+// The largest that the mean of G-square over its degrees of freedom is taken to be. It is below 1.7 for a single cell.
+constexpr double MOST_OVER = 2.0;
+}  // namespace
+
+GSquare::GSquare(const Counts& counts) : counts_(counts) {
+    product_ = true;
+    every = counts.n > 50000 ? 15 : 255;
+    rate_ = counts.rows_a_cell;
+    rows_ = counts.rows;
+    for (Index v = 0; v < counts.p; ++v) size_.push_back(counts.levels[v]);
+    const std::size_t n = counts.weights == nullptr ? std::min(rows() + 1, TABLE) : 0;
+    for (std::size_t k = 0; k < n; ++k) nlogn_.push_back(n_log_n(static_cast<double>(k)));
+    words_ = (rows() + 63) / 64;
+    bits_.resize(static_cast<std::size_t>(counts.p));
+    for (Index v = 0; v < counts.p; ++v) {
+        auto& bits = bits_[static_cast<std::size_t>(v)];
+        const std::size_t k = levels(v);
+        if (!counts.gaps[v] && k > FEW_LEVELS) continue;
+        bits.resize((k + 1) * words_);
+        for (std::size_t i = 0; i < rows(); ++i) {
+            if (codes(v)[i] == MISSING) continue;
+            const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+            bits[codes(v)[i] * words_ + i / 64] |= bit;
+            bits[k * words_ + i / 64] |= bit;
+        }
+    }
+}
+
+bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
+    const double total = cost(x, y, given);
+    if (total * rate_ > rows_) return false;
+    std::vector<const std::uint64_t*> gaps;
+    const auto look = [&](Index v) {
+        if (counts_.gaps[v]) gaps.push_back(bits_[static_cast<std::size_t>(v)].data() + levels(v) * words_);
+    };
+    look(x);
+    look(y);
+    for (Index v : given) look(v);
+    if (gaps.empty()) return true;
+    double left = 0.0;
+    for (std::size_t word = 0; word < words_; ++word) {
+        std::uint64_t bits = ~std::uint64_t{0};
+        for (const std::uint64_t* there : gaps) bits &= there[word];
+        if (counts_.weights == nullptr) {
+            left += static_cast<double>(__builtin_popcountll(bits));
+        } else {
+            for (; bits; bits &= bits - 1) {
+                left += counts_.weights[64 * word + static_cast<std::size_t>(__builtin_ctzll(bits))];
+            }
+        }
+    }
+    return total * rate_ <= left;
+}
+
+void GSquare::start(Index x, Index y, std::size_t depth) {
+    if (member_.size() < depth) {
+        member_.resize(depth, -1);
+        gaps_.resize(depth);
+        prefix_.resize(depth);
+        strata_.resize(depth);
+    }
+    if (x == x_ && y == y_) return;
+    x_ = x;
+    y_ = y;
+    xy_.clear();
+    gaps_xy_ = counts_.gaps[x] || counts_.gaps[y];
+}
+
+void GSquare::push(std::size_t d, Index w) {
+    if (member_[d] == w) return;  // strata do not depend on the pair, and are kept from one to the next
+    member_[d] = w;
+    ready_ = std::min(ready_, d);
+    ready_bits_ = std::min(ready_bits_, d);
+}
+
+// Work out the codes of the pair, unless that was done, and the strata of all members but the last.
+void GSquare::stratify(std::size_t d) {
+    if (xy_.empty()) {
+        const std::uint16_t *a = codes(x_), *b = codes(y_);
+        const std::uint32_t k = levels(y_);
+        xy_.resize(rows());
+        for (std::size_t i = 0; i < rows(); ++i) xy_[i] = a[i] * k + b[i];
+        for (std::size_t i = 0; i < rows() && gaps_xy_; ++i) if (a[i] == MISSING || b[i] == MISSING) xy_[i] = NONE;
+    }
+    for (; ready_ + 1 < d; ++ready_) {
+        const Index w = member_[ready_];
+        const std::uint16_t* own = codes(w);
+        const std::uint32_t k = levels(w);
+        auto& now = prefix_[ready_];
+        now.resize(rows());
+        gaps_[ready_] = counts_.gaps[w] || (ready_ > 0 && gaps_[ready_ - 1]);
+        const std::uint32_t* before = ready_ > 0 ? prefix_[ready_ - 1].data() : nullptr;
+        if (before == nullptr) std::copy_n(own, rows(), now.begin());
+        else for (std::size_t i = 0; i < rows(); ++i) now[i] = before[i] * k + own[i];
+        if (!gaps_[ready_]) continue;
+        for (std::size_t i = 0; i < rows(); ++i) {
+            if (own[i] == MISSING || (before != nullptr && before[i] == NONE)) now[i] = NONE;
+        }
+    }
+}
+
+namespace {
+// Add up rows by cells. Neighbouring rows often fall into one cell, and each addition would wait for the one before, so
+// small tables are counted in four copies.
+template <class Cell>
+void tally(std::size_t n, std::vector<std::int32_t>& cells, Cell cell) {
+    const std::size_t k = cells.size();
+    std::size_t i = 0;
+    if (k <= 2048) {
+        cells.resize(4 * k, 0);
+        std::int32_t* c = cells.data();
+        for (; i + 4 <= n; i += 4) {
+            ++c[cell(i)];
+            ++c[k + cell(i + 1)];
+            ++c[2 * k + cell(i + 2)];
+            ++c[3 * k + cell(i + 3)];
+        }
+        for (std::size_t j = 0; j < k; ++j) c[j] += c[k + j] + c[2 * k + j] + c[3 * k + j];
+        cells.resize(k);
+    }
+    for (; i < n; ++i) ++cells[cell(i)];
+}
+}  // namespace
+
+template <class Count>
+void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells) {
+    cells.assign(n_cells, Count{0});
+    stratify(d);
+    const std::size_t n = rows();
+    const std::uint32_t pair = levels(x_) * levels(y_);
+    const std::uint32_t* xy = xy_.data();
+    const double* weights = counts_.weights;
+    const auto add = [&](std::size_t i, std::uint32_t cell) {
+        if constexpr (std::is_same_v<Count, double>) cells[cell] += weights[i];
+        else ++cells[cell];
+    };
+    const auto all = [&](auto cell) {
+        if constexpr (std::is_same_v<Count, double>) for (std::size_t i = 0; i < n; ++i) add(i, cell(i));
+        else tally(n, cells, cell);
+    };
+    if (d == 0) {
+        if (!gaps_xy_) all([=](std::size_t i) { return xy[i]; });
+        else for (std::size_t i = 0; i < n; ++i) if (xy[i] != NONE) add(i, xy[i]);
+        return;
+    }
+    const Index w = member_[d - 1];
+    const std::uint16_t* own = codes(w);
+    const std::uint32_t k = levels(w);
+    const std::uint32_t* before = d > 1 ? prefix_[d - 2].data() : nullptr;
+    const bool gaps = gaps_xy_ || counts_.gaps[w] || (d > 1 && gaps_[d - 2]);
+    if (gaps) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t z = before == nullptr ? 0 : before[i];
+            if (xy[i] != NONE && own[i] != MISSING && z != NONE) add(i, (z * k + own[i]) * pair + xy[i]);
+        }
+    } else if (before == nullptr) {
+        all([=](std::size_t i) { return own[i] * pair + xy[i]; });
+    } else {
+        all([=](std::size_t i) { return (before[i] * k + own[i]) * pair + xy[i]; });
+    }
+}
+
+template <class Count, class F>
+double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound) {
+    const std::size_t a = levels(x_), b = levels(y_);
+    std::vector<Count> margins(strata * (a + b));
+    double sum = 0.0, rest = 0.0;  // of the cells; of all margins
+    df = 0;
+    for (std::size_t z = 0; z < strata; ++z) {
+        const Count* table = cells.data() + z * a * b;
+        Count *row = margins.data() + z * (a + b), *column = row + a, total{0};
+        std::int64_t held_rows = 0, held_columns = 0;
+        double here = 0.0;
+        for (std::size_t i = 0; i < a; ++i) {
+            for (std::size_t j = 0; j < b; ++j) {
+                const Count c = table[i * b + j];
+                row[i] += c;
+                column[j] += c;
+                here += f(c);
+            }
+            held_rows += row[i] > 0;
+            total += row[i];
+        }
+        for (std::size_t j = 0; j < b; ++j) held_columns += column[j] > 0;
+        if (held_rows < 2 || held_columns < 2) {  // nothing to compare: out of the way of what follows
+            std::fill_n(row, a + b, Count{0});
+            continue;
+        }
+        double own = f(total);
+        for (std::size_t i = 0; i < a + b; ++i) own -= f(row[i]);
+        sum += here;
+        rest += own;
+        df += (held_rows - 1) * (held_columns - 1);
+    }
+    if (df == 0) return 0.0;  // the set determines x or y
+    statistic = std::max(2.0 * (sum + rest), 0.0);
+    if (bound >= 0.0 && chi_square_tail(statistic / MOST_OVER, df) <= bound) return 0.0;
+    double mean = 0.0;
+    for (std::size_t z = 0; z < strata; ++z) {
+        const Count *row = margins.data() + z * (a + b), *column = row + a;
+        double total = 0.0;
+        for (std::size_t i = 0; i < a; ++i) total += row[i];
+        for (std::size_t i = 0; i < a && total > 0.0; ++i) {
+            if (!(row[i] > 0)) continue;
+            for (std::size_t j = 0; j < b; ++j) {
+                if (column[j] > 0) mean += mean_of_cell(row[i], column[j], total, [&](double c) { return f(static_cast<Count>(c)); });
+            }
+        }
+    }
+    mean = 2.0 * (mean + rest);
+    if (mean > 1e-9 * static_cast<double>(df)) statistic *= static_cast<double>(df) / mean;
+    return chi_square_tail(statistic, df);
+}
+
+namespace {
+#if defined(__x86_64__) && defined(__GNUC__)
+// The processor counts bits by itself if it is not twenty years old; who compiles for all of them has to ask for it.
+__attribute__((target("popcnt"))) std::int32_t shared_bits(const std::uint64_t* a, const std::uint64_t* b, std::size_t n) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += __builtin_popcountll(a[i] & b[i]);
+    return static_cast<std::int32_t>(total);
+}
+const bool by_bits = __builtin_cpu_supports("popcnt");
+#elif defined(__aarch64__)
+std::int32_t shared_bits(const std::uint64_t* a, const std::uint64_t* b, std::size_t n) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += __builtin_popcountll(a[i] & b[i]);
+    return static_cast<std::int32_t>(total);
+}
+constexpr bool by_bits = true;
+#else
+std::int32_t shared_bits(const std::uint64_t*, const std::uint64_t*, std::size_t) { return 0; }
+constexpr bool by_bits = false;
+#endif
+
+void intersect(const std::uint64_t* a, const std::uint64_t* b, std::size_t n, std::uint64_t* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = a[i] & b[i];
+}
+}  // namespace
+
+// The same table as `count` makes: the rows that a cell's levels share are those whose bits do.
+void GSquare::count_bits(std::size_t d) {
+    const auto of = [this](Index v) { return bits_[static_cast<std::size_t>(v)].data(); };
+    for (; ready_bits_ + 1 < d; ++ready_bits_) {
+        const Index w = member_[ready_bits_];
+        const std::size_t before = ready_bits_ == 0 ? 1 : strata_[ready_bits_ - 1].size() / words_;
+        auto& now = strata_[ready_bits_];
+        now.resize(before * levels(w) * words_);
+        for (std::size_t z = 0; z < before; ++z) {
+            for (std::size_t l = 0; l < levels(w); ++l) {
+                std::uint64_t* out = now.data() + (z * levels(w) + l) * words_;
+                if (ready_bits_ == 0) std::copy_n(of(w) + l * words_, words_, out);
+                else intersect(strata_[ready_bits_ - 1].data() + z * words_, of(w) + l * words_, words_, out);
+            }
+        }
+    }
+    const std::size_t before = d > 1 ? strata_[d - 2].size() / words_ : 1, last = d > 0 ? levels(member_[d - 1]) : 1;
+    stratum_.resize(words_);
+    part_.resize(words_);
+    std::int32_t* cell = cells_.data();
+    for (std::size_t z = 0; z < before; ++z) {
+        for (std::size_t l = 0; l < last; ++l) {
+            const std::uint64_t* stratum = d > 0 ? of(member_[d - 1]) + l * words_ : nullptr;
+            if (d > 1) {
+                intersect(strata_[d - 2].data() + z * words_, stratum, words_, stratum_.data());
+                stratum = stratum_.data();
+            }
+            for (std::size_t i = 0; i < levels(x_); ++i) {
+                const std::uint64_t* part = of(x_) + i * words_;
+                if (stratum != nullptr) {
+                    intersect(stratum, part, words_, part_.data());
+                    part = part_.data();
+                }
+                for (std::size_t j = 0; j < levels(y_); ++j) *cell++ = shared_bits(part, of(y_) + j * words_, words_);
+            }
+        }
+    }
+}
+
+double GSquare::pvalue(std::size_t d, double bound) {
+    std::size_t strata = 1;
+    for (std::size_t i = 0; i < d; ++i) strata *= levels(member_[i]);
+    const std::size_t n_cells = strata * levels(x_) * levels(y_);
+    if (counts_.weights != nullptr) {
+        count(d, heavy_, n_cells);
+        return judge(heavy_, strata, n_log_n, bound);
+    }
+    if (by_bits && n_cells <= FEW_CELLS) {  // so that each variable has few levels, too
+        cells_.resize(n_cells);
+        count_bits(d);
+    } else {
+        count(d, cells_, n_cells);
+    }
+    const double* known = nlogn_.data();
+    const auto table = static_cast<std::int32_t>(nlogn_.size());
+    return judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); }, bound);
+}
+
+}  // namespace lmarvel

@@ -1,0 +1,277 @@
+"""The tests for tables that are not all numbers: formulas, invariances, what is refused, what is chosen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lmarvel import PAG, DataError, Dataset, FisherZ, LMarvel, ParameterError
+from lmarvel.ci.block_gaussian import BlockGaussian, chi_square_tail
+from lmarvel.ci.blocks import blocks_of, indicators, normal_scores, polynomials
+from lmarvel.ci.gsquare import GSquare, mean_of_cell
+from lmarvel.ci.registry import TESTS, as_ci_test, chosen_for
+from lmarvel.ci.table_test import TableTest
+from tests.ci.tables_made import KINDS, discrete, levels, mixed, on_blocks, twins, with_gaps
+
+# --- formulas ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 8, 51, 400, 5001])
+def test_the_tail_of_the_chi_square_distribution(df: int) -> None:
+    for share in (0.05, 0.7, 1.0, 1.3, 2.0, 8.0):
+        p = stats.chi2.sf(share * df, df)
+        assert math.isclose(chi_square_tail(share * df, df), p, rel_tol=1e-7, abs_tol=1e-290)
+    assert chi_square_tail(0.0, df) == 1.0
+    assert chi_square_tail(math.inf, df) == 0.0 or df > 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_single_columns_are_tested_by_fishers_z_to_the_last_bit(compiled: bool) -> None:
+    data = mixed(np.random.default_rng(0), 500, 5)
+    blocks, numbers = on_blocks(data, compiled=compiled), FisherZ({k: v for k, v in data.items() if k != "V2"})
+    one, other = blocks.correlation, numbers.correlation
+    kept = [0, 1, 4, 5]
+    if not np.array_equal(one[np.ix_(kept, kept)], other):  # a product of more columns may round otherwise
+        assert np.abs(one[np.ix_(kept, kept)] - other).max() < 1e-14
+        return
+    for x, y, zs in ((0, 1, ()), (0, 3, (1,)), (1, 4, (0, 3))):
+        place = {0: 0, 1: 1, 3: 2, 4: 3}
+        assert blocks.pvalue(x, y, zs) == numbers.pvalue(place[x], place[y], [place[z] for z in zs])
+
+
+def test_lambda_is_that_of_wilks() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 3, 400), rng.integers(0, 4, 400)
+    c = rng.normal(size=400) + a
+    test = on_blocks({"a": levels(a), "b": levels(b), "c": c})
+    X, Y, Z = (np.eye(k)[codes][:, 1:] for k, codes in ((3, a), (4, b), (2, np.zeros(400, int))))
+    Z = np.column_stack([np.ones(400), c])
+    left = [M - Z @ np.linalg.lstsq(Z, M, rcond=None)[0] for M in (X, Y)]
+    S = np.cov(np.column_stack(left).T)
+    wilks = np.linalg.det(S) / (np.linalg.det(S[:2, :2]) * np.linalg.det(S[2:, 2:]))
+    found = test.result(0, 1, (2,))
+    assert found is not None
+    assert found.df == 6
+    assert math.isclose(found.statistic, -(400 - 1 - 1 - (2 + 3 + 1) / 2) * math.log(wilks), rel_tol=1e-9)
+
+
+def test_g_square_is_the_likelihood_ratio_where_tables_are_full() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 3, 20_000), rng.integers(0, 2, 20_000)
+    counts = np.zeros((3, 2))
+    np.add.at(counts, (a, b), 1)
+    expected = stats.chi2_contingency(counts, correction=False, lambda_="log-likelihood")
+    found = GSquare({"a": levels(a), "b": levels(b)}).result(0, 1, ())
+    assert found is not None
+    assert found.df == expected.dof == 2
+    assert math.isclose(found.statistic, expected.statistic, rel_tol=1e-3)  # its mean is corrected by about 1 / n
+
+
+def test_empty_rows_and_columns_of_a_stratum_have_no_degrees_of_freedom() -> None:
+    z = np.repeat([0, 1], 200)
+    rng = np.random.default_rng(3)
+    x = np.where(z == 0, rng.integers(0, 2, 400), rng.integers(0, 3, 400))  # the third level is in one stratum only
+    test = GSquare({"x": levels(x), "y": levels(rng.integers(0, 2, 400)), "z": levels(z)})
+    found = test.result(0, 1, (2,))
+    assert found is not None
+    assert found.df == 1 + 2
+
+
+def test_the_mean_of_g_square_is_right() -> None:
+    for r, k, n in ((3, 4, 20), (1, 1, 5), (9, 12, 15), (60, 50, 400)):
+        counts = np.arange(0, min(r, k) + 1)
+        share = stats.hypergeom(n, r, k).pmf(counts)
+        exact = share @ np.where(counts > 0, counts * np.log(np.maximum(counts, 1)), 0.0)
+        assert math.isclose(mean_of_cell(r, k, n), exact, rel_tol=1e-4)
+
+
+# --- what must not matter ---------------------------------------------------------------------------------
+
+
+def marks_by_name(pag: PAG) -> dict[tuple[str, str], int]:
+    names = pag.names
+    return {(a, b): int(pag.marks[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)}
+
+
+@pytest.mark.parametrize("name", ["mixed", "curved", "rank", "g-square"])
+def test_neither_the_codes_of_levels_nor_the_order_of_columns_matter(name: str) -> None:
+    rng = np.random.default_rng(4)
+    table: dict[str, Any] = discrete(rng, 1500, 7, most=3) if name == "g-square" else mixed(rng, 800, 8)
+    swapped = {f"l{i}": f"m{j}" for i, j in ((0, 2), (1, 0), (2, 1))}
+    other = {
+        column: [swapped[v] for v in values] if isinstance(values, list) else values
+        for column, values in reversed(table.items())
+    }
+    one, two = (LMarvel(test=name).fit(data).result_ for data in (table, other))
+    assert marks_by_name(one.pag) == marks_by_name(two.pag)
+    assert {frozenset(pair): s for pair, s in one.sepsets.items()} == {
+        frozenset(pair): s for pair, s in two.sepsets.items()
+    }
+    assert one.stats.n_tests == two.stats.n_tests
+
+
+def test_ranks_do_not_depend_on_the_scale() -> None:
+    a = np.random.default_rng(5).normal(size=200)
+    assert np.allclose(normal_scores(a), normal_scores(np.exp(3 * a)))
+    assert np.allclose(normal_scores(a, np.full(200, 2.0)), normal_scores(a))
+    ties = normal_scores(np.array([1.0, 1.0, 7.0, 7.0]))
+    assert ties[0] == ties[1] == -ties[2]
+
+
+def test_polynomials_are_orthogonal_and_stop_where_values_are_used_up() -> None:
+    rng = np.random.default_rng(6)
+    columns = np.array(polynomials(normal_scores(rng.normal(size=500)), 7))
+    assert np.allclose(columns @ columns.T / 500, np.eye(7), atol=1e-8)
+    assert len(polynomials(np.array([0.0, 1.0, 2.0] * 9), 7)) == 2
+
+
+def test_a_weight_of_two_is_a_row_twice() -> None:
+    rng = np.random.default_rng(7)
+    codes = rng.integers(0, 2, (300, 3))
+    table = {f"V{i}": np.array(levels(codes[:, i])) for i in range(3)}
+    weights = np.repeat([1.0, 2.0], 150)
+    doubled = {k: np.concatenate([v, v[150:]]).tolist() for k, v in table.items()}
+    whole, light = GSquare(doubled), GSquare(Dataset.of({k: v.tolist() for k, v in table.items()}, weights=weights))
+    one, other = whole.result(0, 1, (2,)), light.result(0, 1, (2,))
+    assert one is not None
+    assert other is not None
+    assert one.df == other.df
+    assert math.isclose(one.statistic * light.n / whole.n, other.statistic, rel_tol=0.02)
+    resampled = Dataset.of({k: v.tolist() for k, v in table.items()}).resample(1)
+    assert GSquare(resampled).n == 300
+
+
+def test_rows_with_gaps_are_left_out_of_the_tests_that_need_them_alone() -> None:
+    rng = np.random.default_rng(8)
+    table = discrete(rng, 800, 5, most=2)
+    gappy = GSquare(with_gaps(np.random.default_rng(9), table, 0.2))
+    whole = GSquare(table)
+    assert gappy.result(0, 2, (4,)) == whole.result(0, 2, (4,))
+    kept = gappy._codes[1] != 65535
+    part = GSquare({k: [v for v, keep in zip(column, kept, strict=True) if keep] for k, column in table.items()})
+    one, other = gappy.result(0, 1, (2,)), part.result(0, 1, (2,))
+    assert one is not None
+    assert other is not None
+    assert one.df == other.df
+    assert math.isclose(one.pvalue, other.pvalue, rel_tol=1e-9)
+
+
+# --- what they find ---------------------------------------------------------------------------------------
+
+
+def test_curves_are_seen_by_the_curved_test_alone() -> None:
+    rng = np.random.default_rng(10)
+    a = rng.normal(size=1000)
+    table = {"a": a, "b": a**2 + rng.normal(size=1000), "c": rng.normal(size=1000)}
+    straight, bent = (as_ci_test(name, Dataset.of(table)) for name in ("fisher-z", "curved"))
+    assert bent.pvalue(0, 1, []) < 1e-30 < straight.pvalue(0, 1, [])
+    assert bent.pvalue(0, 2, []) > 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strong_dependences_are_told_from_stronger_ones(kind: str) -> None:
+    test, _ = twins(np.random.default_rng(12), kind, 700, 7)
+    growth = test.growth(0)
+    evidence, critical = growth.candidates(0.01)
+    assert evidence[0] == -math.inf
+    for v in range(1, 7):
+        assert (evidence[v] > critical) == (test.pvalue(0, v, []) <= 0.01)
+
+
+def test_evidence_goes_on_where_p_values_end() -> None:
+    rng = np.random.default_rng(13)
+    a = rng.integers(0, 2, 6000)
+    copy = {share: np.where(rng.random(6000) < share, 1 - a, a) for share in (0.02, 0.1)}
+    test = GSquare({"a": levels(a), "near": levels(copy[0.02]), "far": levels(copy[0.1])})
+    assert test.pvalue(0, 1, []) == test.pvalue(0, 2, []) == 0.0
+    assert test.evidence(0, 1, []) > test.evidence(0, 2, []) > 700
+
+
+def test_a_set_that_determines_a_variable_separates_it_from_nothing() -> None:
+    rng = np.random.default_rng(14)
+    a, b = rng.integers(0, 2, (2, 900))
+    table = {"a": levels(a), "b": levels(b), "ab": levels(2 * a + b), "c": rng.normal(size=900)}
+    tests: list[TableTest] = [on_blocks(table, compiled=compiled) for compiled in (True, False)]
+    del table["c"]
+    tests += [GSquare(table, compiled=compiled) for compiled in (True, False)]
+    for test in tests:
+        assert test.pvalue(0, 1, (2,)) == 0.0
+
+
+# --- what is refused --------------------------------------------------------------------------------------
+
+
+def table_with(**more: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(15)
+    return {"a": levels(rng.integers(0, 3, 60)), "b": rng.normal(size=60), **more}
+
+
+def test_bad_tables_are_refused_by_name() -> None:
+    rng = np.random.default_rng(16)
+    with pytest.raises(DataError, match="'b' has numbers"):
+        as_ci_test("g-square", Dataset.of(table_with()))
+    with pytest.raises(DataError, match="'a' has levels without an order: use test='mixed'"):
+        as_ci_test("fisher-z", Dataset.of(table_with()))
+    wide = {name: levels(rng.permutation(np.repeat(np.arange(6), 10))) for name in "ab"}
+    with pytest.raises(DataError, match=r"60 rows are too few to test .* which needs 180"):
+        GSquare(wide)
+    city = rng.permutation(np.repeat(np.arange(6), 10))
+    with pytest.raises(DataError, match="'city' determines 'country'"):
+        as_ci_test("mixed", Dataset.of({"country": levels(city // 3), "city": levels(city), "b": rng.normal(size=60)}))
+    with pytest.raises(DataError, match=r"'b' .*: this test needs whole rows"):
+        as_ci_test("mixed", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
+    with pytest.raises(DataError, match="has one level"):
+        indicators(np.zeros(5, int), name="a")
+    with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'g-square', 'mixed', 'curved'"):
+        LMarvel(test="chi").fit(table_with())
+
+
+def test_total_conditioning_needs_rows_for_all_columns() -> None:
+    rng = np.random.default_rng(17)
+    table = {f"V{v}": levels(rng.permutation(np.repeat(np.arange(4), 10))) for v in range(14)}
+    found = LMarvel(test="mixed").fit(table).result_
+    assert found.settings["boundary"] == "iamb"
+
+
+# --- what is chosen ---------------------------------------------------------------------------------------
+
+
+def test_auto_chooses_by_the_kinds() -> None:
+    rng = np.random.default_rng(18)
+    assert chosen_for(Dataset.of(rng.normal(size=(50, 3)))) == ("fisher-z", None)
+    assert chosen_for(Dataset.of(table_with())) == ("mixed", "mixed: 1 of 2 columns has levels")
+    many, few = (Dataset.of({k: levels(rng.integers(0, 2, n)) for k in "abcd"}) for n in (400, 100))
+    assert chosen_for(many)[0] == "g-square"
+    assert chosen_for(few)[0] == "mixed"
+    settings = LMarvel().fit(many).result_.settings
+    assert settings["test"] == "g-square"
+    assert settings["test_chosen"] == "g-square: all columns have levels, and 400 rows are enough for sets of 3"
+    assert "test_chosen" not in LMarvel().fit(rng.normal(size=(50, 3))).result_.settings
+
+
+def test_numbers_and_two_values_are_tested_as_before() -> None:
+    rng = np.random.default_rng(19)
+    table = rng.normal(size=(300, 4))
+    table[:, 3] = table[:, 0] + rng.normal(size=300) > 0
+    one, other = LMarvel(test="mixed").fit(table).result_, LMarvel(test="fisher-z").fit(table).result_
+    assert one.trace == other.trace
+    assert isinstance(as_ci_test("rank", Dataset.of(table)).test, FisherZ)
+
+
+def test_every_test_says_when_to_use_it() -> None:
+    assert all(len(test.use) > 30 for test in TESTS.values())
+
+
+def test_blocks_stay_together_in_another_order() -> None:
+    data = Dataset.of(mixed(np.random.default_rng(20), 200, 6))
+    blocks = blocks_of(data, "curved")
+    turned = blocks.take([5, 2, 0, 1, 3, 4])
+    assert turned.names == ("V5", "V2", "V0", "V1", "V3", "V4")
+    assert [len(turned.columns(v)) for v in range(6)] == [2, 2, 5, 5, 5, 5]
+    assert turned.tested.tolist() == [2, 2, 3, 3, 3, 3]
+    one, other = BlockGaussian(data, blocks), BlockGaussian(data, turned)
+    assert math.isclose(one.pvalue(0, 5, (2,)), other.pvalue(2, 0, (1,)), rel_tol=1e-9)

@@ -1,0 +1,201 @@
+"""Draw tables in which two columns are independent given others, and hold the p-values of each test against uniform.
+
+    python tools/calibrate.py [--draws 2000] [--only NAME] [--write docs/tests.md]
+
+Writes the table of docs/tests.md between its marks: for each test and model the Kolmogorov-Smirnov p-value, and the
+share of p-values below 0.01, by rows and by size of the conditioning set.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kstest
+
+from lmarvel import Dataset
+from lmarvel.ci.registry import TESTS
+
+UNEVEN = (0.7, 0.2, 0.1)
+ROWS = (200, 1000, 5000)
+SIZES = (0, 1, 2, 3, 4)
+Draw = Callable[[np.random.Generator, int, int], dict[str, Any]]
+
+
+class Model(NamedTuple):
+    """A test, a way to draw tables for it, and whether the test is made for them."""
+
+    test: str
+    words: str
+    draw: Draw
+    fits: bool = True
+
+
+# --- ways to draw; X and Y are independent given all others ---------------------------------------------------
+
+
+def named(columns: list[NDArray[Any]]) -> dict[str, Any]:
+    """Return columns by name; whole numbers become levels."""
+    made = (levels(c) if c.dtype.kind == "i" else c for c in columns)
+    return dict(zip(["X", "Y", *(f"Z{i}" for i in range(len(columns) - 2))], made, strict=True))
+
+
+def levels(codes: NDArray[Any]) -> list[str]:
+    """Return codes as text."""
+    return np.array([f"l{i}" for i in range(int(codes.max()) + 1)])[codes].tolist()
+
+
+def linear(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+    """Draw Gaussian columns with common causes."""
+    Z = list(rng.normal(size=(k, n)))
+    ends = [sum((rng.normal() * z for z in Z), rng.normal(size=n)) for _ in range(2)]
+    return named([*ends, *Z])
+
+
+def skewed(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+    """Draw the same on scales that nobody knows."""
+    return {name: np.exp(2 * np.asarray(column)) for name, column in linear(rng, n, k).items()}
+
+
+def apart(shares: tuple[float, ...]) -> Draw:
+    """Draw columns of levels, all independent."""
+
+    def draw(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+        return named([rng.choice(len(shares), n, p=shares) for _ in range(k + 2)])
+
+    return draw
+
+
+def caused(shares: tuple[float, ...], strength: float) -> Draw:
+    """Draw columns of levels with common causes, by logits that are sums."""
+
+    def draw(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+        q = len(shares)
+        Z = [rng.choice(q, n, p=shares) for _ in range(k)]
+        ends = []
+        for _ in range(2):
+            logits = np.log(shares) + sum((strength * rng.normal(size=(q, q))[z] for z in Z), np.zeros((n, q)))
+            ends.append(np.argmax(logits + rng.gumbel(size=(n, q)), axis=1))
+        return named([*ends, *Z])
+
+    return draw
+
+
+def beside(both: bool, strength: float) -> Draw:
+    """Draw numbers and levels; X has levels, and so has Y if both do. Causes act by sums."""
+
+    def draw(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+        Z = [rng.normal(size=n) if i % 2 else rng.choice(3, n, p=UNEVEN) for i in range(k)]
+
+        def sums(width: int) -> NDArray[Any]:
+            total = np.zeros((n, width))
+            for z in Z:
+                total += rng.normal(size=(3, width))[z] if z.dtype.kind == "i" else np.outer(z, rng.normal(size=width))
+            return strength * total
+
+        def of_levels() -> NDArray[Any]:
+            return np.argmax(np.log(UNEVEN) + sums(3) + rng.gumbel(size=(n, 3)), axis=1)
+
+        return named([of_levels(), of_levels() if both else sums(1)[:, 0] + rng.normal(size=n), *Z])
+
+    return draw
+
+
+def curves(rng: np.random.Generator, n: int, k: int) -> dict[str, Any]:
+    """Draw numbers whose common causes act along curves, by sums."""
+    shapes = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: 1.3 * np.sin(2 * z), lambda z: np.tanh(2 * z))
+    Z = list(rng.normal(size=(k, n)))
+    ends = [sum((shapes[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
+    return named([*ends, *Z])
+
+
+MODELS = (
+    Model("fisher-z", "Gaussian, common causes", linear),
+    Model("rank", "the same on exponential scales", skewed),
+    Model("g-square", "2 levels, even", apart((0.5, 0.5))),
+    Model("g-square", "2 levels, 80 : 20", apart((0.8, 0.2))),
+    Model("g-square", "3 levels, 70 : 20 : 10", apart(UNEVEN)),
+    Model("g-square", "3 levels, even, common causes", caused((1 / 3, 1 / 3, 1 / 3), 1.0)),
+    Model("g-square", "3 levels, 90 : 7 : 3", apart((0.9, 0.07, 0.03)), fits=False),
+    Model("mixed", "levels (70 : 20 : 10) with a number, common causes", beside(False, 1.0)),
+    Model("mixed", "levels with levels, weak common causes", beside(True, 0.25)),
+    Model("mixed", "levels with levels, strong common causes", beside(True, 1.0), fits=False),
+    Model("curved", "Gaussian, common causes", linear),
+    Model("curved", "curves, common causes", curves),
+)
+
+
+class Cell(NamedTuple):
+    """What p-values were found for a number of rows and a size: None where there are too few rows."""
+
+    rows: int
+    size: int
+    ks: float | None
+    below: float
+
+
+def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | None:
+    """Return p-values of X and Y given all others, in tables drawn anew; None where the test lacks rows."""
+    rng = np.random.default_rng([MODELS.index(model), n, k])
+    given = tuple(range(2, k + 2))
+    found = []
+    for _ in range(draws):
+        try:
+            test: Any = TESTS[model.test].make(Dataset.of(model.draw(rng, n, k)))
+        except ValueError:  # a level with a single row, in a table that nobody would have: drawn again
+            continue
+        if model.test == "g-square" and not test.affords(0, 1, given):
+            return None
+        found.append(test.pvalue(0, 1, given))
+    return np.array(found)
+
+
+def cells(model: Model, draws: int) -> Iterator[Cell]:
+    """Return the row of a model."""
+    for n in ROWS:
+        for k in SIZES:
+            found = pvalues(model, n, k, draws)
+            if found is None or len(found) < draws / 2:
+                yield Cell(n, k, None, 0.0)
+            else:
+                yield Cell(n, k, float(kstest(found, "uniform").pvalue), float(np.mean(found < 0.01)))
+
+
+def lines(models: list[Model], draws: int) -> Iterator[str]:
+    """Return the table as Markdown."""
+    yield "| test | model | rows | " + " | ".join(f"{k} given" for k in SIZES) + " |"
+    yield "|---|---|---|" + "---|" * len(SIZES)
+    for model in models:
+        found = list(cells(model, draws))
+        for n in ROWS:
+            shown = ["too few rows" if c.ks is None else f"{c.ks:.3f} ({c.below:.3f})" for c in found if c.rows == n]
+            yield f"| `{model.test}` | {model.words} | {n:,} | " + " | ".join(shown) + " |"
+
+
+MARKS = ("<!-- calibration -->", "<!-- end of calibration -->")
+
+
+def main() -> None:
+    """Read the options, and do what they say."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--only", help="one test")
+    parser.add_argument("--write", type=Path, help="a file with the marks of the table")
+    asked = parser.parse_args()
+    models = [m for m in MODELS if asked.only in (None, m.test)]
+    table = []
+    for line in lines(models, asked.draws):
+        print(line, flush=True)
+        table.append(line)
+    if asked.write is not None:
+        text = asked.write.read_text(encoding="utf-8")
+        before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
+        asked.write.write_text(f"{before}{MARKS[0]}\n{chr(10).join(table)}\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
