@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.rows import correlation_of, has_copies
 from lmarvel.errors import DataError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
@@ -53,12 +54,7 @@ class Moments:
 
     def correlation(self) -> NDArray[np.float64]:
         """Return the correlation matrix."""
-        scale = 1 / np.sqrt(self.covariance.diagonal())
-        matrix = self.covariance * scale
-        matrix *= scale[:, None]
-        matrix.clip(-1.0, 1.0, out=matrix)
-        matrix.flat[:: len(matrix) + 1] = 1.0
-        return matrix
+        return correlation_of(self.covariance)
 
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
@@ -92,10 +88,10 @@ class Moments:
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
+        if not has_copies(correlation):
+            return
         for start in range(0, len(self.names), 256):
             stripe = np.abs(correlation[start : start + 256]) >= 1 - 1e-12
-            if np.count_nonzero(stripe) == len(stripe):
-                continue  # the diagonal only
             for i, j in np.argwhere(stripe):
                 if start + i < j:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +70,22 @@ def open_table(
     found = source.names if names is None else renamed(source.names, names)
     if not found:
         raise DataError("the table has no columns")
+    if columns is None and not drop and _are_usable(tuple(found)):
+        return Table(tuple(found), _rechunk(source.choose(range(len(found)))), source.in_memory)
     wanted = chosen_columns(found, columns, drop)
     return Table(tuple(found[i] for i in wanted), _rechunk(source.choose(wanted)), source.in_memory)
+
+
+@lru_cache(maxsize=16)
+def _are_usable(names: tuple[str, ...]) -> bool:
+    """Tell whether nothing is wrong with the names of all columns; a table is often fitted more than once."""
+    return 2 <= len(set(names)) == len(names) <= MOST_COLUMNS and all(map(str.strip, names))
 
 
 def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
     """Return the positions of the columns to use; refuse a choice, or names, that nothing can be learned with."""
     known = set(found)
-    if columns is None and not drop and 2 <= len(known) == len(found) <= MOST_COLUMNS and all(map(str.strip, found)):
+    if columns is None and not drop and _are_usable(tuple(found)):
         return list(range(len(found)))
     for role, given in (("columns", columns or ()), ("drop", drop)):
         for name in given:

@@ -11,7 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
@@ -161,8 +162,11 @@ def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progr
     boundary = settings.boundary
     if boundary == "auto":
         boundary = choose_boundary(ledger)
-    find = None if boundary == "tc" else lambda: boundaries_for(boundary, ledger, level)
-    return compiled_lmarvel(ledger, levels, find, settings.selection, _GRACE, progress)
+    if isinstance(boundary, str):
+        start: Callable[[], Boundaries] | str | None = None if boundary == "tc" else boundary
+    else:
+        start = partial(boundaries_for, boundary, ledger, level)
+    return compiled_lmarvel(ledger, levels, start, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
@@ -232,9 +236,7 @@ class _Found:
 
 
 def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
-    result = np.empty_like(marks)
-    result[place[:, None], place] = marks
-    return result
+    return placed(marks, place)
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -380,6 +382,8 @@ def _recorded(
 
 def _plain(value: Any) -> Any:
     """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
+    if type(value) in (str, int, bool, type(None)):
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
