@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel.data import rows as rows_module
-from lmarvel.data.rows import centred, correlation_of, has_copies, merge, permuted, placed, strengths, within
+from lmarvel.data.rows import centred, correlation_of, merge, permuted, placed, strengths, within
 
 pytestmark = pytest.mark.skipif(rows_module.COMPILED is None, reason="the package was built without a compiler")
 
@@ -60,7 +60,10 @@ def test_matrices_are_the_same_to_the_last_bit(seed: int, p: int) -> None:
     assert same(permuted(correlation, order), readable(permuted, correlation, order))
     marks = rng.integers(0, 4, size=(p, p)).astype(np.int8)
     assert same(placed(marks, order), readable(placed, marks, order))
-    assert np.allclose(strengths(correlation), readable(strengths, correlation), rtol=1e-13)
+    assert same(correlation_of(covariance, order), readable(correlation_of, covariance, order))
+    for sums, copies in (strengths(covariance), readable(strengths, covariance)):
+        assert np.allclose(sums, (correlation**2).sum(axis=1), rtol=1e-13)
+        assert copies == (p > 1 and np.abs(correlation - np.eye(p)).max() > 1 - 1e-12)
     one, other = np.eye(p), np.eye(p)
     shift = rng.normal(size=p)
     merge(one, covariance, shift * 0.3, shift)
@@ -73,10 +76,10 @@ def test_copies_are_found_wherever_they_are(value: float) -> None:
     for x, y in [(0, 1), (3, 0), (4, 3)]:
         matrix = np.eye(5)
         matrix[x, y] = value
-        assert has_copies(matrix)
-        assert readable(has_copies, matrix)
-    assert not has_copies(np.eye(5))
-    assert not readable(has_copies, np.eye(5))
+        assert strengths(matrix)[1]
+        assert readable(strengths, matrix)[1]
+    assert not strengths(np.eye(5))[1]
+    assert not readable(strengths, np.eye(5))[1]
 
 
 @pytest.mark.parametrize("numbers", [[], [1.0], [0.0], [2.0], [1.0, np.nan], [np.inf]])
@@ -97,6 +100,6 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         compiled.permuted(np.eye(2), np.array([0, 2]))
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.placed(np.eye(2, dtype=np.int8), np.array([0, -1]))
-    for work in (compiled.correlation, compiled.has_copies):
+    for work in (compiled.correlation, compiled.strengths):
         with pytest.raises(ValueError, match="shapes do not fit"):
             work(np.ones((2, 3)))

@@ -109,7 +109,7 @@ def test_seconds_that_are_used_up_end_it() -> None:
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any]) -> None:
     task = {"correlation": np.eye(3), "n": 50, "quantile": 2.0, "search": "iamb", "most": 3, "max_tests": None}
-    with pytest.raises(ValueError, match="square|rows|tests"):
+    with pytest.raises(ValueError, match=r"square|rows|tests"):
         search_boundaries(**{**task, "tests": 0, "seconds": np.inf, **changes})
 
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.moments import SMALL, Moments
-from lmarvel.data.rows import permuted, strengths
+from lmarvel.data.moments import SMALL, Moments, inverse_of
+from lmarvel.data.rows import correlation_of, permuted, strengths
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -84,7 +84,8 @@ class FisherZ:
         self._order: NDArray[np.intp] | None = None  # of our variables among those of the table
         self.names = self.moments.names
         self.n = self.moments.n
-        self.correlation: NDArray[np.float64] = self.moments.correlation()
+        self._correlation: NDArray[np.float64] | None = None  # in the order of our variables, made when it is needed
+        self._strengths: NDArray[np.float64] | None = None
         self.largest_set = self.n - 4
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
@@ -104,10 +105,22 @@ class FisherZ:
             self._moments = self.dataset.moments.take(self._order.tolist())
         return self._moments
 
+    @property
+    def correlation(self) -> NDArray[np.float64]:
+        """The correlation matrix, in the order of our variables."""
+        if self._correlation is None:
+            self._correlation = correlation_of(self.dataset.moments.covariance, self._order)
+        return self._correlation
+
     def check_usable(self) -> None:
-        """Refuse columns that are copies of each other, or that others determine."""
-        factor = self.moments.check_usable(self.correlation)
-        self._factor = None if factor is None or len(factor) > SMALL else (factor, None)  # larger ones are overwritten
+        """Refuse columns that are copies of each other, or that others determine; see :meth:`Moments.check_usable`."""
+        moments, p = self.moments, len(self.names)
+        self._strengths, copies = strengths(moments.covariance)
+        if copies:
+            moments.check_duplicates(self.correlation)
+        if moments.n_effective > p:
+            factor = moments.check_collinear()
+            self._factor = (factor, None) if p <= SMALL or self.n > 2 * p else None  # total conditioning needs it
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -193,7 +206,9 @@ class FisherZ:
             precision = self.moments.precision(self.correlation)
         else:
             factor, place = self._factor
-            precision = self.dataset.moments.precision(self.correlation, factor)
+            if p > SMALL:
+                self._factor = None  # a large one is overwritten
+            precision = inverse_of(factor)
             precision = precision if place is None else permuted(precision, place)
         if p <= _KEPT:
             self._precision = precision
@@ -224,13 +239,12 @@ class FisherZ:
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
-        strength = strengths(self.correlation)
+        strength = strengths(self.moments.covariance)[0] if self._strengths is None else self._strengths
         order = strength.argsort(kind="stable")
         ranked = strength[order]
-        if (ranked[:-1] < (1 - 1e-7) * ranked[1:]).all():  # none are near equal: neither names nor last digits matter
+        if (ranked[1:] - ranked[:-1] > 1e-8 * ranked[1:]).all():  # none are equal to ten digits: names do not matter
             found: list[int] = order.tolist()
             return found
-        strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:
@@ -239,12 +253,14 @@ class FisherZ:
             return FisherZ(self.moments.take(order), compiled=self.compiled)
         same, at = FisherZ.__new__(FisherZ), np.asarray(order, dtype=np.intp)
         vars(same).update(vars(self))  # the numbers themselves do not depend on the order
-        same.names, same.correlation = tuple(map(self.names.__getitem__, order)), permuted(self.correlation, at)
+        same.names = tuple(map(self.names.__getitem__, order))
         same._order = at if self._order is None else self._order[at]
-        same._moments = same._precision = None
+        same._moments = same._precision = same._correlation = same._strengths = None
         if self._factor is not None:
             factor, place = self._factor
             same._factor = factor, at if place is None else place[at]
+            if len(factor) > SMALL:
+                self._factor = None  # whoever uses it overwrites it
         return same
 
 

@@ -5,7 +5,7 @@ Each gives what the NumPy in its docstring gives, bit for bit: the same addition
 one rounding. So it makes no difference to any result whether this was compiled.
 """
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 
 import numpy as np
 
@@ -53,6 +53,7 @@ def centred(rows, const double[::1] origin):
 
 cdef extern from *:
     """
+    #include <math.h>
     // The same arithmetic in wider registers where the processor has them: nothing here is reassociated or fused.
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
         && !defined(__SANITIZE_ADDRESS__)
@@ -130,45 +131,64 @@ def merge(double[:, ::1] scatter, const double[:, ::1] product, const double[::1
             merge_row(&scatter[i, 0], &product[i, 0], &shift[0], scaled[i], p)
 
 
+cdef double[::1] scales(const double[:, ::1] covariance):
+    cdef Py_ssize_t p = covariance.shape[0], i
+    check(covariance.shape[1] == p and p > 0)
+    cdef double[::1] scale = np.empty(p)
+    for i in range(p):
+        scale[i] = 1 / sqrt(covariance[i, i])
+    return scale
+
+
 def correlation(const double[:, ::1] covariance):
     """Return the correlation matrix: ``covariance * scale * scale[:, None]`` within -1 and 1, with a diagonal of 1."""
+    cdef double[::1] scale = scales(covariance)
     cdef Py_ssize_t p = covariance.shape[0], i
-    check(covariance.shape[1] == p)
-    result, scales = np.empty((p, p)), np.empty(p)
+    result = np.empty((p, p))
     cdef double[:, ::1] out = result
-    cdef double[::1] scale = scales
     with nogil:
-        for i in range(p):
-            scale[i] = 1 / sqrt(covariance[i, i])
         for i in range(p):
             scale_row(&out[i, 0], &covariance[i, 0], &scale[0], scale[i], p)
             out[i, i] = 1.0
     return result
 
 
-def has_copies(const double[:, ::1] correlation):
-    """Tell whether a number beside the diagonal is 1 or -1 but for rounding."""
-    cdef Py_ssize_t p = correlation.shape[0], i
-    cdef bint found = False
-    check(correlation.shape[1] == p)
+def correlation_in_order(const double[:, ::1] covariance, const Py_ssize_t[::1] order):
+    """Return ``correlation(covariance)[np.ix_(order, order)]``."""
+    cdef double[::1] scale = scales(covariance)
+    cdef Py_ssize_t p = covariance.shape[0], i, j
+    check(order.shape[0] == p)
+    for i in range(p):
+        check(0 <= order[i] < p)
+    result = np.empty((p, p))
+    cdef double[:, ::1] out = result
+    cdef double[::1] row = np.empty(p)
     with nogil:
         for i in range(p):
-            if has_copy(&correlation[i, 0], i, p):
-                found = True
-                break
-    return found
-
-
-def strengths(const double[:, ::1] matrix):
-    """Return the sum of squares of each row; the last digits may differ from NumPy's."""
-    cdef Py_ssize_t i
-    result = np.empty(matrix.shape[0])
-    cdef double[::1] out = result
-    if matrix.shape[1]:
-        with nogil:
-            for i in range(matrix.shape[0]):
-                out[i] = square_sum(&matrix[i, 0], matrix.shape[1])
+            scale_row(&row[0], &covariance[order[i], 0], &scale[0], scale[order[i]], p)
+            for j in range(p):
+                out[i, j] = row[order[j]]
+            out[i, i] = 1.0
     return result
+
+
+def strengths(const double[:, ::1] covariance):
+    """Return the sums of squares of the rows of the correlation matrix, and whether there is 1 beside its diagonal.
+
+    The last digits of the sums may differ from NumPy's. A 1 is one but for rounding; -1 counts as well.
+    """
+    cdef double[::1] scale = scales(covariance)
+    cdef Py_ssize_t p = covariance.shape[0], i
+    cdef bint found = False
+    result = np.empty(p)
+    cdef double[::1] out = result, row = np.empty(p)
+    with nogil:
+        for i in range(p):
+            scale_row(&row[0], &covariance[i, 0], &scale[0], scale[i], p)
+            row[i] = 1.0
+            out[i] = square_sum(&row[0], p)
+            found |= has_copy(&row[0], i, p)
+    return result, bool(found)
 
 
 def permuted(const double[:, ::1] matrix, const Py_ssize_t[::1] order):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.rows import correlation_of, has_copies
+from lmarvel.data.rows import correlation_of
 from lmarvel.errors import DataError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
@@ -88,8 +88,6 @@ class Moments:
 
     def check_duplicates(self, correlation: NDArray[np.float64]) -> None:
         """Refuse columns that are copies of each other, up to scale and sign."""
-        if not has_copies(correlation):
-            return
         for start in range(0, len(self.names), 256):
             stripe = np.abs(correlation[start : start + 256]) >= 1 - 1e-12
             for i, j in np.argwhere(stripe):
@@ -97,31 +95,23 @@ class Moments:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
                     raise DataError(f"the columns {pair} are copies of each other (correlation ±1): drop one of them")
 
-    def precision(
-        self, correlation: NDArray[np.float64], factor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the inverse of the correlation matrix; collinear columns are refused by name.
+    def precision(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse of the correlation matrix; collinear columns are refused by name."""
+        return inverse_of(self.check_collinear(correlation))
 
-        A Cholesky factor that is known saves work; a large one is overwritten.
+    def check_collinear(self, correlation: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them.
+
+        Without a matrix the correlations are worked out here, and the factor takes their place in memory.
         """
-        if factor is None:
-            factor = self.check_collinear(correlation)
-        if factor.shape[0] <= SMALL:
-            inverse = np.linalg.inv(factor)
-            return np.asarray(inverse.T @ inverse)
-        from scipy.linalg import lapack
-
-        precision, _ = lapack.dpotri(factor.T, lower=0, overwrite_c=1)
-        return np.asarray(_mirrored(precision).T)  # symmetric: the transpose only puts rows first in memory
-
-    def check_collinear(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them."""
-        factor, bad = _cholesky(correlation)
+        own = correlation is None
+        correlation = self.correlation() if correlation is None else correlation
+        factor, bad = _cholesky(correlation, overwrite=own)
         pivots = factor.diagonal() ** 2
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):
-            self._refuse_collinear(correlation, k)
+            self._refuse_collinear(self.correlation() if own else correlation, k)
         return factor
 
     def _refuse_collinear(self, correlation: NDArray[np.float64], k: int) -> None:
@@ -133,7 +123,24 @@ class Moments:
         )
 
 
-def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverse of a matrix from its lower Cholesky factor; a large one is overwritten.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+    [[0.5, -0.5], [-0.5, 1.0]]
+    """
+    if factor.shape[0] <= SMALL:
+        inverse = np.linalg.inv(factor)
+        return np.asarray(inverse.T @ inverse)
+    from scipy.linalg import lapack
+
+    precision, _ = lapack.dpotri(factor.T, lower=0, overwrite_c=1)
+    return np.asarray(_mirrored(precision).T)  # symmetric: the transpose only puts rows first in memory
+
+
+def _cholesky(matrix: NDArray[np.float64], overwrite: bool = False) -> tuple[NDArray[np.float64], int]:
     """Return the lower factor, and the first row at which the matrix is not positive definite (p if none)."""
     p = matrix.shape[0]
     if p <= SMALL:
@@ -144,7 +151,7 @@ def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     from scipy.linalg import lapack
 
     # LAPACK works by columns: the upper factor of the transpose is our lower one, without a copy.
-    factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=0)
+    factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=overwrite)
     return np.asarray(factor.T), p if info == 0 else int(info) - 1
 
 

@@ -68,8 +68,8 @@ def merge(scatter: Matrix, product: Matrix, scaled: Vector, shift: Vector) -> No
     scatter += np.outer(scaled, shift)
 
 
-def correlation_of(covariance: Matrix) -> Matrix:
-    """Return the correlation matrix of a covariance matrix.
+def correlation_of(covariance: Matrix, order: NDArray[np.intp] | None = None) -> Matrix:
+    """Return the correlation matrix of a covariance matrix, with its variables in another order if one is given.
 
     Examples
     --------
@@ -77,42 +77,34 @@ def correlation_of(covariance: Matrix) -> Matrix:
     [[1.0, 0.5], [0.5, 1.0]]
     """
     if COMPILED is not None and covariance.flags.c_contiguous:
-        found: Matrix = COMPILED.correlation(covariance)
+        found: Matrix
+        found = COMPILED.correlation(covariance) if order is None else COMPILED.correlation_in_order(covariance, order)
         return found
     scale = 1 / np.sqrt(covariance.diagonal())
     matrix = covariance * scale
     matrix *= scale[:, None]
     matrix.clip(-1.0, 1.0, out=matrix)
     matrix.flat[:: len(matrix) + 1] = 1.0
-    return np.ascontiguousarray(matrix)
+    return np.ascontiguousarray(matrix if order is None else matrix[order[:, None], order])
 
 
-def has_copies(correlation: Matrix) -> bool:
-    """Tell whether two variables are copies of each other, up to scale and sign.
+def strengths(covariance: Matrix) -> tuple[Vector, bool]:
+    """Return the sums of squares of the rows of the correlation matrix, and whether two variables are copies.
 
-    Examples
-    --------
-    >>> has_copies(np.eye(3)), has_copies(-np.ones((2, 2)) + 2 * np.eye(2))
-    (False, True)
-    """
-    if COMPILED is not None and correlation.flags.c_contiguous:
-        return bool(COMPILED.has_copies(correlation))
-    stripes = (np.abs(correlation[start : start + 256]) >= 1 - 1e-12 for start in range(0, len(correlation), 256))
-    return sum(map(np.count_nonzero, stripes)) > len(correlation)
-
-
-def strengths(correlation: Matrix) -> Vector:
-    """Return the sum of squares of each row; the last digits depend on whether this is compiled.
+    That is up to scale and sign. The last digits of the sums depend on whether this is compiled.
 
     Examples
     --------
-    >>> strengths(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
-    [1.25, 1.25]
+    >>> strengths(np.array([[1.0, 0.5], [0.5, 1.0]]))[0].tolist(), strengths(np.array([[1.0, -2.0], [-2.0, 4.0]]))[1]
+    ([1.25, 1.25], True)
     """
-    if COMPILED is not None and correlation.flags.c_contiguous:
-        found: Vector = COMPILED.strengths(correlation)
+    if COMPILED is not None and covariance.flags.c_contiguous:
+        found: tuple[Vector, bool] = COMPILED.strengths(covariance)
         return found
-    return np.asarray(np.einsum("ij,ij->i", correlation, correlation))
+    correlation = correlation_of(covariance)
+    stripes = (np.abs(correlation[start : start + 256]) >= 1 - 1e-12 for start in range(0, len(correlation), 256))
+    copies = sum(map(np.count_nonzero, stripes)) > len(correlation)
+    return np.asarray(np.einsum("ij,ij->i", correlation, correlation)), copies
 
 
 def permuted(matrix: Matrix, order: NDArray[np.intp]) -> Matrix:
