@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,14 @@ def test_seconds_that_are_used_up_end_it() -> None:
         markov_boundaries(ledger, "iamb", 0.01)
     found = LMarvel(test=FisherZ(table), boundary="iamb", max_seconds=1e-9).fit().result_
     assert found.nothing_learned
+
+
+def test_seconds_end_it_also_where_members_determine_the_target() -> None:
+    rows = np.random.default_rng(4).normal(size=(300, 500))  # at this level sets grow until no row is left
+    test, started = FisherZ(rows), time.process_time()
+    with pytest.raises(BudgetSpent, match="max_seconds is used up"):
+        markov_boundaries(Ledger(test, max_seconds=0.2), "iamb", 0.9)
+    assert time.process_time() - started < 3.0
 
 
 @pytest.mark.parametrize(

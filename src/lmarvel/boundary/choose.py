@@ -63,9 +63,8 @@ def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = F
         method = choose_boundary(ledger)
     if method == "tc":
         return total_conditioning(ledger, alpha)
-    compiled = flat_boundaries(ledger, method, alpha, union)
+    compiled = flat_boundaries(ledger, method, alpha, union, remember=True)
     if compiled is not None:
-        ledger.memory.note_asked(compiled.each_asked())
         return as_boundaries(compiled, method, alpha)
     search, most = _SEARCHES[method], ledger.largest_set
     sets, truncated = every_boundary(ledger, lambda growth: search(growth, alpha, most), alpha, union)

@@ -12,8 +12,12 @@ from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries, each_set, search
 from lmarvel.engine.run import is_built
 
 
-def flat_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = False) -> FlatBoundaries | None:
+def flat_boundaries(
+    ledger: Ledger, method: str, alpha: float, union: bool = False, remember: bool = False
+) -> FlatBoundaries | None:
     """Find boundaries and count the tests; None where the engine cannot, and :class:`BudgetSpent` as the readable code.
+
+    ``remember`` enters what was asked in the ledger's memory, for a method that goes on in Python.
 
     Examples
     --------
@@ -30,8 +34,9 @@ def flat_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = Fal
     found = search_boundaries(known.correlation, known.n, known.quantile(alpha), method, *budget, union)
     for size, tests in found.counts:
         meter.count("boundary", size, tests)
-    if found.reason:
+    if remember:
         ledger.memory.note_asked(found.each_asked())
+    if found.reason:
         spent = f"max_tests={meter.max_tests} is used up" if found.reason == 1 else "max_seconds is used up"
         raise BudgetSpent(f"{spent}, with the boundaries of {found.reached} of {n} variables found")
     return found

@@ -44,7 +44,8 @@ LMARVEL_WIDE void squared(double* __restrict r2, const double* __restrict with_t
 // Members M of a target T, with every variable's covariance with T and variance given M: see GaussianGrowth.
 class Growth {
 public:
-    Growth(const BoundaryTask& task) : task_(task), p_(static_cast<std::size_t>(task.p)) {}
+    Growth(const BoundaryTask& task, const Clock& clock)
+        : task_(task), clock_(clock), p_(static_cast<std::size_t>(task.p)) {}
 
     Index target = 0;
     std::vector<Index> members;  // in the order in which they were taken in
@@ -75,8 +76,15 @@ public:
     // Those of each member given the others.
     void inside() {
         evidence.assign(p_, NOTHING);
-        if (variance_[at(target)] > 1e-6) given_others();
-        else for (Index v : members) evidence[at(v)] = singly(v);
+        if (variance_[at(target)] > 1e-6) {
+            given_others();
+            return;
+        }
+        for (Index v : members) {  // each takes the cube of the number of members
+            clock_.poll();
+            clock_.check();
+            evidence[at(v)] = singly(v);
+        }
     }
     void add(Index v) {
         if (variance_[at(v)] <= PIVOT) return;
@@ -101,6 +109,7 @@ public:
 
 private:
     const BoundaryTask& task_;
+    const Clock& clock_;
     std::size_t p_;
     std::vector<double> rows_, with_target_, variance_, inverse_, total_;
 
@@ -220,7 +229,7 @@ private:
 class Searcher {
 public:
     Searcher(const BoundaryTask& task, FoundBoundaries& found, const Clock& clock)
-        : task_(task), found_(found), clock_(clock), growth_(task), asked_(found), tests_(task.tests) {}
+        : task_(task), found_(found), clock_(clock), growth_(task, clock), asked_(found), tests_(task.tests) {}
 
     // Search the boundary of a target; what still depends on it where a limit on sizes ended the growth counts too.
     Set boundary(Index target) {
