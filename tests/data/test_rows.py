@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel.data import rows as rows_module
-from lmarvel.data.rows import centred, correlation_of, merge, permuted, placed, strengths, within
+from lmarvel.data.rows import ascending, centred, correlation_of, merge, permuted, placed, strengths, within
 
 pytestmark = pytest.mark.skipif(rows_module.COMPILED is None, reason="the package was built without a compiler")
 
@@ -80,6 +80,13 @@ def test_copies_are_found_wherever_they_are(value: float) -> None:
         assert readable(strengths, matrix)[1]
     assert not strengths(np.eye(5))[1]
     assert not readable(strengths, np.eye(5))[1]
+
+
+@given(st.lists(st.sampled_from([0.5, 1.0, 1.0 + 1e-9, 1.0 + 1e-7, 2.0, 3.0]), min_size=1, unique=True))
+def test_numbers_are_in_ascending_order_if_they_are_apart(numbers: list[float]) -> None:
+    found = ascending(np.array(numbers), 1e-8)
+    assert found == readable(ascending, np.array(numbers), 1e-8)
+    assert (found is None) == ({1.0, 1.0 + 1e-9} <= set(numbers))
 
 
 @pytest.mark.parametrize("numbers", [[], [1.0], [0.0], [2.0], [1.0, np.nan], [np.inf]])

@@ -25,7 +25,7 @@ from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import SMALL, Moments, inverse_of
-from lmarvel.data.rows import correlation_of, permuted, strengths
+from lmarvel.data.rows import ascending, correlation_of, permuted, strengths
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -240,11 +240,9 @@ class FisherZ:
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
         strength = strengths(self.moments.covariance)[0] if self._strengths is None else self._strengths
-        order = strength.argsort(kind="stable")
-        ranked = strength[order]
-        if (ranked[1:] - ranked[:-1] > 1e-8 * ranked[1:]).all():  # none are equal to ten digits: names do not matter
-            found: list[int] = order.tolist()
-            return found
+        order = ascending(strength, 1e-8)
+        if order is not None:  # none are equal to ten digits: names do not matter
+            return order
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:

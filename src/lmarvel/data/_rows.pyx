@@ -223,3 +223,14 @@ def placed(const signed char[:, ::1] marks, const Py_ssize_t[::1] place):
             for j in range(p):
                 row[place[j]] = marks[i, j]
     return result
+
+
+def ascending(const double[::1] numbers, double apart):
+    """Return the positions of numbers in ascending order, or None where two neighbours are not apart by this share."""
+    cdef Py_ssize_t n = numbers.shape[0], i, j
+    cdef list order = sorted(range(n), key=[numbers[i] for i in range(n)].__getitem__)
+    for i in range(n - 1):
+        j = order[i + 1]
+        if not numbers[j] - numbers[<Py_ssize_t> order[i]] > apart * numbers[j]:
+            return None
+    return order

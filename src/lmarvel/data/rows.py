@@ -107,6 +107,22 @@ def strengths(covariance: Matrix) -> tuple[Vector, bool]:
     return np.asarray(np.einsum("ij,ij->i", correlation, correlation)), copies
 
 
+def ascending(numbers: Vector, apart: float) -> list[int] | None:
+    """Return the positions of numbers in ascending order; None where two are nearer to each other than by this share.
+
+    Examples
+    --------
+    >>> ascending(np.array([3.0, 1.0, 2.0]), 1e-8), ascending(np.array([3.0, 1.0, 3.0]), 1e-8)
+    ([1, 2, 0], None)
+    """
+    if COMPILED is not None:
+        found: list[int] | None = COMPILED.ascending(numbers, apart)
+        return found
+    order = np.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    return order.tolist() if (ranked[1:] - ranked[:-1] > apart * ranked[1:]).all() else None
+
+
 def permuted(matrix: Matrix, order: NDArray[np.intp]) -> Matrix:
     """Return a square matrix with rows and columns in another order.
 
