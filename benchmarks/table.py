@@ -222,7 +222,7 @@ def main() -> None:
             continue
         now = measured(at, asked.limit, asked.networks)
         print(f"| {bar.name} | {bar.aim} | {before.get(bar.name, '')} | {now} |", flush=True)
-        if not asked.dry:
+        if not asked.dry and now[0].isdigit():
             record(bar.name, now)
 
 

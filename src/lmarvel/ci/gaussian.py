@@ -178,8 +178,7 @@ class FisherZ:
         r = math.tanh(self.quantile(alpha) / math.sqrt(self.n - size - 3))
         return r * r
 
-    @staticmethod
-    def quantile(alpha: float) -> float:
+    def quantile(self, alpha: float) -> float:
         """Return the quantile of the normal distribution, two-sided."""
         return _quantile(alpha)
 
@@ -206,8 +205,7 @@ class FisherZ:
             precision = self.moments.precision(self.correlation)
         else:
             factor, place = self._factor
-            if p > SMALL:
-                self._factor = None  # a large one is overwritten
+            self._factor = self._factor if p <= SMALL else None  # a large one is overwritten
             precision = inverse_of(factor)
             precision = precision if place is None else permuted(precision, place)
         if p <= _KEPT:
@@ -241,8 +239,8 @@ class FisherZ:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
         strength = strengths(self.moments.covariance)[0] if self._strengths is None else self._strengths
         order = ascending(strength, 1e-8)
-        if order is not None:  # none are equal to ten digits: names do not matter
-            return order
+        if order is not None:
+            return order  # none are equal to ten digits: names do not matter
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:

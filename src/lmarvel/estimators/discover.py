@@ -227,16 +227,12 @@ class _Found:
         at = np.asarray(place, dtype=np.intp)
         return replace(
             self,
-            pag=_moved(self.pag, at),
+            pag=placed(self.pag, at),
             trace=tuple(moved(event, place) for event in self.trace),
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
-            mag=None if self.mag is None else _moved(self.mag, at),
+            mag=None if self.mag is None else placed(self.mag, at),
         )
-
-
-def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
-    return placed(marks, place)
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -279,7 +275,7 @@ def _swift_discovery(
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
     found = _Found(
-        _moved(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
+        placed(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
     )
     sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
     boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
