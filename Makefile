@@ -2,7 +2,8 @@
 # make test   ruff, mypy --strict, import-linter, pytest without what is marked slow
 # make check-all   the same, with everything
 # make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
-# make bench  timings beside other programs; NETWORKS=folder adds carpo.csv, which the package does not have
+# make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
+# make bench-all   the same, and every benchmark in full
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint sanitize bench clean
+.PHONY: demo test check-all lint sanitize bench bench-all clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -48,6 +49,9 @@ sanitize: .venv-test/done
 	@touch $@
 
 bench: .venv-bench/done
+	cd benchmarks && ../.venv-bench/bin/python table.py $(FOLDER)
+
+bench-all: bench
 	cd benchmarks && ../.venv-bench/bin/python kernel.py
 	cd benchmarks && ../.venv-bench/bin/python engine.py
 	cd benchmarks && ../.venv-bench/bin/python startup.py

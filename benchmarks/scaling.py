@@ -26,8 +26,9 @@ def one(p: int, rows: int) -> dict[str, object]:
     data = random_data(p, p, rows)
     gram = min(_timed(lambda: data.T @ data) for _ in range(3))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
     found = LMarvel().fit(data).result_
-    runs = [sum(found.stats.seconds.values())]
+    runs = [time.process_time() - start]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     runs += [_timed(lambda: LMarvel().fit(data)) for _ in range(2)]
     start = time.perf_counter()
@@ -49,9 +50,10 @@ def one(p: int, rows: int) -> dict[str, object]:
 
 
 def _timed(work: object) -> float:
-    start = time.perf_counter()
+    """Return the seconds of the processor: of one thread that is what a clock shows on an idle machine."""
+    start = time.process_time()
     work()  # type: ignore[operator]
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def main() -> None:

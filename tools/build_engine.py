@@ -1,6 +1,6 @@
 """Build the engine beside its sources, for work on it, or with sanitizers into a copy, and then run its tests.
 
-    python tools/build_engine.py               # the modules in src/lmarvel/engine
+    python tools/build_engine.py               # the compiled modules beside their sources
     python tools/build_engine.py --sanitize    # build/sanitize, and the tests of the engine there
 
 meson-python builds what is installed; this needs Cython and a C++ compiler only. The sanitizers (address, undefined
@@ -20,38 +20,30 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES: dict[str, list[str]] = ast.literal_eval(
-    "{" + (ROOT / "meson.build").read_text().split("engine = {")[1].split("}")[0] + "}"
-)  # the modules of the engine, and what each is linked with
+LISTED = (ROOT / "meson.build").read_text().split("engine = {")[1].split("}")[0]
+MODULES: dict[str, list[str]] = {  # and what each is linked with
+    "data/_rows": [],
+    **{f"engine/{name}": parts for name, parts in ast.literal_eval(f"{{{LISTED}}}").items()},
+}
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
 
 
-def build(engine: Path, objects: Path, flags: tuple[str, ...]) -> None:
-    """Compile the engine in the folder of its sources."""
+def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
+    """Compile the engine in the folders of its sources."""
     objects.mkdir(parents=True, exist_ok=True)
+    engine = package / "engine"
     for module, parts in MODULES.items():
-        generated = objects / f"{module}.cpp"
-        written = engine / f"{module}.pyx"
-        if is_older(generated, [written, *engine.glob("*.pxi")]):
-            cython = [
-                sys.executable,
-                "-m",
-                "cython",
-                "-3",
-                "--cplus",
-                "-I",
-                str(engine),
-                str(written),
-                "-o",
-                str(generated),
-            ]
-            subprocess.run(cython, check=True)
+        written = package / f"{module}.pyx"
+        generated = objects / f"{written.stem}.cpp"
+        if is_older(generated, [written, *written.parent.glob("*.pxi")]):
+            cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(written.parent), str(written)]
+            subprocess.run([*cython, "-o", str(generated)], check=True)
         made = [
             compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))
         ]
-        target = engine / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
+        target = package / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
         undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
         subprocess.run([COMPILER, "-shared", *undefined, *flags, *made, "-o", str(target)], check=True)
 
@@ -77,7 +69,7 @@ def sanitized_tests(options: list[str]) -> int:
     folder = ROOT / "build" / "sanitize"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "src" / "lmarvel", folder / "lmarvel")
-    build(folder / "lmarvel" / "engine", folder / "objects", SANITIZED)
+    build(folder / "lmarvel", folder / "objects", SANITIZED)
     libraries = [
         subprocess.run(
             [COMPILER, f"-print-file-name={name}"], check=True, capture_output=True, text=True
@@ -103,7 +95,7 @@ def main() -> None:
     asked, options = parser.parse_known_args()
     if asked.sanitize:
         sys.exit(sanitized_tests(options))
-    build(ROOT / "src" / "lmarvel" / "engine", ROOT / "build" / "engine", QUICK)
+    build(ROOT / "src" / "lmarvel", ROOT / "build" / "engine", QUICK)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def task(**changes: Any) -> Task:
 def test_a_right_task_is_done() -> None:
     found = from_sets(task(), SETS)
     assert found.marks.tolist() == [[0, 0, 0]] * 3
-    assert found.counts.tolist() == [[0, 0, 2]]
+    assert found.counts == [(0, 0, 2)]
 
 
 WRONG: list[dict[str, Any]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
 from lmarvel.boundary.grow_shrink import grow_shrink
 from lmarvel.boundary.growth import every_boundary
 from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
@@ -63,6 +64,9 @@ def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = F
         method = choose_boundary(ledger)
     if method == "tc":
         return total_conditioning(ledger, alpha)
+    compiled = flat_boundaries(ledger, method, alpha, union, remember=True)
+    if compiled is not None:
+        return as_boundaries(compiled, method, alpha)
     search, most = _SEARCHES[method], ledger.largest_set
     sets, truncated = every_boundary(ledger, lambda growth: search(growth, alpha, most), alpha, union)
     return Boundaries.of(sets, method, alpha, truncated)

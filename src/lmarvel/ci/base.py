@@ -44,6 +44,9 @@ class GaussianInput(Protocol):
     n: int
     correlation: NDArray[np.float64]
 
+    def quantile(self, alpha: float) -> float:
+        """Return the quantile of the normal distribution, two-sided."""
+
     def critical_up_to(self, alpha: float, size: int) -> NDArray[np.float64]:
         """Return the squared partial correlations at which p = alpha, by size of the conditioning set."""
 

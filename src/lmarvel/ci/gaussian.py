@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.moments import SMALL, Moments
+from lmarvel.data.moments import SMALL, Moments, inverse_of
+from lmarvel.data.rows import ascending, correlation_of, permuted, strengths
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 
 _kernel: Any
@@ -92,7 +93,8 @@ class FisherZ:
         self._order: NDArray[np.intp] | None = None  # of our variables among those of the table
         self.names = self.moments.names
         self.n = self.moments.n
-        self.correlation: NDArray[np.float64] = self.moments.correlation()
+        self._correlation: NDArray[np.float64] | None = None  # in the order of our variables, made when it is needed
+        self._strengths: NDArray[np.float64] | None = None
         self.largest_set = self.n - 4
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
@@ -112,10 +114,22 @@ class FisherZ:
             self._moments = self.dataset.moments.take(self._order.tolist())
         return self._moments
 
+    @property
+    def correlation(self) -> NDArray[np.float64]:
+        """The correlation matrix, in the order of our variables."""
+        if self._correlation is None:
+            self._correlation = correlation_of(self.dataset.moments.covariance, self._order)
+        return self._correlation
+
     def check_usable(self) -> None:
-        """Refuse columns that are copies of each other, or that others determine."""
-        factor = self.moments.check_usable(self.correlation)
-        self._factor = None if factor is None or len(factor) > SMALL else (factor, None)  # larger ones are overwritten
+        """Refuse columns that are copies of each other, or that others determine; see :meth:`Moments.check_usable`."""
+        moments, p = self.moments, len(self.names)
+        self._strengths, copies = strengths(moments.covariance)
+        if copies:
+            moments.check_duplicates(self.correlation)
+        if moments.n_effective > p:
+            factor = moments.check_collinear()
+            self._factor = (factor, None) if p <= SMALL or self.n > 2 * p else None  # total conditioning needs it
 
     # --- one test ---------------------------------------------------------------------------------------
 
@@ -170,7 +184,12 @@ class FisherZ:
 
     def critical_at(self, alpha: float, size: int) -> float:
         """Return the squared partial correlation at which p = alpha, given ``size`` variables."""
-        return math.tanh(_quantile(alpha) / math.sqrt(self.n - size - 3)) ** 2
+        r = math.tanh(self.quantile(alpha) / math.sqrt(self.n - size - 3))
+        return r * r
+
+    def quantile(self, alpha: float) -> float:
+        """Return the quantile of the normal distribution, two-sided."""
+        return _quantile(alpha)
 
     def dependent_given_rest(self, alpha: float) -> NDArray[np.bool_]:
         """Return which pairs depend on each other given all other variables, from one inverse."""
@@ -195,8 +214,9 @@ class FisherZ:
             precision = self.moments.precision(self.correlation)
         else:
             factor, place = self._factor
-            precision = self.dataset.moments.precision(self.correlation, factor)
-            precision = precision if place is None else precision[place[:, None], place]
+            self._factor = self._factor if p <= SMALL else None  # a large one is overwritten
+            precision = inverse_of(factor)
+            precision = precision if place is None else permuted(precision, place)
         if p <= _KEPT:
             self._precision = precision
         return precision, self.critical_at(alpha, p - 2)
@@ -226,14 +246,10 @@ class FisherZ:
 
     def canonical_order(self) -> list[int]:
         """Return the columns by content, the least correlated first, equals by name: no order of columns matters."""
-        strength = np.einsum("ij,ij->i", self.correlation, self.correlation)
-        order = np.argsort(strength, kind="stable")
-        ranked = strength[order]
-        if (
-            ranked[1:] - ranked[:-1] > 1e-8 * ranked[1:]
-        ).all():  # no two are equal to ten digits, and names do not matter
-            found: list[int] = order.tolist()
-            return found
+        strength = strengths(self.moments.covariance)[0] if self._strengths is None else self._strengths
+        order = ascending(strength, 1e-8)
+        if order is not None:
+            return order  # none are equal to ten digits: names do not matter
         return sorted(range(len(self.names)), key=lambda v: (float(f"{strength[v]:.9e}"), self.names[v]))
 
     def reordered(self, order: Sequence[int]) -> FisherZ:
@@ -242,12 +258,14 @@ class FisherZ:
             return FisherZ(self.moments.take(order), compiled=self.compiled)
         same, at = FisherZ.__new__(FisherZ), np.asarray(order, dtype=np.intp)
         vars(same).update(vars(self))  # the numbers themselves do not depend on the order
-        same.names, same.correlation = tuple(map(self.names.__getitem__, order)), self.correlation[at[:, None], at]
+        same.names = tuple(map(self.names.__getitem__, order))
         same._order = at if self._order is None else self._order[at]
-        same._moments = same._precision = None
+        same._moments = same._precision = same._correlation = same._strengths = None
         if self._factor is not None:
             factor, place = self._factor
             same._factor = factor, at if place is None else place[at]
+            if len(factor) > SMALL:
+                self._factor = None  # whoever uses it overwrites it
         return same
 
 
@@ -255,7 +273,8 @@ class GaussianGrowth:
     """The conditioning set M of a target T, with every variable's covariance with T and variance given M.
 
     A variable taken in costs one pass over the variables for each member: the rows of a partial Cholesky factor,
-    whose next row updates all covariances and variances at once. Nothing is inverted.
+    whose next row updates all covariances and variances at once. Sums are taken in a fixed order, one number at a time,
+    as the engine takes them (``boundaries.cpp``): the two agree to the last bit.
     """
 
     def __init__(self, test: FisherZ, target: int) -> None:
@@ -282,18 +301,32 @@ class GaussianGrowth:
         return r2, self.test.critical_at(alpha, len(self.members))
 
     def inside(self, alpha: float) -> tuple[NDArray[np.float64], float]:
-        """Return the squared partial correlation of each member given the others, from one small inverse."""
-        order = [*self.members, self.target]
+        """Return the squared partial correlation of each member given the others."""
         r2 = np.full(len(self.test.names), -np.inf)
         if self._variance[self.target] > 1e-6:
-            precision = np.linalg.inv(self.test.correlation[np.ix_(order, order)])
-            diagonal = np.diag(precision)
-            r2[self.members] = precision[:-1, -1] ** 2 / (diagonal[:-1] * diagonal[-1])
+            r2[self.members] = self._given_others()
         else:  # the members all but determine the target, and the inverse would be noise
             for v in self.members:
                 others = [m for m in self.members if m != v]
                 r2[v] = squared_partial_correlation(self.test.correlation, self.target, v, others)
         return r2, self.test.critical_at(alpha, len(self.members) - 1)
+
+    def _given_others(self) -> NDArray[np.float64]:
+        """Invert the triangular factor of members and target, a row at a time; see the squares of its columns.
+
+        With N the inverse, the precision matrix is NᵀN. Its diagonal is the sums of the squares of N's columns, and its
+        last row that of N times N's last number, which cancels in a partial correlation.
+        """
+        k, order = len(self.members), [*self.members, self.target]
+        inverse, total = np.zeros((k + 1, k)), np.zeros(k)
+        for j, v in enumerate(order):
+            for m in range(j):
+                inverse[j] -= self._rows[m, v] * inverse[m]
+            if j < k:
+                inverse[j, j] += 1.0
+            inverse[j] /= self._rows[j, v] if j < k else math.sqrt(self._variance[v])
+            total += inverse[j] * inverse[j]
+        return np.asarray(inverse[k] * inverse[k] / total)
 
     def add(self, v: int) -> None:
         """Take a variable into M; one that M determines adds nothing, and is left out."""
@@ -302,8 +335,9 @@ class GaussianGrowth:
         k = len(self.members)
         if k == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        done = self._rows[:k]
-        row = self.test.correlation[v] - done[:, v] @ done
+        row = self.test.correlation[v].copy()
+        for done in self._rows[:k]:
+            row -= done[v] * done
         row /= math.sqrt(row[v])
         self._rows[k] = row
         self._with_target -= row[self.target] * row

@@ -7,6 +7,7 @@ for a compiled search to honour. With it no test is counted twice, which Proposi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, Tried
 from lmarvel.ci.search import covers
@@ -88,6 +89,10 @@ class Memory:
         """Return what boundary searches asked: (x, y, set), or (target, -1, set) for all variables outside a set."""
         return self._rounds.asked()
 
+    def note_asked(self, asked: Iterable[tuple[int, int, frozenset[int]]]) -> None:
+        """Remember what boundary searches asked elsewhere, in the form of :meth:`asked`."""
+        self._rounds.enter(asked)
+
     def closest(self, x: int, y: int) -> tuple[float, frozenset[int] | None]:
         """Return the largest p-value that a test of a pair had without separating it, and the set; else (0, None)."""
         return self._closest.get((x, y) if x < y else (y, x), (0.0, None))
@@ -151,6 +156,16 @@ class Rounds:
             self._singly[pair].append(rest)
             new += 1
         return new
+
+    def enter(self, asked: Iterable[tuple[int, int, frozenset[int]]]) -> None:
+        """Enter tests that were made elsewhere, none of them twice."""
+        for x, y, members in asked:
+            if y < 0:
+                self._targets[members].add(x)
+                self._sets[x].append(members)
+            else:
+                self._members[members].add((x, y))
+                self._singly[x, y].append(members)
 
     def asked(self) -> list[tuple[int, int, frozenset[int]]]:
         """Return every entry: a pair with a set, or a target and -1 with a set."""

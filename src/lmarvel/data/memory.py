@@ -6,6 +6,7 @@ A value is missing where it is NaN, None, pandas' NA, null in a frame, or masked
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,18 @@ def open_array(data: Any, names: list[str] | None) -> Source:
     if array.ndim != 2:
         raise DataError(f"an array of data has two dimensions, rows and columns, not {array.ndim}")
     width = array.shape[1]
-    names = [f"X{i}" for i in range(width)] if names is None or len(names) != width else names
+    names = list(_numbered(width)) if names is None or len(names) != width else names
     if array.dtype.kind == "c":
         raise DataError("complex numbers cannot be used: split them into real columns")
     if array.dtype.kind in "fiub":
         return Source(names, lambda columns, wish: _slices(array, columns), in_memory=True)
     return _open_columns(names, lambda i, text, lenient: _objects(array[:, i].tolist(), text, lenient))
+
+
+@lru_cache(maxsize=8)
+def _numbered(width: int) -> tuple[str, ...]:
+    """Return the names of columns that have none."""
+    return tuple(f"X{i}" for i in range(width))
 
 
 def open_mapping(data: Mapping[Any, Any]) -> Source:
@@ -112,8 +119,8 @@ def _is_missing(value: object) -> bool:
 
 
 def _slices(array: NDArray[Any], columns: Sequence[int]) -> Rows:
-    chosen = list(columns)
-    everything = chosen == list(range(array.shape[1]))
+    everything = columns == range(array.shape[1]) or list(columns) == list(range(array.shape[1]))
+    chosen = [] if everything else list(columns)
 
     def batches(rows: int) -> Iterator[NDArray[np.float64]]:
         for start in range(0, array.shape[0], rows):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.rows import correlation_of
 from lmarvel.errors import UnusableError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
@@ -53,12 +54,7 @@ class Moments:
 
     def correlation(self) -> NDArray[np.float64]:
         """Return the correlation matrix."""
-        scale = 1 / np.sqrt(self.covariance.diagonal())
-        matrix = self.covariance * scale
-        matrix *= scale[:, None]
-        matrix.clip(-1.0, 1.0, out=matrix)
-        matrix.flat[:: len(matrix) + 1] = 1.0
-        return matrix
+        return correlation_of(self.covariance)
 
     def take(self, order: Sequence[int]) -> Moments:
         """Return the moments with these columns, in this order."""
@@ -94,8 +90,6 @@ class Moments:
         """Refuse columns that are copies of each other, up to scale and sign."""
         for start in range(0, len(self.names), 256):
             stripe = np.abs(correlation[start : start + 256]) >= 1 - 1e-12
-            if np.count_nonzero(stripe) == len(stripe):
-                continue  # the diagonal only
             for i, j in np.argwhere(stripe):
                 if start + i < j:
                     pair = f"{self.names[start + i]!r} and {self.names[j]!r}"
@@ -103,31 +97,23 @@ class Moments:
                         f"the columns {pair} are copies of each other (correlation ±1): drop one of them"
                     )
 
-    def precision(
-        self, correlation: NDArray[np.float64], factor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the inverse of the correlation matrix; collinear columns are refused by name.
+    def precision(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse of the correlation matrix; collinear columns are refused by name."""
+        return inverse_of(self.check_collinear(correlation))
 
-        A Cholesky factor that is known saves work; a large one is overwritten.
+    def check_collinear(self, correlation: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them.
+
+        Without a matrix the correlations are worked out here, and the factor takes their place in memory.
         """
-        if factor is None:
-            factor = self.check_collinear(correlation)
-        if factor.shape[0] <= SMALL:
-            inverse = np.linalg.inv(factor)
-            return np.asarray(inverse.T @ inverse)
-        from scipy.linalg import lapack
-
-        precision, _ = lapack.dpotri(factor.T, lower=0, overwrite_c=1)
-        return np.asarray(_mirrored(precision).T)  # symmetric: the transpose only puts rows first in memory
-
-    def check_collinear(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them."""
-        factor, bad = _cholesky(correlation)
+        own = correlation is None
+        correlation = self.correlation() if correlation is None else correlation
+        factor, bad = _cholesky(correlation, overwrite=own)
         pivots = factor.diagonal() ** 2
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):
-            self._refuse_collinear(correlation, k)
+            self._refuse_collinear(self.correlation() if own else correlation, k)
         return factor
 
     def _refuse_collinear(self, correlation: NDArray[np.float64], k: int) -> None:
@@ -139,7 +125,24 @@ class Moments:
         )
 
 
-def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverse of a matrix from its lower Cholesky factor; a large one is overwritten.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+    [[0.5, -0.5], [-0.5, 1.0]]
+    """
+    if factor.shape[0] <= SMALL:
+        inverse = np.linalg.inv(factor)
+        return np.asarray(inverse.T @ inverse)
+    from scipy.linalg import lapack
+
+    precision, _ = lapack.dpotri(factor.T, lower=0, overwrite_c=1)
+    return np.asarray(_mirrored(precision).T)  # symmetric: the transpose only puts rows first in memory
+
+
+def _cholesky(matrix: NDArray[np.float64], overwrite: bool = False) -> tuple[NDArray[np.float64], int]:
     """Return the lower factor, and the first row at which the matrix is not positive definite (p if none)."""
     p = matrix.shape[0]
     if p <= SMALL:
@@ -150,7 +153,7 @@ def _cholesky(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     from scipy.linalg import lapack
 
     # LAPACK works by columns: the upper factor of the transpose is our lower one, without a copy.
-    factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=0)
+    factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=overwrite)
     return np.asarray(factor.T), p if info == 0 else int(info) - 1
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.moments import Moments
+from lmarvel.data.rows import centred, merge, within
 from lmarvel.errors import DataError, UnusableError
 
 Vector = NDArray[np.float64]
@@ -33,9 +34,12 @@ class Running:
         self.n = 0
         self.total: float = 0  # of the weights, the number of rows where there are none
         self.squares = 0.0  # of the weights
-        self.origin, self.mean, self.scatter = np.zeros(p), np.zeros(p), np.zeros((p, p))
+        self.origin, self.mean = np.zeros(p), np.zeros(p)
+        self.scatter: NDArray[np.float64] = np.zeros((0, 0))  # of the rows so far, once there are any
         self.missing, self.infinite = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
-        self.varies = np.zeros(p, dtype=bool)
+        self.gaps = False  # whether any value is missing or infinite
+        self.all_vary = False  # whether all columns are known to vary; else see which
+        self.varies: NDArray[np.bool_] = np.zeros(p, dtype=bool)
 
     def add(self, batch: NDArray[np.float64], weights: Vector | None = None) -> None:
         """Add a batch of rows; once one had gaps, only gaps are counted."""
@@ -45,21 +49,25 @@ class Running:
             if not len(batch):
                 return
         if self.total == 0:
-            self.origin = np.where(np.isfinite(batch[0]), batch[0], 0.0)
-        shifted = np.subtract(batch, self.origin, order="C")
-        here = _sums(shifted) / len(batch) if weights is None else weights @ shifted / weights.sum()
-        if not np.isfinite(here).all():
+            self.origin = batch[0].copy() if _finite(batch[0]) else np.where(np.isfinite(batch[0]), batch[0], 0.0)
+        if weights is None:
+            rows, here = centred(batch, self.origin)
+        else:
+            rows = np.subtract(batch, self.origin, order="C")
+            here = weights @ rows / weights.sum()
+            rows -= here
+        if not _finite(here):
             self._count_gaps(batch, here)
-        if not (self.missing.any() or self.infinite.any()):
-            shifted -= here
-            self._merge(shifted, here, weights)
+        if not self.gaps:
+            self._merge(rows, here, weights)
         self.total += len(batch) if weights is None else float(weights.sum())
         self.squares += len(batch) if weights is None else float(weights @ weights)
 
     def _count_gaps(self, batch: NDArray[np.float64], here: Vector) -> None:
         self.missing += np.isnan(batch).sum(axis=0)
         self.infinite += np.isinf(batch).sum(axis=0)
-        if not (self.missing.any() or self.infinite.any()):
+        self.gaps = bool(self.missing.any() or self.infinite.any())
+        if not self.gaps:
             culprit = self.names[int(np.argmin(np.isfinite(here)))]
             raise DataError(f"the values of {culprit!r} are too large: rescale the column")
 
@@ -68,42 +76,45 @@ class Running:
             centred *= np.sqrt(weights)[:, None]
         product = centred.T @ centred
         squares = product.diagonal()
-        self.varies |= squares != 0
-        if not squares.all():  # constant here, or too small to square
+        if within(squares, 0.0, np.inf):
+            self.all_vary = True
+        else:  # constant here, or too small to square
             flat = np.flatnonzero(squares == 0)
+            self.varies |= squares != 0
             self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
         more = len(centred) if weights is None else float(weights.sum())
         self.mean, self.scatter = _merged(self.total, self.mean, self.scatter, more, here, product)
-        self.varies |= self.scatter.diagonal() != 0  # batches may differ in their means only
+        if not self.all_vary:
+            self.varies |= self.scatter.diagonal() != 0  # batches may differ in their means only
 
     def finish(self) -> Moments:
-        """Return the moments, or refuse what no test can be run on."""
+        """Return the moments, or refuse what no test can be run on; the scatter is overwritten by the covariance."""
         self._refuse_unusable()
-        covariance = self.scatter / self.total
-        variance = covariance.diagonal()
-        unscaled = ~((variance > 1e-300) & (variance < 1e300))
-        if unscaled.any():
-            culprit = self.names[int(np.argmax(unscaled))]
+        variance = self.scatter.diagonal() / self.total
+        if not within(variance, 1e-300, 1e300):
+            culprit = self.names[int(np.argmin((variance > 1e-300) & (variance < 1e300)))]
             raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
+        covariance, self.scatter = self.scatter, np.zeros((0, 0))
+        covariance /= self.total
         effective = float(self.total) ** 2 / self.squares
         return Moments(self.names, self.n, self.origin + self.mean, covariance, effective)
 
     def _refuse_unusable(self) -> None:
         if self.n == 0:
             raise DataError("the table has no rows, only column names")
-        if self.missing.any():
+        if self.gaps and self.missing.any():
             gaps = np.flatnonzero(self.missing)
             raise UnusableError(
                 f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Drop"
                 ' those rows (missing="drop"), let EM find the moments (missing="em"), or leave those columns out'
             )
-        if self.infinite.any():
+        if self.gaps:
             which = self._counts(np.flatnonzero(self.infinite), self.infinite)
             raise UnusableError(f"infinite values in {which}: replace them or drop those rows")
         if self.n == 1:
             raise DataError("the table has one row: independence cannot be tested on it")
-        constant = np.flatnonzero(~self.varies)
-        if constant.size:
+        if not (self.all_vary or self.varies.all()):
+            constant = np.flatnonzero(~self.varies)
             which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]])
             raise UnusableError(f"constant column {which}: it can be neither cause nor effect here, drop it")
 
@@ -111,18 +122,15 @@ class Running:
         return _listed([f"{self.names[i]!r} ({counts[i]})" for i in columns[: _NAMED + 1]])
 
 
+def _finite(numbers: Vector) -> bool:
+    return within(numbers, -np.inf, np.inf)
+
+
 _NAMED = 20  # columns, in a message
 
 
 def _listed(words: Sequence[str]) -> str:
     return ", ".join(words[:_NAMED]) + ", ..." * (len(words) > _NAMED)
-
-
-def _sums(rows: NDArray[np.float64]) -> Vector:
-    """Return the sums of the columns, each independent of the others; eight rows at once are a third of the time."""
-    whole = len(rows) // 8 * 8
-    folded = rows[:whole].reshape(-1, 8 * rows.shape[1]).sum(axis=0).reshape(8, -1).sum(axis=0)
-    return np.asarray(folded + rows[whole:].sum(axis=0))
 
 
 def _merged(
@@ -136,7 +144,6 @@ def _merged(
     """Add a batch of weight m with mean ``here`` and centred product to the rows so far, of weight n."""
     if n == 0:
         return here, product
-    scatter += product
     shift = here - mean
-    scatter += np.outer(shift * (n * m / (n + m)), shift)
+    merge(scatter, product, shift * (n * m / (n + m)), shift)
     return mean + shift * (m / (n + m)), scatter

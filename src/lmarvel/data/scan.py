@@ -95,9 +95,10 @@ class Scan:
         kept: list[NDArray[np.float64]] = []
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
-                running.add(batch, weights)
-                if again and running.n * batch.shape[1] <= SMALL:
+                if again and (running.n + len(batch)) * batch.shape[1] <= SMALL:
                     kept.append(batch.copy())
+                    batch = kept[-1]  # what was just written is the quickest to read
+                running.add(batch, weights)
                 if two_valued is not None and digest is not None:
                     self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)

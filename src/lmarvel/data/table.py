@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,10 +107,15 @@ def table_of(source: Source, wanted: Sequence[int], wish: Wish = _AS_IT_IS) -> T
     return Table.of(tuple(source.names[i] for i in wanted), source.choose(wanted, wish), source.in_memory)
 
 
+@lru_cache(maxsize=16)
+def _are_usable(names: tuple[str, ...]) -> bool:
+    """Tell whether nothing is wrong with the names of all columns; a table is often fitted more than once."""
+    return 2 <= len(set(names)) == len(names) <= MOST_COLUMNS and all(map(str.strip, names))
+
+
 def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
     """Return the positions of the columns to use; refuse a choice, or names, that nothing can be learned with."""
-    known = set(found)
-    if columns is None and not drop and 2 <= len(known) == len(found) <= MOST_COLUMNS and all(map(str.strip, found)):
+    if columns is None and not drop and _are_usable(tuple(found)):
         return list(range(len(found)))
     for role, given in (("columns", columns or ()), ("drop", drop)):
         check_known(role, given, found)

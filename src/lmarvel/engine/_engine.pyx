@@ -12,9 +12,18 @@ from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from threading import get_ident, main_thread
+
 import numpy as np
 
 include "columns.pxi"
+
+cdef extern from "clock.hpp" namespace "lmarvel" nogil:
+    struct Listener:
+        cbool main_thread
+        const unsigned char* cancel
+        void* caller
+    cbool is_cancelled(const Listener*)
 
 cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Table:
@@ -57,7 +66,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         DONE
         INTERRUPTED
         NO_MEMORY
-    ctypedef cbool (*Poll)(void*) noexcept
+    ctypedef cbool (*Poll)(void*) noexcept nogil
     ctypedef cbool (*Report)(void*, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
     Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
@@ -66,8 +75,17 @@ cdef class Caller:
     """Whom the engine asks now and then, and what was raised then."""
 
     cdef object progress
-    cdef object cancel
     cdef object error
+    cdef const unsigned char[::1] cancel
+    cdef Listener listener
+
+    def __init__(self, cancel, progress=None):
+        self.progress = progress
+        self.listener.main_thread = get_ident() == main_thread().ident
+        self.listener.caller = <void*> self
+        if cancel is not None:
+            self.cancel = cancel.flag
+            self.listener.cancel = &self.cancel[0]
 
     cdef bint failed(self, work, tuple arguments):
         try:
@@ -77,19 +95,28 @@ cdef class Caller:
             return True
         return False
 
+    cdef raised(self):
+        raise KeyboardInterrupt if self.error is None else self.error
 
-cdef cbool poll(void* caller) noexcept with gil:
-    try:
-        PyErr_CheckSignals()  # heard in the main thread only; other threads have an event that tells them
-        if (<Caller> caller).cancel is not None and (<Caller> caller).cancel.is_set():
-            raise KeyboardInterrupt
-    except BaseException as error:
-        (<Caller> caller).error = error
+
+# Signals are heard in the main thread only. No other takes Python's lock to ask: the interpreter may have ended, and
+# would then end the thread inside the engine. Such threads look at a flag.
+cdef cbool poll(void* listener) noexcept nogil:
+    if is_cancelled(<const Listener*> listener):
         return True
-    return False
+    return (<const Listener*> listener).main_thread and signalled((<const Listener*> listener).caller)
 
 
-cdef cbool report(void* caller, int64_t removed) noexcept with gil:
+cdef cbool signalled(void* caller) noexcept with gil:
+    return (<Caller> caller).failed(_check_signals, ())
+
+
+def _check_signals():
+    PyErr_CheckSignals()
+
+
+cdef cbool report(void* listener, int64_t removed) noexcept with gil:
+    cdef void* caller = (<const Listener*> listener).caller
     return (<Caller> caller).failed((<Caller> caller).progress, (removed,))
 
 
@@ -123,11 +150,20 @@ cdef class Sets:
 
     cdef check_symmetric(self):
         cdef Py_ssize_t i, j
-        pairs = set()
         for i in range(self.starts.shape[0] - 1):
-            pairs.update([(i, self.members[j]) for j in range(self.starts[i], self.starts[i + 1])])
-        if any(x == y or (y, x) not in pairs for x, y in pairs):
-            raise ValueError("boundaries must be symmetric and without the variable itself")
+            for j in range(self.starts[i], self.starts[i + 1]):
+                if self.members[j] == i or not self.has(self.members[j], i):
+                    raise ValueError("boundaries must be symmetric and without the variable itself")
+
+    cdef bint has(self, Py_ssize_t i, Py_ssize_t v):
+        cdef Py_ssize_t low = self.starts[i], high = self.starts[i + 1], middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.members[middle] < v:
+                low = middle + 1
+            else:
+                high = middle
+        return low < self.starts[i + 1] and self.members[low] == v
 
 
 cdef void check_positions(const int32_t[::1] positions, Py_ssize_t n, Py_ssize_t least, Py_ssize_t p) except *:
@@ -166,10 +202,37 @@ cdef doubles(vector[double]& source):
     return found
 
 
+cdef class Held:
+    """What a run found, until somebody asks for it: most of it nobody reads."""
+
+    cdef Outcome out
+
+    def array(self, str name):
+        """Return one of the lists as an array."""
+        if name == "sets":
+            return ints(self.out.sets, 1)
+        if name == "uses":
+            return ints(self.out.uses, 1)
+        if name == "decided":
+            return ints(self.out.decided, 2)
+        if name == "undecided":
+            return ints(self.out.undecided, 2)
+        if name == "boundaries":
+            return longs(self.out.boundaries, 2)
+        if name == "found":
+            return longs(self.out.found, 4)
+        if name == "events":
+            return longs(self.out.events, 9)
+        if name == "pvalues":
+            return doubles(self.out.pvalues)
+        if name == "rules":
+            return longs(self.out.rules, 7)
+        raise ValueError(f"there is no list {name!r}")
+
+
 def run(
     R,
     long long n,
-    *,
     double alpha,
     double boundary_alpha,
     double threshold,
@@ -183,6 +246,9 @@ def run(
     long long tests,
     double seconds,
     double grace,
+    blocks=None,
+    counts=None,
+    *,
     precision=None,
     double limit=0.0,
     bint keep_precision=True,
@@ -190,14 +256,13 @@ def run(
     truncated=None,
     asked=None,
     rest=None,
-    blocks=None,
-    counts=None,
     progress=None,
     cancel=None,
 ):
-    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are. Returns a dict of arrays."""
+    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `Flat` for what is returned."""
     cdef Request q
-    cdef Outcome out
+    cdef Held held = Held()
+    cdef Outcome* out = &held.out
     cdef Status status
     cdef const double[:, ::1] correlation, inverse, pvalues
     cdef Py_ssize_t p
@@ -264,34 +329,22 @@ def run(
         q.asked = asked_sets.lists()
     marks = np.zeros((p, p), dtype=np.int8)
     cdef int8_t[:, ::1] written = marks
-    cdef Caller caller = Caller()
+    cdef Caller caller = Caller(cancel, progress)
     cdef Report tell = NULL
-    caller.progress, caller.cancel = progress, cancel
     if progress is not None:
         tell = report
     with nogil:
-        status = learn(q, out, &written[0, 0], poll, tell, <void*> caller)
+        status = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
     if status == INTERRUPTED:
-        raise caller.error
+        caller.raised()
     if status == NO_MEMORY:
         raise MemoryError("the engine ran out of memory")
-    return {
-        "marks": marks,
-        "sets": ints(out.sets, 1),
-        "uses": ints(out.uses, 1),
-        "decided": ints(out.decided, 2),
-        "undecided": ints(out.undecided, 2),
-        "boundaries": longs(out.boundaries, 2),
-        "found": longs(out.found, 4),
-        "events": longs(out.events, 9),
-        "pvalues": doubles(out.pvalues),
-        "rules": longs(out.rules, 7),
-        "counts": longs(out.counts, 3),
-        "reason": out.reason,
-        "size": out.size,
-        "late": bool(out.late),
-        "seconds": (out.skeleton_seconds, out.orientation_seconds),
-    }
+    cdef list tested = []
+    cdef Py_ssize_t i
+    for i in range(0, <Py_ssize_t> out.counts.size(), 3):
+        tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
+    took = out.skeleton_seconds, out.orientation_seconds
+    return marks, tested, out.reason, out.size, bool(out.late), took, held
 
 
 def orient(graph, cbool selection=True):
@@ -310,12 +363,15 @@ def orient(graph, cbool selection=True):
             if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
                 raise ValueError("an edge has two marks, of the codes 1 to 3")
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
-    cdef Caller caller = Caller()
+    cdef Caller caller = Caller(None)
     cdef Status status
     with nogil:
-        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, <void*> caller)
+        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
     if status == INTERRUPTED:
-        raise caller.error
+        caller.raised()
     if status == NO_MEMORY:
         raise MemoryError
     return np.asarray(marks)
+
+
+include "boundaries.pxi"

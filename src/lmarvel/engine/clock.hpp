@@ -13,6 +13,17 @@ using Poll = bool (*)(void*);
 
 struct Interrupted {};
 
+// Who hears that a user has given up: the main thread hears signals, and any thread may have a flag to look at.
+struct Listener {
+    bool main_thread = false;
+    const unsigned char* cancel = nullptr;
+    void* caller = nullptr;
+};
+
+inline bool is_cancelled(const Listener* listener) {
+    return listener->cancel != nullptr && *static_cast<const volatile unsigned char*>(listener->cancel) != 0;
+}
+
 enum class Reason : std::int64_t { NONE = 0, TESTS = 1, SECONDS = 2, TOO_LARGE = 3 };
 
 // A budget ran out; what is known so far stands. `size` is that of a set which is over the limit.

@@ -147,6 +147,17 @@ Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Repo
     return DONE;
 }
 
+Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller) {
+    try {
+        find_boundaries(task, found, poll, caller);
+    } catch (const Interrupted&) {
+        return INTERRUPTED;
+    } catch (const std::exception&) {
+        return NO_MEMORY;
+    }
+    return DONE;
+}
+
 Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
                     void* caller) {
     try {

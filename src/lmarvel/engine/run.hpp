@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boundaries.hpp"
 #include "orient.hpp"
 #include "skeleton.hpp"
 
@@ -59,6 +60,9 @@ enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
 // Learn skeleton and marks; `marks` is p x p and zero. Throws nothing of its own.
 Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
              void* caller);
+
+// Find Markov boundaries, one target at a time.
+Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller);
 
 // The marks that all graphs of the class of a maximal ancestral graph share; both matrices are p x p, `marks` zero.
 Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,

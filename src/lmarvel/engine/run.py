@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
+from functools import cached_property
 from itertools import chain
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +23,32 @@ _engine = load("_engine")  # None where it is not built: the readable code does 
 Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Sets of positions, one after the other: where each begins, and the members, ascending within a set."""
 
-CANCEL: ContextVar[Event | None] = ContextVar("cancel", default=None)
-"""An event that ends runs of the present context with KeyboardInterrupt: threads hear no signals."""
+
+class Cancel:
+    """A flag that ends runs with KeyboardInterrupt; the engine looks at it without Python's lock.
+
+    Examples
+    --------
+    >>> stop = Cancel()
+    >>> stop.set()
+    >>> stop.is_set()
+    True
+    """
+
+    def __init__(self) -> None:
+        self.flag = bytearray(1)
+
+    def set(self) -> None:
+        """End the runs."""
+        self.flag[0] = 1
+
+    def is_set(self) -> bool:
+        """Tell whether they are to end."""
+        return bool(self.flag[0])
+
+
+CANCEL: ContextVar[Cancel | None] = ContextVar("cancel", default=None)
+"""What ends the runs of the present context: threads hear no signals."""
 
 REST = -2
 """The length of a set that is all variables but the pair in question."""
@@ -81,13 +105,26 @@ class Task(NamedTuple):
     counts: tuple[Any, ...] | None = None
 
 
-class Flat(NamedTuple):
-    """What the engine found, as arrays on positions.
+def _when_read(name: str) -> Any:
+    """Return an attribute that is asked from what the engine holds when it is read first."""
+    return cached_property(lambda flat: flat.held.array(name))
+
+
+class Flat:
+    """What the engine found, as arrays on positions; most of them are made when they are read first.
 
     Attributes
     ----------
     marks : array of int8, shape (p, p)
         The PAG.
+    counts : list of (int, int, int)
+        Tests: phase, size of the conditioning set, number.
+    reason, size : int
+        Which budget ended the skeleton (0: none), and the size of a set that was over the limit.
+    late : bool
+        Time ran out while edges were oriented.
+    seconds : (float, float)
+        What skeleton and orientation took.
     sets, uses : arrays of int32
         The members of all sets, one after the other; nodes and marks of the uses of rules.
     decided, undecided : arrays of shape (m, 2)
@@ -102,31 +139,30 @@ class Flat(NamedTuple):
         The p-value of each event.
     rules : array of shape (m, 7)
         Uses of rules: the rule, and begin and length in ``uses`` of its nodes, of what it wrote, of what was refused.
-    counts : array of shape (m, 3)
-        Tests: phase, size of the conditioning set, number.
-    reason, size : int
-        Which budget ended the skeleton (0: none), and the size of a set that was over the limit.
-    late : bool
-        Time ran out while edges were oriented.
-    seconds : (float, float)
-        What skeleton and orientation took.
     """
 
-    marks: NDArray[np.int8]
-    sets: NDArray[np.int32]
-    uses: NDArray[np.int32]
-    decided: NDArray[np.int32]
-    undecided: NDArray[np.int32]
-    boundaries: NDArray[np.int64]
-    found: NDArray[np.int64]
-    events: NDArray[np.int64]
-    pvalues: NDArray[np.float64]
-    rules: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    reason: int
-    size: int
-    late: bool
-    seconds: tuple[float, float]
+    sets: NDArray[np.int32] = _when_read("sets")
+    uses: NDArray[np.int32] = _when_read("uses")
+    decided: NDArray[np.int32] = _when_read("decided")
+    undecided: NDArray[np.int32] = _when_read("undecided")
+    boundaries: NDArray[np.int64] = _when_read("boundaries")
+    found: NDArray[np.int64] = _when_read("found")
+    events: NDArray[np.int64] = _when_read("events")
+    pvalues: NDArray[np.float64] = _when_read("pvalues")
+    rules: NDArray[np.int64] = _when_read("rules")
+
+    def __init__(
+        self,
+        marks: NDArray[np.int8],
+        counts: list[tuple[int, int, int]],
+        reason: int,
+        size: int,
+        late: bool,
+        seconds: tuple[float, float],
+        held: Any,
+    ) -> None:
+        self.marks, self.counts, self.reason, self.size = marks, counts, reason, size
+        self.late, self.seconds, self.held = late, seconds, held
 
 
 def lists_of(sets: Iterable[Iterable[int]]) -> Lists:
@@ -205,10 +241,19 @@ def from_sets(
     return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before, rest=rest)
 
 
+def from_lists(
+    task: Task,
+    sets: Lists,
+    truncated: tuple[NDArray[Any], ...],
+    asked: tuple[NDArray[Any], ...],
+    progress: Callable[[int], None] | None = None,
+) -> Flat:
+    """Learn with boundaries that the engine found, see :class:`lmarvel.engine.boundaries.FlatBoundaries`."""
+    return _run(task, progress, sets=sets, truncated=truncated if len(truncated[0]) else None, asked=asked)
+
+
 def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:
-    settings = task._asdict()
-    found = _engine.run(settings.pop("correlation"), **settings, progress=progress, cancel=CANCEL.get(), **boundaries)
-    return Flat(**found)
+    return Flat(*_engine.run(*task, progress=progress, cancel=CANCEL.get(), **boundaries))
 
 
 def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.int8]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError
 from lmarvel.estimators.clock import Clock
@@ -167,8 +168,11 @@ def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progr
     boundary = settings.boundary
     if boundary == "auto":
         boundary = choose_boundary(ledger)
-    find = None if boundary == "tc" else lambda: boundaries_for(boundary, ledger, level)
-    return compiled_lmarvel(ledger, levels, find, settings.selection, _GRACE, progress)
+    if isinstance(boundary, str):
+        start: Callable[[], Boundaries] | str | None = None if boundary == "tc" else boundary
+    else:
+        start = partial(boundaries_for, boundary, ledger, level)
+    return compiled_lmarvel(ledger, levels, start, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
@@ -199,18 +203,12 @@ class _Found:
         trace = LazyTuple(lambda: tuple(moved(event, place) for event in self.trace))
         return replace(
             self,
-            pag=_moved(self.pag, at),
+            pag=placed(self.pag, at),
             trace=trace if isinstance(self.trace, LazyTuple) else trace.made,
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
-            mag=None if self.mag is None else _moved(self.mag, at),
+            mag=None if self.mag is None else placed(self.mag, at),
         )
-
-
-def _moved(marks: Marks, place: NDArray[np.intp]) -> Marks:
-    result = np.empty_like(marks)
-    result[place[:, None], place] = marks
-    return result
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -253,7 +251,7 @@ def _swift_discovery(
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
     found = _Found(
-        _moved(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
+        placed(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
     )
     sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
     boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
@@ -365,6 +363,8 @@ def _recorded(
 
 def _plain(value: Any) -> Any:
     """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
+    if type(value) in (str, int, bool, type(None)):
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

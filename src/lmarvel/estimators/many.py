@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from numbers import Integral
-from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.data.moments import Moments
-from lmarvel.engine.run import CANCEL
+from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.discover import discover
 from lmarvel.estimators.methods import LMarvel
@@ -148,7 +147,7 @@ def learn_many(
 
 def _in_threads(method: LMarvel, tables: Sequence[Moments], threads: int) -> list[Learned]:
     """Learn from each table; an interruption or an error ends what is under way, too."""
-    stop = Event()
+    stop = Cancel()
 
     def learned(numbered: tuple[int, Moments]) -> Learned:
         CANCEL.set(stop)

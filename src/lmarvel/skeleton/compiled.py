@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
 from lmarvel.boundary.total_conditioning import check_affordable, total_conditioning
 from lmarvel.ci.base import ColumnsInput, GaussianInput
 from lmarvel.ci.ledger import Ledger
-from lmarvel.engine.run import REST, Flat, Task, from_precision, from_sets, is_built
+from lmarvel.engine.boundaries import FlatBoundaries
+from lmarvel.engine.run import REST, Flat, Task, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.sepsets import Sepsets
@@ -55,8 +57,8 @@ class Swift:
         How the boundaries were found.
     level : float
         Their level.
-    given : Boundaries or None
-        The boundaries, where they were not the engine's own.
+    given : Boundaries, FlatBoundaries or None
+        The boundaries, where they were not those of total conditioning.
     endings : tuple of str
         What ended the skeleton early, if anything did, and what ended the orientation early.
     """
@@ -64,12 +66,14 @@ class Swift:
     flat: Flat
     method: str
     level: float
-    given: Boundaries | None
+    given: Boundaries | FlatBoundaries | None
     endings: tuple[str | None, str | None]
 
     @cached_property
     def boundaries(self) -> Boundaries:
         """The Markov boundaries."""
+        if isinstance(self.given, FlatBoundaries):
+            return as_boundaries(self.given, self.method, self.level)
         if self.given is not None:
             return self.given
         members = self.flat.sets.tolist()
@@ -92,7 +96,7 @@ class Swift:
 def compiled_lmarvel(
     ledger: Ledger,
     levels: Levels,
-    boundaries: Callable[[], Boundaries] | None,
+    boundaries: Callable[[], Boundaries] | str | None,
     selection: bool,
     grace: float,
     progress: Progress | None = None,
@@ -105,8 +109,8 @@ def compiled_lmarvel(
         The test, and the budgets; tests are counted there.
     levels : Levels
         Levels of the tests, and switches.
-    boundaries : callable or None
-        How the Markov boundaries are found; None is total conditioning.
+    boundaries : callable, str or None
+        How the Markov boundaries are found: by a search of the engine, by its name; None is total conditioning.
     selection : bool
         False asserts that the sample was not selected.
     grace : float
@@ -121,26 +125,32 @@ def compiled_lmarvel(
         say_that_it_is_slow()
         return None
     p, meter = len(ledger.names), ledger.meter
+    given: Boundaries | FlatBoundaries | None
     report = None if progress is None else lambda removed: progress("skeleton", removed, p)
     if boundaries is None and not isinstance(known, ColumnsInput):
         check_affordable(ledger)
         precision, limit = known.total(levels.boundary)
         meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
-        found = None
+        method, given = "tc", None
         flat = from_precision(
             _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
         )
+    elif isinstance(boundaries, str):
+        method, given = boundaries, flat_boundaries(ledger, boundaries, levels.boundary)
+        assert given is not None
+        task = _task(ledger, levels, selection, grace, known)
+        flat = from_lists(task, given.sets, given.truncated, given.asked, report)
     else:
-        found = total_conditioning(ledger, levels.boundary) if boundaries is None else boundaries()
+        found = given = total_conditioning(ledger, levels.boundary) if boundaries is None else boundaries()
+        method = found.method
         cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
         task = _task(ledger, levels, selection, grace, known)
         rest = _given_rest(ledger, p) if found.method == "tc" else None
         flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report, rest)
-    for phase, size, tests in flat.counts.tolist():
+    for phase, size, tests in flat.counts:
         meter.count(PHASES[phase], size, tests)
     late = "time ran out before all edges were oriented" if flat.late else None
-    method = "tc" if found is None else found.method
-    return Swift(flat, method, levels.boundary, found, (_ending(flat, ledger), late))
+    return Swift(flat, method, levels.boundary, given, (_ending(flat, ledger), late))
 
 
 @lru_cache(maxsize=1)
@@ -191,13 +201,12 @@ def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: 
 
 def _ending(flat: Flat, ledger: Ledger) -> str | None:
     """Return in words what ended the skeleton early."""
-    reasons = {
-        1: f"max_tests={ledger.meter.max_tests} is used up",
-        2: "max_seconds is used up",
-        3: f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}",
-    }
     if flat.reason:
-        return reasons[flat.reason]
+        return {
+            1: f"max_tests={ledger.meter.max_tests} is used up",
+            2: "max_seconds is used up",
+            3: f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}",
+        }[flat.reason]
     return ledger.limit if len(flat.undecided) else None
 
 

@@ -1,0 +1,236 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Passes over rows and over matrices that NumPy would make several of, one after the other.
+
+Each gives what the NumPy in its docstring gives, bit for bit: the same additions in the same order, nothing fused into
+one rounding. So it makes no difference to any result whether this was compiled.
+"""
+
+from libc.math cimport sqrt
+
+import numpy as np
+
+
+cdef void check(bint fits) except *:
+    if not fits:
+        raise ValueError("the shapes do not fit")
+
+
+def centred(rows, const double[::1] origin):
+    """Return rows less their means, row by row in memory, and the means of rows - origin.
+
+    ``shifted = rows - origin; here = sums(shifted) / len(rows); return shifted - here, here``. Eight sums are kept of
+    each column, for the rows whose numbers leave 0 to 7 when divided by eight, and one for the rows behind: eight rows
+    are one long row.
+    """
+    cdef const double[:, ::1] given = np.ascontiguousarray(rows, dtype=np.float64)
+    cdef Py_ssize_t n = given.shape[0], p = given.shape[1], whole = n // 8 * 8, i, j
+    check(origin.shape[0] == p and n > 0 and p > 0)
+    result, mean = np.empty((n, p)), np.zeros(p)
+    cdef double[:, ::1] out = result
+    cdef double[::1] here = mean, eight = np.zeros(8 * p), rest = np.zeros(p), beside = np.empty(8 * p), means = np.empty(8 * p)
+    with nogil:
+        for i in range(8):
+            for j in range(p):
+                beside[i * p + j] = origin[j]
+        if whole:
+            add_rows(&eight[0], &given[0, 0], &beside[0], whole // 8, 8 * p)
+        if whole < n:
+            add_rows(&rest[0], &given[whole, 0], &beside[0], n - whole, p)
+        for i in range(8 if whole else 0):
+            for j in range(p):
+                here[j] = eight[j] if i == 0 else here[j] + eight[i * p + j]
+        for j in range(p):
+            here[j] = (here[j] + rest[j]) / n
+        for i in range(8):
+            for j in range(p):
+                means[i * p + j] = here[j]
+        if whole:
+            subtract(&out[0, 0], &given[0, 0], &beside[0], &means[0], whole // 8, 8 * p)
+        if whole < n:
+            subtract(&out[whole, 0], &given[whole, 0], &beside[0], &means[0], n - whole, p)
+    return result, mean
+
+
+cdef extern from *:
+    """
+    #include <math.h>
+    // The same arithmetic in wider registers where the processor has them: nothing here is reassociated or fused.
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
+        && !defined(__SANITIZE_ADDRESS__)
+    #define WIDE __attribute__((target_clones("avx2", "default")))
+    #else
+    #define WIDE
+    #endif
+    WIDE static void add_rows(double* __restrict total, const double* __restrict from, const double* __restrict origin,
+                              Py_ssize_t n, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) total[j] = from[j] - origin[j];
+        for (Py_ssize_t i = 1; i < n; ++i) {
+            from += p;
+            for (Py_ssize_t j = 0; j < p; ++j) total[j] += from[j] - origin[j];
+        }
+    }
+    WIDE static void subtract(double* __restrict to, const double* __restrict from, const double* __restrict origin,
+                              const double* __restrict mean, Py_ssize_t n, Py_ssize_t p) {
+        for (Py_ssize_t i = 0; i < n; ++i, to += p, from += p) {
+            for (Py_ssize_t j = 0; j < p; ++j) to[j] = (from[j] - origin[j]) - mean[j];
+        }
+    }
+    WIDE static void scale_row(double* __restrict to, const double* __restrict from, const double* __restrict scale, double own,
+                          Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) {
+            double value = from[j] * scale[j];
+            value *= own;
+            value = value < -1.0 ? -1.0 : value;
+            to[j] = value > 1.0 ? 1.0 : value;
+        }
+    }
+    WIDE static void merge_row(double* __restrict to, const double* __restrict product, const double* __restrict shift,
+                          double scaled, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) to[j] = (to[j] + product[j]) + scaled * shift[j];
+    }
+    WIDE static double square_sum(const double* row, Py_ssize_t p) {
+        double sums[4] = {0.0, 0.0, 0.0, 0.0};
+        Py_ssize_t j = 0;
+        for (; j + 4 <= p; j += 4) {
+            for (int k = 0; k < 4; ++k) sums[k] += row[j + k] * row[j + k];
+        }
+        for (; j < p; ++j) sums[0] += row[j] * row[j];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    WIDE static int has_copy(const double* row, Py_ssize_t own, Py_ssize_t p) {
+        int found = 0;
+        for (Py_ssize_t j = 0; j < p; ++j) found |= (row[j] >= 1 - 1e-12) | (row[j] <= 1e-12 - 1);
+        if (!found) return 0;
+        for (Py_ssize_t j = 0; j < p; ++j) if (j != own && fabs(row[j]) >= 1 - 1e-12) return 1;
+        return 0;
+    }
+    """
+    void add_rows(double*, const double*, const double*, Py_ssize_t, Py_ssize_t) nogil
+    void subtract(double*, const double*, const double*, const double*, Py_ssize_t, Py_ssize_t) nogil
+    void scale_row(double*, const double*, const double*, double, Py_ssize_t) nogil
+    void merge_row(double*, const double*, const double*, double, Py_ssize_t) nogil
+    double square_sum(const double*, Py_ssize_t) nogil
+    int has_copy(const double*, Py_ssize_t, Py_ssize_t) nogil
+
+
+def within(const double[:] numbers, double low, double high):
+    """Tell whether all numbers are above low and below high: ``((numbers > low) & (numbers < high)).all()``."""
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        if not low < numbers[i] < high:
+            return False
+    return True
+
+
+def merge(double[:, ::1] scatter, const double[:, ::1] product, const double[::1] scaled, const double[::1] shift):
+    """Do ``scatter += product; scatter += np.outer(scaled, shift)``."""
+    cdef Py_ssize_t p = scatter.shape[0], i
+    check(scatter.shape[1] == p == product.shape[0] == product.shape[1] == scaled.shape[0] == shift.shape[0])
+    with nogil:
+        for i in range(p):
+            merge_row(&scatter[i, 0], &product[i, 0], &shift[0], scaled[i], p)
+
+
+cdef double[::1] scales(const double[:, ::1] covariance):
+    cdef Py_ssize_t p = covariance.shape[0], i
+    check(covariance.shape[1] == p and p > 0)
+    cdef double[::1] scale = np.empty(p)
+    for i in range(p):
+        scale[i] = 1 / sqrt(covariance[i, i])
+    return scale
+
+
+def correlation(const double[:, ::1] covariance):
+    """Return the correlation matrix: ``covariance * scale * scale[:, None]`` within -1 and 1, with a diagonal of 1."""
+    cdef double[::1] scale = scales(covariance)
+    cdef Py_ssize_t p = covariance.shape[0], i
+    result = np.empty((p, p))
+    cdef double[:, ::1] out = result
+    with nogil:
+        for i in range(p):
+            scale_row(&out[i, 0], &covariance[i, 0], &scale[0], scale[i], p)
+            out[i, i] = 1.0
+    return result
+
+
+def correlation_in_order(const double[:, ::1] covariance, const Py_ssize_t[::1] order):
+    """Return ``correlation(covariance)[np.ix_(order, order)]``."""
+    cdef double[::1] scale = scales(covariance)
+    cdef Py_ssize_t p = covariance.shape[0], i, j
+    check(order.shape[0] == p)
+    for i in range(p):
+        check(0 <= order[i] < p)
+    result = np.empty((p, p))
+    cdef double[:, ::1] out = result
+    cdef double[::1] row = np.empty(p)
+    with nogil:
+        for i in range(p):
+            scale_row(&row[0], &covariance[order[i], 0], &scale[0], scale[order[i]], p)
+            for j in range(p):
+                out[i, j] = row[order[j]]
+            out[i, i] = 1.0
+    return result
+
+
+def strengths(const double[:, ::1] covariance):
+    """Return the sums of squares of the rows of the correlation matrix, and whether there is 1 beside its diagonal.
+
+    The last digits of the sums may differ from NumPy's. A 1 is one but for rounding; -1 counts as well.
+    """
+    cdef double[::1] scale = scales(covariance)
+    cdef Py_ssize_t p = covariance.shape[0], i
+    cdef bint found = False
+    result = np.empty(p)
+    cdef double[::1] out = result, row = np.empty(p)
+    with nogil:
+        for i in range(p):
+            scale_row(&row[0], &covariance[i, 0], &scale[0], scale[i], p)
+            row[i] = 1.0
+            out[i] = square_sum(&row[0], p)
+            found |= has_copy(&row[0], i, p)
+    return result, bool(found)
+
+
+def permuted(const double[:, ::1] matrix, const Py_ssize_t[::1] order):
+    """Return ``matrix[np.ix_(order, order)]``."""
+    cdef Py_ssize_t p = matrix.shape[0], i, j
+    check(matrix.shape[1] == p == order.shape[0])
+    for i in range(p):
+        check(0 <= order[i] < p)
+    result = np.empty((p, p))
+    cdef double[:, ::1] out = result
+    cdef const double* row
+    with nogil:
+        for i in range(p):
+            row = &matrix[order[i], 0]
+            for j in range(p):
+                out[i, j] = row[order[j]]
+    return result
+
+
+def placed(const signed char[:, ::1] marks, const Py_ssize_t[::1] place):
+    """Return a matrix where row and column v stand at place[v]."""
+    cdef Py_ssize_t p = marks.shape[0], i, j
+    check(marks.shape[1] == p == place.shape[0])
+    for i in range(p):
+        check(0 <= place[i] < p)
+    result = np.zeros((p, p), dtype=np.int8)
+    cdef signed char[:, ::1] out = result
+    cdef signed char* row
+    with nogil:
+        for i in range(p):
+            row = &out[place[i], 0]
+            for j in range(p):
+                row[place[j]] = marks[i, j]
+    return result
+
+
+def ascending(const double[::1] numbers, double apart):
+    """Return the positions of numbers in ascending order, or None where two neighbours are not apart by this share."""
+    cdef Py_ssize_t n = numbers.shape[0], i, j
+    cdef list order = sorted(range(n), key=[numbers[i] for i in range(n)].__getitem__)
+    for i in range(n - 1):
+        j = order[i + 1]
+        if not numbers[j] - numbers[<Py_ssize_t> order[i]] > apart * numbers[j]:
+            return None
+    return order
