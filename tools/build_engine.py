@@ -19,7 +19,8 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {"_engine": ("orient", "run", "search", "skeleton"), "_search": ()}  # and what each is linked with
+PARTS = ("fci", "mbcs", "orient", "paths", "pruning", "rfci", "run", "search", "skeleton", "state")
+MODULES = {"_engine": PARTS, "_search": ()}  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")

@@ -24,6 +24,17 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Levels:
         double alpha, boundary, threshold
         cbool assume_chordal, faithful
+    enum class PossibleDSep(int64_t):
+        pass
+    enum class Colliders(int64_t):
+        pass
+    enum class Method(int64_t):
+        pass
+    struct Options:
+        double alpha
+        cbool max_p, selection
+        PossibleDSep possible_d_sep
+        Colliders colliders
     struct Budget:
         int64_t largest_set, max_tests, tests
     struct Lists:
@@ -31,11 +42,13 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         const int32_t* members
         int64_t n
     cppclass Request:
+        Method method
         Table table
         Levels levels
+        Options options
         Budget budget
         double seconds, grace, limit
-        cbool selection, total_conditioning, keep_precision
+        cbool selection, total_conditioning, keep_precision, complete
         const double* precision
         Lists sets, had, kept, asked
         const int32_t* truncated
@@ -53,11 +66,16 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         INTERRUPTED
         NO_MEMORY
     ctypedef cbool (*Poll)(void*) noexcept
-    ctypedef cbool (*Report)(void*, int64_t) noexcept
+    ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
     Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
 
 LARGEST = 1 << 20      # variables: a matrix of marks of a terabyte
+
+# What the engine's numbers mean, in their order.
+METHODS = ("lmarvel", "fci", "rfci", "mbcs")
+POSSIBLE_D_SEP = ("none", "pruned", "classic")
+COLLIDERS = ("standard", "conservative", "majority")
 
 
 cdef class Caller:
@@ -87,8 +105,8 @@ cdef cbool poll(void* caller) noexcept with gil:
     return False
 
 
-cdef cbool report(void* caller, int64_t removed) noexcept with gil:
-    return (<Caller> caller).failed((<Caller> caller).progress, (removed,))
+cdef cbool report(void* caller, int64_t phase, int64_t done, int64_t total) noexcept with gil:
+    return (<Caller> caller).failed((<Caller> caller).progress, (phase, done, total))
 
 
 cdef const double[:, ::1] square(matrix, str name):
@@ -135,6 +153,12 @@ cdef class Sets:
             raise ValueError("boundaries must be symmetric and without the variable itself")
 
 
+cdef int64_t place(tuple words, word) except -1:
+    if word not in words:
+        raise ValueError(f"there is no {word!r} among {', '.join(words)}")
+    return words.index(word)
+
+
 cdef void check_positions(const int32_t[::1] positions, Py_ssize_t n, Py_ssize_t least, Py_ssize_t p) except *:
     cdef Py_ssize_t i
     if positions.shape[0] != n:
@@ -175,11 +199,15 @@ def run(
     R,
     long long n,
     *,
+    str method,
     double alpha,
     double boundary_alpha,
     double threshold,
     bint assume_chordal,
     bint faithful,
+    bint max_p,
+    str possible_d_sep,
+    str colliders,
     bint selection,
     critical_alpha,
     critical_threshold,
@@ -192,6 +220,7 @@ def run(
     double limit=0.0,
     bint keep_precision=True,
     sets=None,
+    bint complete=False,
     truncated=None,
     asked=None,
     progress=None,
@@ -221,17 +250,25 @@ def run(
     q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
     q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
     q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
+    q.method = <Method> place(METHODS, method)
+    q.options.alpha, q.options.max_p, q.options.selection = alpha, max_p, selection
+    q.options.possible_d_sep = <PossibleDSep> place(POSSIBLE_D_SEP, possible_d_sep)
+    q.options.colliders = <Colliders> place(COLLIDERS, colliders)
     q.budget.largest_set, q.budget.tests = largest_set, tests
     q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
     q.seconds, q.grace, q.selection = seconds, grace, selection
     q.total_conditioning = precision is not None
-    if (precision is None) == (sets is None):
-        raise ValueError("either a precision matrix or boundaries are needed")
+    if (precision is not None) + (sets is not None) + complete != 1:
+        raise ValueError("one of a precision matrix, boundaries and all other variables is needed")
+    if complete and q.method == <Method> 0:
+        raise ValueError("L-MARVEL needs boundaries")
     if precision is not None:
         inverse = square(precision, "the precision matrix")
         if inverse.shape[0] != p:
             raise ValueError("the two matrices have different sizes")
         q.precision, q.limit, q.keep_precision = &inverse[0, 0], limit, keep_precision
+    elif complete:
+        q.complete = True
     else:
         boundary_sets = Sets(sets[0], sets[1], p, p)
         boundary_sets.check_symmetric()

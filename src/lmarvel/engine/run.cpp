@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <memory>
 
 namespace lmarvel {
 
@@ -50,7 +51,8 @@ Boundaries boundaries_of(const Request& q, Arena& arena) {
         from_precision(q, arena, found);
         return found;
     }
-    for (Index v = 0; v < q.table.p; ++v) found.sets.push_back(keep(arena, q.sets, v));
+    found.complete = q.complete;
+    for (Index v = 0; v < q.table.p; ++v) found.sets.push_back(q.complete ? Span{0, 0} : keep(arena, q.sets, v));
     if (q.had.n > 0) {
         found.had.resize(static_cast<std::size_t>(q.table.p));
         found.kept.resize(static_cast<std::size_t>(q.table.p));
@@ -78,7 +80,19 @@ void remember(const Request& q, Arena& arena, Ledger& ledger) {
     }
 }
 
-void flatten(const Skeleton& skeleton, const Ledger& ledger, Outcome& out) {
+std::unique_ptr<State> method_of(const Request& q, Ledger& ledger, Arena& arena, const Boundaries& boundaries) {
+    switch (q.method) {
+        case Method::FCI: return std::make_unique<Fci>(ledger, arena, boundaries, q.options);
+        case Method::RFCI: return std::make_unique<Rfci>(ledger, arena, boundaries, q.options);
+        case Method::MBCS: return std::make_unique<Mbcs>(ledger, arena, boundaries, q.options);
+        default: return std::make_unique<Skeleton>(ledger, arena, boundaries, q.levels);
+    }
+}
+
+void flatten(const State& skeleton, const Ledger& ledger, Outcome& out) {
+    out.found.reserve(4 * skeleton.found.size());
+    out.events.reserve(9 * skeleton.events.size());
+    out.pvalues.reserve(skeleton.events.size());
     for (const auto& [x, y] : skeleton.decided) out.decided.insert(out.decided.end(), {x, y});
     for (const auto& [x, y] : skeleton.undecided) out.undecided.insert(out.undecided.end(), {x, y});
     for (const auto& s : skeleton.found) out.found.insert(out.found.end(), {s.x, s.y, s.set.at, s.set.n});
@@ -117,17 +131,22 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     const Boundaries boundaries = boundaries_of(q, arena);
     Ledger ledger(q.table, q.budget, clock, arena, q.total_conditioning);
     remember(q, arena, ledger);
-    Skeleton skeleton(ledger, arena, boundaries, q.levels);
-    skeleton.run(report, caller);
-    flatten(skeleton, ledger, out);
-    for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
+    const std::unique_ptr<State> skeleton = method_of(q, ledger, arena, boundaries);
+    skeleton->run(Teller{report, caller});
+    skeleton->hand_on();
     out.skeleton_seconds = watch.lap();
-    Orientation orientation(skeleton, q.table.p, marks, clock.at_least(q.grace));
+    PathCheck* const check = skeleton->path_check();
+    Orientation orientation(*skeleton, q.table.p, marks, clock.at_least(q.grace), check);
     orientation.run(q.selection);
-    flatten(orientation.log, out);
     out.late = orientation.ended;
-    out.sets = std::move(arena.members);
     out.orientation_seconds = watch.lap();
+    if (check != nullptr) skeleton->hand_on();  // tests of paths cut edges
+    skeleton->say_how_close();
+    flatten(*skeleton, ledger, out);
+    flatten(orientation.log, out);
+    for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
+    out.sets = std::move(arena.members);
+    out.skeleton_seconds += watch.lap();
 }
 
 }  // namespace

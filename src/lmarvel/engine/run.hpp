@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "orient.hpp"
+#include "pruning.hpp"
 #include "skeleton.hpp"
 
 namespace lmarvel {
@@ -16,15 +17,19 @@ struct Lists {
     std::int64_t n = 0;
 };
 
+enum class Method : std::int64_t { LMARVEL, FCI, RFCI, MBCS };
+
 struct Request {
+    Method method = Method::LMARVEL;
     Table table{};
-    Levels levels{};
+    Levels levels{};    // of L-MARVEL
+    Options options{};  // of the other methods
     Budget budget{};
     double seconds = 0.0;  // infinite where there is no limit
     double grace = 0.0;    // seconds that orientation has in any case
     bool selection = true;
-    // Boundaries: those of total conditioning, from a precision matrix, or sets.
-    bool total_conditioning = false, keep_precision = false;
+    // Boundaries: those of total conditioning, from a precision matrix, or sets, or all other variables.
+    bool total_conditioning = false, keep_precision = false, complete = false;
     const double* precision = nullptr;
     double limit = 0.0;
     Lists sets;

@@ -1,6 +1,6 @@
 """The engine as Python sees it: a task in, flat arrays out.
 
-The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton.lmarvel` and
+The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton` and
 :mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in flat arrays, from which
 records are made only when somebody asks. It knows nothing of names, tables or records; whoever calls it does.
 """
@@ -26,6 +26,9 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
 CANCEL: ContextVar[Event | None] = ContextVar("cancel", default=None)
 """An event that ends runs of the present context with KeyboardInterrupt: threads hear no signals."""
 
+Told = Callable[[int, int, int], None]
+"""Called with the number of a phase, how much of it is done, and of how much."""
+
 REST = -2
 """The length of a set that is all variables but the pair in question."""
 
@@ -44,10 +47,17 @@ class Task(NamedTuple):
         The correlation matrix, C-contiguous.
     n : int
         The number of rows behind it.
+    method : {"lmarvel", "fci", "rfci", "mbcs"}
+        The method.
     alpha, boundary_alpha, threshold : float
-        The levels of the tests, see :class:`lmarvel.skeleton.lmarvel.Levels`.
-    assume_chordal, faithful, selection : bool
-        The switches of the method.
+        The levels of the tests, see :class:`lmarvel.skeleton.lmarvel.Levels`. FCI and RFCI with ``max_p`` search at the
+        threshold, which has to be 1 then, so that a search goes on to its end.
+    assume_chordal, faithful : bool
+        The switches of L-MARVEL.
+    max_p, possible_d_sep, colliders : bool, str, str
+        Those of FCI and RFCI, see :class:`lmarvel.FCI`.
+    selection : bool
+        False asserts that the sample was not selected.
     critical_alpha, critical_threshold : array
         The squared partial correlations at which p is alpha, and the threshold, by size of the conditioning set.
     largest_set : int
@@ -60,11 +70,15 @@ class Task(NamedTuple):
 
     correlation: NDArray[np.float64]
     n: int
+    method: str
     alpha: float
     boundary_alpha: float
     threshold: float
     assume_chordal: bool
     faithful: bool
+    max_p: bool
+    possible_d_sep: str
+    colliders: str
     selection: bool
     critical_alpha: NDArray[np.float64]
     critical_threshold: NDArray[np.float64]
@@ -143,7 +157,7 @@ def from_precision(
     precision: NDArray[np.float64],
     limit: float,
     keep: bool,
-    progress: Callable[[int], None] | None = None,
+    progress: Told | None = None,
 ) -> Flat:
     """Learn with the boundaries of total conditioning.
 
@@ -158,17 +172,17 @@ def from_precision(
     keep : bool
         Whether events may say how close a pair came in total conditioning.
     progress : callable, optional
-        Called with the number of variables that were removed.
+        See :data:`Told`.
     """
     return _run(task, progress, precision=np.ascontiguousarray(precision), limit=limit, keep_precision=keep)
 
 
 def from_sets(
     task: Task,
-    sets: Sequence[Iterable[int]],
+    sets: Sequence[Iterable[int]] | None,
     truncated: Sequence[tuple[int, Iterable[int], Iterable[int]]] = (),
     asked: Sequence[tuple[int, int, Iterable[int]]] = (),
-    progress: Callable[[int], None] | None = None,
+    progress: Told | None = None,
 ) -> Flat:
     """Learn with boundaries that are given.
 
@@ -176,14 +190,14 @@ def from_sets(
     ----------
     task : Task
         What to learn from.
-    sets : sequence of sets
-        The boundaries, symmetric.
+    sets : sequence of sets or None
+        The boundaries, symmetric; None is all other variables for each.
     truncated : sequence of (variable, members, kept)
         Searches that were cut short, see :class:`lmarvel.boundary.boundaries.Boundaries`.
     asked : sequence of (x, y, set)
         Tests that were made before: of x and y given the set, or of x and all others where y is -1.
     progress : callable, optional
-        Called with the number of variables that were removed.
+        See :data:`Told`.
     """
     cut = None
     if truncated:
@@ -193,10 +207,11 @@ def from_sets(
     if asked:
         x, y, given = zip(*asked, strict=True)
         before = (np.array(x, dtype=np.int32), np.array(y, dtype=np.int32), *lists_of(given))
-    return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before)
+    start: dict[str, Any] = {"complete": True} if sets is None else {"sets": lists_of(sets)}
+    return _run(task, progress, **start, truncated=cut, asked=before)
 
 
-def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:
+def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
     settings = task._asdict()
     found = _engine.run(settings.pop("correlation"), **settings, progress=progress, cancel=CANCEL.get(), **boundaries)
     return Flat(**found)

@@ -33,7 +33,7 @@ from lmarvel.lazy import LazyMapping, LazyTuple
 from lmarvel.orient.engine import orient
 from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
-from lmarvel.skeleton.compiled import Swift, compiled_lmarvel
+from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.trace import BudgetEnded, Event, moved
@@ -81,8 +81,8 @@ class Settings(Protocol):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
 
-    def for_engine(self, level: float) -> Levels | None:
-        """Return the levels with which the compiled engine does the same; None where it cannot."""
+    def for_engine(self, level: float) -> Levels | Course | None:
+        """Return with what the compiled engine does the same; None where it cannot."""
 
 
 def discover(
@@ -155,14 +155,14 @@ def discover(
 
 def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
     """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
-    levels = settings.for_engine(level)
-    if levels is None:
+    course = settings.for_engine(level)
+    if course is None:
         return None
     boundary = settings.boundary
     if boundary == "auto":
         boundary = choose_boundary(ledger)
-    find = None if boundary == "tc" else lambda: boundaries_for(boundary, ledger, level)
-    return compiled_lmarvel(ledger, levels, find, settings.selection, _GRACE, progress)
+    find = boundary if boundary in ("tc", "none") else lambda: boundaries_for(boundary, ledger, level)
+    return learn_compiled(ledger, course, level, find, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:

@@ -1,7 +1,8 @@
-"""L-MARVEL and its orientation by the compiled engine: the same results as the readable code, records made when read.
+"""A method and its orientation by the compiled engine: the same results as the readable code, records made when read.
 
-:func:`compiled_lmarvel` is :func:`lmarvel.skeleton.lmarvel.lmarvel` and :func:`lmarvel.orient.engine.orient` in one. It
-takes a test that the engine can make itself (Fisher's z on a table); any other gives None, and the readable code runs.
+:func:`learn_compiled` does in one what :mod:`lmarvel.skeleton.lmarvel`, :mod:`lmarvel.skeleton.fci`,
+:mod:`lmarvel.skeleton.rfci` or :mod:`lmarvel.skeleton.mbcs` and :func:`lmarvel.orient.engine.orient` do. It takes a
+test that the engine can make itself (Fisher's z on a table); any other gives None, and the readable code runs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.total_conditioning import check_affordable
 from lmarvel.ci.base import GaussianInput
 from lmarvel.ci.ledger import Ledger
-from lmarvel.engine.run import REST, Flat, Task, from_precision, from_sets, is_built
+from lmarvel.engine.run import REST, Flat, Task, Told, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.sepsets import Sepsets
@@ -38,8 +40,43 @@ from lmarvel.trace import (
     Separated,
 )
 
-PHASES = ("adjacency", "removability", "update", "completion", "chordless", "gaps", "contested")
+PHASES = (
+    "adjacency",
+    "removability",
+    "update",
+    "completion",
+    "chordless",
+    "gaps",
+    "contested",
+    "possible-d-sep",
+    "collider-set",
+    "triples",
+)
 """The engine's phases by number."""
+
+
+class Course(NamedTuple):
+    """How a method that cuts edges is to be run.
+
+    Attributes
+    ----------
+    method : {"fci", "rfci", "mbcs"}
+        The method.
+    alpha : float
+        The level.
+    max_p : bool
+        Keep the separating set with the largest p-value of its size.
+    possible_d_sep : {"pruned", "classic", "none"}
+        The sets of FCI's second search.
+    colliders : {"standard", "conservative", "majority"}
+        How colliders are read off.
+    """
+
+    method: str
+    alpha: float
+    max_p: bool = False
+    possible_d_sep: str = "none"
+    colliders: str = "standard"
 
 
 @dataclass(frozen=True)
@@ -55,7 +92,7 @@ class Swift:
     level : float
         Their level.
     given : Boundaries or None
-        The boundaries, where they were not the engine's own.
+        The boundaries, where they were not the engine's own, nor all other variables.
     endings : tuple of str
         What ended the skeleton early, if anything did, and what ended the orientation early.
     """
@@ -71,6 +108,8 @@ class Swift:
         """The Markov boundaries."""
         if self.given is not None:
             return self.given
+        if self.method == "none":
+            return Boundaries.complete(len(self.flat.marks), self.level)
         members = self.flat.sets.tolist()
         sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
         return Boundaries.of(sets, self.method, self.level)
@@ -88,10 +127,11 @@ class Swift:
         return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
 
 
-def compiled_lmarvel(
+def learn_compiled(
     ledger: Ledger,
-    levels: Levels,
-    boundaries: Callable[[], Boundaries] | None,
+    course: Levels | Course,
+    level: float,
+    boundaries: str | Callable[[], Boundaries],
     selection: bool,
     grace: float,
     progress: Progress | None = None,
@@ -102,16 +142,18 @@ def compiled_lmarvel(
     ----------
     ledger : Ledger
         The test, and the budgets; tests are counted there.
-    levels : Levels
-        Levels of the tests, and switches.
-    boundaries : callable or None
-        How the Markov boundaries are found; None is total conditioning.
+    course : Levels or Course
+        Levels of the tests, and switches: of L-MARVEL, or of another method.
+    level : float
+        The level of the Markov boundaries.
+    boundaries : "tc", "none" or callable
+        How the Markov boundaries are found: by total conditioning; not at all, the graph begins complete; or so.
     selection : bool
         False asserts that the sample was not selected.
     grace : float
         Seconds that orientation has in any case.
     progress : callable, optional
-        Called with ("skeleton", variables removed, variables in all).
+        Called with (what, done, of how many), in the words of the readable code.
     """
     known = ledger.test.for_engine()
     if known is None:
@@ -120,25 +162,38 @@ def compiled_lmarvel(
         say_that_it_is_slow()
         return None
     p, meter = len(ledger.names), ledger.meter
-    report = None if progress is None else lambda removed: progress("skeleton", removed, p)
-    if boundaries is None:
+    told = None if progress is None else _in_words(progress, course)
+    if boundaries == "tc":
         check_affordable(ledger)
-        precision, limit = known.total(levels.boundary)
+        precision, limit = known.total(level)
         meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
-        found = None
-        flat = from_precision(
-            _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
-        )
+        method, found = "tc", None
+        task = _task(ledger, course, level, selection, grace, known)
+        flat = from_precision(task, precision, limit, known.keeps_precision, told)
     else:
-        found = boundaries()
-        cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
-        task = _task(ledger, levels, selection, grace, known)
-        flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report)
+        meter.check_time()
+        found = None if isinstance(boundaries, str) else boundaries()
+        method = "none" if found is None else found.method
+        cut = [] if found is None else [(v, had, kept) for v, (had, kept) in found.truncated.items()]
+        task = _task(ledger, course, level, selection, grace, known)
+        flat = from_sets(task, None if found is None else found.sets, cut, ledger.memory.asked(), told)
     for phase, size, tests in flat.counts.tolist():
         meter.count(PHASES[phase], size, tests)
     late = "time ran out before all edges were oriented" if flat.late else None
-    method = "tc" if found is None else found.method
-    return Swift(flat, method, levels.boundary, found, (_ending(flat, ledger), late))
+    return Swift(flat, method, level, found, (_ending(flat, ledger), late))
+
+
+def _in_words(progress: Progress, course: Levels | Course) -> Told:
+    """Return what the engine calls to report progress."""
+
+    def told(phase: int, done: int, total: int) -> None:
+        if isinstance(course, Levels):
+            progress("skeleton", done, total)
+        else:
+            sizes = "" if course.method == "mbcs" else f", sets of {done}"
+            progress(f"{PHASES[phase]}{sizes}", done, total)
+
+    return told
 
 
 @lru_cache(maxsize=1)
@@ -152,16 +207,26 @@ def say_that_it_is_slow() -> None:
     )
 
 
-def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput) -> Task:
+def _task(
+    ledger: Ledger, course: Levels | Course, level: float, selection: bool, grace: float, known: GaussianInput
+) -> Task:
     meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
+    if isinstance(course, Levels):
+        levels, cutting = course, Course("lmarvel", course.alpha)
+    else:  # a search that keeps the largest p-value of all sets of a size is one at the level 1, which finds nothing
+        levels, cutting = Levels(course.alpha, level, 1.0 if course.max_p else course.alpha), course
     return Task(
         correlation=known.correlation,
         n=known.n,
+        method=cutting.method,
         alpha=levels.alpha,
         boundary_alpha=levels.boundary,
         threshold=levels.threshold,
         assume_chordal=levels.assume_chordal,
         faithful=levels.faithful,
+        max_p=cutting.max_p,
+        possible_d_sep=cutting.possible_d_sep,
+        colliders=cutting.colliders,
         selection=selection,
         critical_alpha=known.critical_up_to(levels.alpha, largest),
         critical_threshold=known.critical_up_to(levels.threshold, largest),
