@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import FCI, MBCS, RFCI, Discovery, FisherZ, Moments
+from lmarvel import FCI, MBCS, RFCI, FisherZ, Moments
 from lmarvel.engine.run import is_built
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.engine import Verdict
+from lmarvel.skeleton.rfci import PathCheck
 from lmarvel.trace import Separated
-from tests.engine.twins import assert_same, moments, population, tables
+from tests.engine.twins import Readable, assert_same, moments, population, tables
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
 
@@ -97,14 +99,12 @@ def test_budgets_end_both_at_every_single_test(
         assert ended is not None
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_sets_may_be_of_any_number_of_variables(method: type[PagEstimator]) -> None:
-    for p in (63, 64, 65, 130):
+@pytest.mark.parametrize(("method", "boundary"), [(FCI, "none"), (RFCI, "none"), (FCI, "tc"), (MBCS, "tc")])
+def test_sets_may_be_of_any_number_of_variables(method: type[PagEstimator], boundary: str) -> None:
+    for p in (63, 64, 65, 70):
         rng = np.random.default_rng(p)
         table = moments(rng, population(rng, p, 6, 2, 2.0, False), 500, exact=False)
-        for boundary, selection in (("none", True), ("tc", False)):
-            options = {"boundary": boundary, "selection": selection, "max_tests": 20_000, "alpha": 0.001}
-            assert_same(table, compiled=True, method=method, **options)
+        assert_same(table, compiled=True, method=method, boundary=boundary, max_tests=6_000, alpha=0.001)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -115,44 +115,64 @@ def test_boundaries_of_the_users_own_are_taken(method: type[PagEstimator]) -> No
     assert assert_same(table, compiled=True, method=method, boundary=own).settings["boundary"] == "own"
 
 
-def seen(method: type[PagEstimator], seeds: range, **options: Any) -> Counter[str]:
-    """Return what happened in runs on populations with latent and selection variables: phases of cuts, and rules."""
+def drawn(seed: int, rows: tuple[int, int]) -> Moments:
+    """Return a table of a random model with latent and selection variables."""
+    rng = np.random.default_rng(seed)
+    shape = int(rng.integers(8, 15)), int(rng.integers(2, 6)), int(rng.integers(0, 3)), rng.uniform(2, 4)
+    return moments(rng, population(rng, *shape, bool(seed % 2)), int(rng.choice(rows)), exact=False)
+
+
+def cuts_by(method: type[PagEstimator], seeds: Iterable[int], **options: Any) -> Counter[str]:
+    """Return how many edges each phase cut."""
     found: Counter[str] = Counter()
     for seed in seeds:
-        rng = np.random.default_rng(seed)
-        shape = int(rng.integers(8, 15)), int(rng.integers(2, 6)), int(rng.integers(0, 3)), rng.uniform(2, 4)
-        table = moments(rng, population(rng, *shape, bool(seed % 2)), int(rng.choice([200, 2000])), exact=False)
-        result = assert_same(table, compiled=True, method=method, alpha=0.05, max_tests=20_000, **options)
-        found.update(_cuts_and_rules(result))
+        result = assert_same(drawn(seed, (200, 2000)), True, method, alpha=0.05, max_tests=20_000, **options)
+        found.update(e.phase for e in result.trace if isinstance(e, Separated))
     return found
 
 
-def _cuts_and_rules(result: Discovery) -> Counter[str]:
-    cuts: Counter[str] = Counter(e.phase for e in result.trace if isinstance(e, Separated))
-    cuts.update(e.rule for e in result.trace if isinstance(e, RuleApplication))
-    return cuts
-
-
 def test_every_search_of_the_methods_is_met() -> None:
-    assert seen(FCI, range(25))["possible-d-sep"] > 0
-    assert seen(FCI, range(25), possible_d_sep="classic")["possible-d-sep"] > 0
-    assert seen(RFCI, range(25))["triples"] > 0
-    found = seen(MBCS, range(25), boundary="tc")
+    assert cuts_by(FCI, range(12))["possible-d-sep"] > 0
+    assert cuts_by(FCI, range(12), possible_d_sep="classic")["possible-d-sep"] > 0
+    assert cuts_by(RFCI, [8, 86, 98, 252, 514], boundary="tc")["triples"] > 0
+    found = cuts_by(MBCS, range(12), boundary="tc")
     assert found["collider-set"] > 0
     assert found["gaps"] > 0
 
 
-@pytest.mark.slow
-def test_paths_that_are_cut_while_edges_are_oriented_are_met() -> None:
-    """R4 uses a path only after its edges were tested; some of them go."""
-    rules = seen(RFCI, range(600), boundary="tc")
-    assert rules["R4"] > 0
+class Paths:
+    """The paths that the readable code checked before R4 used them, and what was found of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.verdicts: list[Verdict] = []
+        check = PathCheck.__call__
+
+        def noted(of: PathCheck, path: tuple[int, ...]) -> Verdict:
+            self.verdicts.append(check(of, path))
+            return self.verdicts[-1]
+
+        monkeypatch.setattr(PathCheck, "__call__", noted)
+
+
+@pytest.mark.parametrize("method", [FCI, RFCI])
+def test_edges_that_go_while_others_are_oriented_go_in_both(
+    method: type[PagEstimator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = Paths(monkeypatch)
+    for seed in (572, 650, 733, 1439):  # few tables have such an edge
+        table = drawn(seed, (50, 200))
+        whole = assert_same(table, True, method, alpha=0.2, boundary="tc")
+        for max_tests in range(max(whole.stats.n_tests - 12, 0), whole.stats.n_tests):
+            assert_same(table, True, method, alpha=0.2, boundary="tc", max_tests=max_tests)
+        for max_conditioning in range(len(table.names) - 2):
+            assert_same(table, True, method, alpha=0.2, boundary="iamb", max_conditioning=max_conditioning)
+    assert any(verdict.cuts for verdict in paths.verdicts)
+    assert any(verdict.colliders for verdict in paths.verdicts)
+    assert method is FCI or any(verdict.unchecked for verdict in paths.verdicts)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_progress_is_told_in_the_same_words(method: type[PagEstimator]) -> None:
-    from tests.engine.twins import Readable
-
     rng = np.random.default_rng(5)
     table = moments(rng, population(rng, 8, 1, 0, 2.0, False), 500, exact=False)
     told: list[list[tuple[str, int, int]]] = [[], []]

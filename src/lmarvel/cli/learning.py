@@ -26,11 +26,14 @@ from lmarvel.cli.options import (
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.table import column_names
+from lmarvel.engine.run import setting_aside
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.graph.kinds import PAG
 from lmarvel.result import Discovery
 from lmarvel.wording import open_pairs, readable
+
+_WRITING = 3e-5  # seconds to make and write the records of a pair that was separated
 
 
 @app.command()
@@ -68,7 +71,8 @@ def learn(
         model = estimator_of(method, **chosen)
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
-        with progress_bar(quiet) as show:
+        everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
+        with progress_bar(quiet) as show, setting_aside(_WRITING if everything else 0.0):
             show("data", 0, 1)
             found = model.fit(_read(data, columns, drop, separator), progress=show).result_
     careful = _careful(found, cautious)

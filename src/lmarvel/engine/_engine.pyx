@@ -47,7 +47,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         Levels levels
         Options options
         Budget budget
-        double seconds, grace, limit
+        double seconds, grace, per_record, limit
         cbool selection, total_conditioning, keep_precision, complete
         const double* precision
         Lists sets, had, kept, asked
@@ -216,6 +216,7 @@ def run(
     long long tests,
     double seconds,
     double grace,
+    double per_record=0.0,
     precision=None,
     double limit=0.0,
     bint keep_precision=True,
@@ -256,7 +257,7 @@ def run(
     q.options.colliders = <Colliders> place(COLLIDERS, colliders)
     q.budget.largest_set, q.budget.tests = largest_set, tests
     q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
-    q.seconds, q.grace, q.selection = seconds, grace, selection
+    q.seconds, q.grace, q.per_record, q.selection = seconds, grace, per_record, selection
     q.total_conditioning = precision is not None
     if (precision is not None) + (sets is not None) + complete != 1:
         raise ValueError("one of a precision matrix, boundaries and all other variables is needed")

@@ -145,9 +145,8 @@ void Orientation::begin_queues() {
     std::vector<std::uint8_t> settled(p_, 0);
     for (std::size_t e = 0; e < near_.size(); ++e) {
         const std::int8_t there = mark(from_[e], near_[e]);
-        if (there != CIRCLE && there != NONE) {
-            settled[static_cast<std::size_t>(from_[e])] = settled[static_cast<std::size_t>(near_[e])] = 1;
-        }
+        if (there == CIRCLE || there == NONE) continue;
+        settled[static_cast<std::size_t>(from_[e])] = settled[static_cast<std::size_t>(near_[e])] = 1;
     }
     for (Index x = 0; x < static_cast<Index>(p_); ++x) {
         tick();

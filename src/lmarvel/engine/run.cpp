@@ -4,6 +4,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <unordered_map>
 
 namespace lmarvel {
 
@@ -110,6 +111,34 @@ void flatten(const State& skeleton, const Ledger& ledger, Outcome& out) {
     out.size = skeleton.ended.size;
 }
 
+// Hand on the sets that something speaks of; a search keeps pools as well, which can be many times as much.
+void keep_named_sets(Arena& arena, Outcome& out) {
+    constexpr std::size_t SMALL = 1 << 16;  // members
+    if (arena.members.size() <= SMALL) {
+        out.sets = std::move(arena.members);
+        return;
+    }
+    std::unordered_map<std::int64_t, Span> moved;
+    const auto move = [&](std::int64_t& at, std::int64_t n) {
+        if (n <= 0) {
+            at = 0;
+            return;
+        }
+        Span& now = moved[at];
+        if (now.n != n) {
+            now = Span{static_cast<std::int64_t>(out.sets.size()), n};
+            out.sets.insert(out.sets.end(), arena.members.data() + at, arena.members.data() + at + n);
+        }
+        at = now.at;
+    };
+    for (std::size_t i = 0; i < out.found.size(); i += 4) move(out.found[i + 2], out.found[i + 3]);
+    for (std::size_t i = 0; i < out.boundaries.size(); i += 2) move(out.boundaries[i], out.boundaries[i + 1]);
+    for (std::size_t i = 0; i < out.events.size(); i += 9) {
+        move(out.events[i + 5], out.events[i + 6]);
+        move(out.events[i + 7], out.events[i + 8]);
+    }
+}
+
 void flatten(const std::vector<Use>& log, Outcome& out) {
     const auto here = [&out] { return static_cast<std::int64_t>(out.uses.size()); };
     const auto marks = [&](const Marks& list) {
@@ -132,6 +161,7 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     Ledger ledger(q.table, q.budget, clock, arena, q.total_conditioning);
     remember(q, arena, ledger);
     const std::unique_ptr<State> skeleton = method_of(q, ledger, arena, boundaries);
+    skeleton->per_record = q.per_record;
     skeleton->run(Teller{report, caller});
     skeleton->hand_on();
     out.skeleton_seconds = watch.lap();
@@ -145,7 +175,7 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     flatten(*skeleton, ledger, out);
     flatten(orientation.log, out);
     for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
-    out.sets = std::move(arena.members);
+    keep_named_sets(arena, out);
     out.skeleton_seconds += watch.lap();
 }
 

@@ -7,7 +7,8 @@ records are made only when somebody asks. It knows nothing of names, tables or r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
 from threading import Event
@@ -29,6 +30,8 @@ CANCEL: ContextVar[Event | None] = ContextVar("cancel", default=None)
 Told = Callable[[int, int, int], None]
 """Called with the number of a phase, how much of it is done, and of how much."""
 
+_PER_RECORD: ContextVar[float] = ContextVar("per_record", default=0.0)
+
 REST = -2
 """The length of a set that is all variables but the pair in question."""
 
@@ -36,6 +39,23 @@ REST = -2
 def is_built() -> bool:
     """Tell whether the engine was compiled."""
     return _engine is not None
+
+
+@contextmanager
+def setting_aside(seconds: float) -> Iterator[None]:
+    """Take so many seconds off the budget for each pair that a run separates, for records to be made and written.
+
+    Examples
+    --------
+    >>> with setting_aside(1e-5):
+    ...     _PER_RECORD.get()
+    1e-05
+    """
+    token = _PER_RECORD.set(seconds)
+    try:
+        yield
+    finally:
+        _PER_RECORD.reset(token)
 
 
 class Task(NamedTuple):
@@ -213,8 +233,8 @@ def from_sets(
 
 def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
     settings = task._asdict()
-    found = _engine.run(settings.pop("correlation"), **settings, progress=progress, cancel=CANCEL.get(), **boundaries)
-    return Flat(**found)
+    now = {"progress": progress, "cancel": CANCEL.get(), "per_record": _PER_RECORD.get()}
+    return Flat(**_engine.run(settings.pop("correlation"), **settings, **now, **boundaries))
 
 
 def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.int8]:

@@ -78,7 +78,7 @@ public:
 
     const Table table;
     const Budget budget;
-    const Clock clock;
+    Clock clock;
     Rounds rounds;
     std::vector<std::int64_t> counts[PHASES];  // by size
 

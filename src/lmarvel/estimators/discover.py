@@ -279,8 +279,8 @@ def _swift_discovery(
     found = _Found(
         _moved(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
     )
-    sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
-    boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
+    sepsets = NamedSepsets(lambda: swift.sepsets(order), names)
+    boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
 
 

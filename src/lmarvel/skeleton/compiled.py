@@ -24,6 +24,7 @@ from lmarvel.ci.base import GaussianInput
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine.run import REST, Flat, Task, Told, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
+from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.sepsets import Sepsets
 from lmarvel.skeleton.lmarvel import Levels
@@ -114,17 +115,20 @@ class Swift:
         sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
         return Boundaries.of(sets, self.method, self.level)
 
-    @property
-    def sepsets(self) -> Sepsets:
-        """The separating sets."""
-        members = self.flat.sets.tolist()
-        found = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in self.flat.found.tolist()}
-        return Sepsets(self.boundaries, found)
+    def sepsets(self, place: Sequence[int]) -> Sepsets:
+        """Return the separating sets where variable v stands at ``place[v]``."""
+        moved = np.asarray(place, dtype=np.int64)
+        members, found = _placed(self.flat.sets, moved), self.flat.found.copy()
+        found[:, :2] = np.sort(moved[found[:, :2]], axis=1)
+        with without_collection():
+            sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in found.tolist()}
+        return Sepsets(self.boundaries.moved(place), sets)
 
     def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
         """Return the records of the run where variable v stands at ``place[v]``."""
         skeleton, orientation = ([] if why is None else [BudgetEnded(why)] for why in self.endings)
-        return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
+        with without_collection():
+            return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
 
 
 def learn_compiled(
