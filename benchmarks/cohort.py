@@ -4,9 +4,9 @@
 
 FCI starts from the complete graph on both sides, at the same level; the others from Markov boundaries, as in the paper.
 Both make the same tests in the PC stage, and its skeletons are held against each other. In the search over
-Possible-D-Sep sets they do not: causal-learn skips sets of one variable and sets of neighbours, and works on a graph that
-changes from edge to edge, so that its result depends on the order of the columns. The last column of FCI says how many
-edges only we cut there, and how many only they cut.
+Possible-D-Sep sets they do not: causal-learn skips sets of one variable and sets of neighbours, and works on a graph
+that changes from edge to edge, so that its result depends on the order of the columns. The last column of FCI says how
+many edges only we cut there, and how many only they cut.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def main() -> None:
         late = ">" if peer is None else ""
         ended = " (budget)" if found.budget_ended else ""
         print(
-            f"| {name} | {seconds:.3f}{ended} | {late}{theirs:.1f} | {late}{theirs / seconds:,.0f}x | {equal} | {apart} | "
+            f"| {name} | {seconds:.3f}{ended} | {late}{theirs:.1f} | {late}{theirs / seconds:,.0f}x | "
+            + f"{equal} | {apart} | "
             + " | ".join(f"{s:.3f}" for s in others)
             + " |",
             flush=True,

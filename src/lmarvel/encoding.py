@@ -14,8 +14,8 @@ from typing import Any
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
-from lmarvel.lazy import without_collection
 from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rules import RULES
 from lmarvel.sepsets import NamedSepsets, Sepsets
