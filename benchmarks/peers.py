@@ -63,6 +63,17 @@ def causal_learn_fci(data: np.ndarray) -> dict[str, object]:
     return {"seconds": time.perf_counter() - start, "skeleton": graph.graph != 0}
 
 
+def causal_learn_pc_stage(data: np.ndarray) -> dict[str, object]:
+    """The skeleton before FCI's second search: PC-stable, as in every implementation."""
+    from causallearn.graph.GraphNode import GraphNode
+    from causallearn.utils.cit import CIT
+    from causallearn.utils.FAS import fas
+
+    nodes = [GraphNode(f"X{i}") for i in range(data.shape[1])]
+    graph, _, _ = fas(data, nodes, CIT(data, "fisherz"), ALPHA, show_progress=False)
+    return {"skeleton": graph.graph != 0}
+
+
 def _child(function: Callable[[np.ndarray], dict[str, object]], data: np.ndarray, pipe: object) -> None:
     with open(os.devnull, "w") as silent:
         os.dup2(silent.fileno(), 1)

@@ -15,6 +15,7 @@ from typing import Any
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rules import RULES
 from lmarvel.sepsets import NamedSepsets, Sepsets
@@ -168,6 +169,12 @@ def encode_event(event: Event, names: Sequence[str]) -> dict[str, Any]:
     return {"event": name, **{part: coder.encode(read(event), names) for part, read, coder in _FIELDS[name]}}
 
 
+@without_collection()
+def encode_trace(trace: Sequence[Event], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return all records as plain data; there can be a million."""
+    return [encode_event(event, names) for event in trace]
+
+
 def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
     """Return the record of plain data."""
     name = plain["event"]
@@ -196,11 +203,12 @@ def _decode_rule(plain: Mapping[str, Any], index: Mapping[str, int]) -> RuleAppl
 # --- separating sets --------------------------------------------------------------------------------------
 
 
+@without_collection()
 def encode_sepsets(
     sepsets: Mapping[tuple[str, str], frozenset[str]], trace: Sequence[Event], names: Sequence[str]
 ) -> dict[str, Any]:
     """Return the separating sets that tests found, and how the boundaries that separate the others were found."""
-    events = {(min(e.x, e.y), max(e.x, e.y), e.sepset): e for e in trace if isinstance(e, Separated)}
+    events = {(e.x, e.y) if e.x < e.y else (e.y, e.x): e for e in trace if isinstance(e, Separated)}
     if isinstance(sepsets, NamedSepsets):
         found = sorted(sepsets.by_position.found.items())
         truncated = sepsets.by_position.boundaries.truncated
@@ -210,11 +218,13 @@ def encode_sepsets(
         truncated = {}
     listed = []
     for (x, y), sepset in found:
-        event = events.get((min(x, y), max(x, y), sepset))
+        event = events.get((x, y) if x < y else (y, x))  # the last of the pair, as the set is
+        if event is not None and event.sepset != sepset:
+            event = None
         listed.append(
             {
                 "pair": [names[x], names[y]],
-                "sepset": sorted(names[v] for v in sepset),
+                "sepset": sorted([names[v] for v in sepset]),
                 "pvalue": None if event is None else event.pvalue,
                 "phase": None if event is None else event.phase,
             }

@@ -9,7 +9,9 @@ not compared by ``<`` or repeated by ``*``, and what asks for the type itself (`
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -134,3 +136,22 @@ class LazyMapping(Mapping[Key, Value]):
 def _itself(value: Any) -> Any:
     """Return what was passed: a mapping that was made is stored as what it stands for."""
     return value
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Make very many small objects without having the garbage collector look at all of them again and again.
+
+    Examples
+    --------
+    >>> with without_collection():
+    ...     gc.isenabled()
+    False
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -20,8 +20,8 @@ from lmarvel.encoding import (
     ResultError,
     decode_event,
     decode_sepsets,
-    encode_event,
     encode_sepsets,
+    encode_trace,
     items,
     number,
     text,
@@ -336,7 +336,7 @@ class Discovery(Evidenced):
                 "data": None if self.data is None else dict(self.data),
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
-                "trace": [encode_event(event, pag.names) for event in self.trace],
+                "trace": encode_trace(self.trace, pag.names),
             }
         )
 

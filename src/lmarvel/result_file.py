@@ -21,6 +21,7 @@ from lmarvel.encoding import FORMAT, ResultError, items, number, probability, te
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
+from lmarvel.lazy import without_collection
 
 VERSION = 3
 OLDEST = 2  # version 2 lists every edge, and every undecided pair
@@ -78,6 +79,7 @@ def read_part(content: Mapping[str, Any], name: str, make: Callable[[Any], T]) -
         raise ResultError(f"the result file is damaged: {name!r} makes no sense ({reason[:300]})") from None
 
 
+@without_collection()
 def json_text(content: Mapping[str, Any]) -> str:
     """Return plain data as JSON, with a line for each part, and for each item of a list or mapping in it.
 

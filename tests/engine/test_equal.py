@@ -14,21 +14,11 @@ from hypothesis import strategies as st
 from lmarvel import Moments
 from lmarvel.engine.run import is_built
 from lmarvel.orient.draft import RuleApplication
-from tests.engine.twins import assert_same, moments, population
+from tests.engine.twins import assert_same, moments, population, tables
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
 
 BOUNDARIES = ["auto", "auto", "tc", "iamb", "gs", "inter-iamb", "fast-iamb"]
-
-
-@st.composite
-def tables(draw: st.DrawFn, most: int) -> Moments:
-    """Tables of random linear models with latent and selection variables, of few rows or many."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    observed = draw(st.integers(2, most))
-    shape = draw(st.tuples(st.integers(0, 4), st.integers(0, 3), st.sampled_from([0.8, 1.5, 3.0, 5.0]), st.booleans()))
-    n = draw(st.sampled_from([6, 12, 30, 100, 500, 3000, 10**6]))
-    return moments(rng, population(rng, observed, *shape), n, exact=n == 10**6)
 
 
 @st.composite

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import FisherZ, LMarvel, LMarvelWarning
+from lmarvel import FCI, MBCS, RFCI, FisherZ, LMarvel, LMarvelWarning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine import run as engine
-from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of
+from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of, setting_aside
+from lmarvel.estimators.base import PagEstimator
 from lmarvel.experiments.methods import SecondFirst
 from lmarvel.skeleton import compiled
 from tests.engine.twins import moments, population
@@ -30,11 +31,15 @@ def task(**changes: Any) -> Task:
     plain = Task(
         correlation=np.eye(3),
         n=100,
+        method="lmarvel",
         alpha=0.01,
         boundary_alpha=0.01,
         threshold=0.8,
         assume_chordal=False,
         faithful=False,
+        max_p=False,
+        possible_d_sep="pruned",
+        colliders="standard",
         selection=True,
         critical_alpha=critical,
         critical_threshold=critical,
@@ -67,6 +72,10 @@ WRONG: list[dict[str, Any]] = [
     {"critical_threshold": np.ones(0)},
     {"tests": -1},
     {"max_tests": -1},
+    {"method": "pc"},
+    {"method": ""},
+    {"possible_d_sep": "some"},
+    {"colliders": "none"},
 ]
 
 
@@ -83,6 +92,23 @@ def test_a_wrong_task_is_refused(changes: dict[str, Any]) -> None:
 def test_wrong_boundaries_are_refused(sets: Any) -> None:
     with pytest.raises(ValueError, match=r"."):
         from_sets(task(), sets)
+
+
+def test_only_methods_that_cut_edges_begin_with_all_pairs() -> None:
+    assert from_sets(task(method="fci"), None).marks.tolist() == [[0, 0, 0]] * 3
+    with pytest.raises(ValueError, match="needs boundaries"):
+        from_sets(task(), None)
+
+
+@pytest.mark.parametrize("method", ["fci", "rfci", "mbcs"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e300, 2.0])
+def test_numbers_that_are_none_change_results_of_all_methods_and_never_memory(method: str, value: float) -> None:
+    odd = np.full((3, 3), value)
+    for changes in ({}, {"max_p": True}, {"colliders": "majority", "possible_d_sep": "classic"}):
+        wrong = task(method=method, correlation=odd, alpha=value, critical_alpha=np.full(4, value), **changes)
+        from_sets(wrong, None)
+        from_sets(wrong, SETS, [(0, {1}, {1, 2})], [(0, -1, {1}), (0, 2, {1})])
+        from_precision(wrong, odd, value, keep=True)
 
 
 @pytest.mark.parametrize("truncated", [[(3, {1}, {1})], [(-1, {1}, {1})], [(0, {7}, {1})], [(0, {1}, {10**8})]])
@@ -161,13 +187,35 @@ def test_time_that_runs_out_ends_a_long_search() -> None:
     assert found.undecided
 
 
-def test_a_user_can_give_up() -> None:
+@pytest.mark.parametrize("method", [FCI, RFCI, MBCS])
+def test_time_that_runs_out_ends_the_other_methods_too(method: type[PagEstimator]) -> None:
+    started = time.monotonic()
+    found = method(max_seconds=0.3, boundary="none").fit(dense()).result_
+    assert time.monotonic() - started < 5
+    assert found.budget_ended is not None
+    assert "max_seconds is used up" in found.budget_ended
+    assert found.undecided
+
+
+def test_time_is_set_aside_for_what_has_to_be_written_later() -> None:
+    rows = np.random.default_rng(0).standard_normal((500, 40))
+    whole = FCI(max_seconds=1000.0).fit(rows).result_
+    assert whole.budget_ended is None
+    with setting_aside(100.0):  # for each pair that is separated: ten of them are all there is time for
+        found = FCI(max_seconds=1000.0).fit(rows).result_
+    assert found.budget_ended == "max_seconds is used up"
+    assert len(found.undecided) == 40 * 39 // 2 - len(found.sepsets)
+    assert 5 < len(found.sepsets) < 15
+
+
+@pytest.mark.parametrize("method", [LMarvel, FCI, RFCI, MBCS])
+def test_a_user_can_give_up(method: type[PagEstimator]) -> None:
     main = threading.main_thread().ident
     assert main is not None
     timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        LMarvel(boundary="tc", boundary_alpha=0.5, max_seconds=30).fit(dense(30))
+        method(boundary="tc", boundary_alpha=0.5, max_seconds=30).fit(dense(30))
     timer.join()
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from lmarvel import Discovery, FisherZ, LMarvel, Moments
+from lmarvel.estimators.base import PagEstimator
 from tests.generators import random_study
 
 
@@ -48,10 +50,22 @@ def moments(rng: np.random.Generator, covariance: Any, n: int, exact: bool) -> M
     return Moments(tuple(f"V{i}" for i in range(p)), n, np.zeros(p), covariance)
 
 
-def assert_same(table: Moments, compiled: bool, **params: Any) -> Discovery:
+@st.composite
+def tables(draw: st.DrawFn, most: int) -> Moments:
+    """Tables of random linear models with latent and selection variables, of few rows or many."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    observed = draw(st.integers(2, most))
+    shape = draw(st.tuples(st.integers(0, 4), st.integers(0, 3), st.sampled_from([0.8, 1.5, 3.0, 5.0]), st.booleans()))
+    n = draw(st.sampled_from([6, 12, 30, 100, 500, 3000, 10**6]))
+    return moments(rng, population(rng, observed, *shape), n, exact=n == 10**6)
+
+
+def assert_same(
+    table: Moments, compiled: bool, method: Callable[..., PagEstimator] = LMarvel, **params: Any
+) -> Discovery:
     """Hold the engine against the readable code; with the compiled search p-values are the same to the last bit."""
-    quick = LMarvel(test=FisherZ(table), **params).fit().result_
-    slow = LMarvel(test=Readable(table, compiled=compiled), **params).fit().result_
+    quick = method(test=FisherZ(table), **params).fit().result_
+    slow = method(test=Readable(table, compiled=compiled), **params).fit().result_
     assert quick.pag == slow.pag
     assert quick.undecided == slow.undecided
     assert quick.budget_ended == slow.budget_ended

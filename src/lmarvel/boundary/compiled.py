@@ -6,7 +6,7 @@ import math
 import time
 
 from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.base import GaussianInput
+from lmarvel.ci.base import ColumnsInput
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries, each_set, search_boundaries
@@ -27,7 +27,7 @@ def flat_boundaries(
     True
     """
     known = ledger.test.for_engine()
-    if not isinstance(known, GaussianInput) or method not in SEARCHES or not is_built():
+    if known is None or isinstance(known, ColumnsInput) or method not in SEARCHES or not is_built():
         return None
     meter, n = ledger.meter, len(ledger.names)
     seconds = math.inf if meter.deadline == math.inf else meter.deadline - time.monotonic()

@@ -22,6 +22,7 @@ from lmarvel.cli.options import (
 )
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
+from lmarvel.engine.run import setting_aside
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.graph.kinds import PAG
@@ -29,6 +30,7 @@ from lmarvel.result import Discovery
 from lmarvel.wording import open_pairs, readable
 
 _NOTHING_SAID = TableOptions()
+_WRITING = 3e-5  # seconds to make and write the records of a pair that was separated
 
 
 @app.command()
@@ -65,7 +67,9 @@ def learn(
         model = estimator_of(method, **chosen)
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
-        with progress_bar(quiet) as show, table.usable(data):
+        everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
+        aside = setting_aside(_WRITING if everything else 0.0)
+        with progress_bar(quiet) as show, table.usable(data), aside:
             show("data", 0, 1)
             found = model.fit(table.dataset(data), progress=show).result_
     careful = _careful(found, cautious)

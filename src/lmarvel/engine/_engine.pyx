@@ -35,6 +35,17 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Levels:
         double alpha, boundary, threshold
         cbool assume_chordal, faithful
+    enum class PossibleDSep(int64_t):
+        pass
+    enum class Colliders(int64_t):
+        pass
+    enum class Method(int64_t):
+        pass
+    struct Options:
+        double alpha
+        cbool max_p, selection
+        PossibleDSep possible_d_sep
+        Colliders colliders
     struct Budget:
         int64_t largest_set, max_tests, tests
     struct Lists:
@@ -42,13 +53,15 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         const int32_t* members
         int64_t n
     cppclass Request:
+        Method method
         Table table
         Blocks blocks
         Counts counts
         Levels levels
+        Options options
         Budget budget
-        double seconds, grace, limit
-        cbool selection, total_conditioning, keep_precision
+        double seconds, grace, per_record, limit
+        cbool selection, total_conditioning, keep_precision, complete
         const double* precision
         const double* rest
         Lists sets, had, kept, asked
@@ -67,9 +80,15 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         INTERRUPTED
         NO_MEMORY
     ctypedef cbool (*Poll)(void*) noexcept nogil
-    ctypedef cbool (*Report)(void*, int64_t) noexcept
+    ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
     Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
+
+# What the engine's numbers mean, in their order.
+METHODS = ("lmarvel", "fci", "rfci", "mbcs")
+POSSIBLE_D_SEP = ("none", "pruned", "classic")
+COLLIDERS = ("standard", "conservative", "majority")
+
 
 cdef class Caller:
     """Whom the engine asks now and then, and what was raised then."""
@@ -115,9 +134,9 @@ def _check_signals():
     PyErr_CheckSignals()
 
 
-cdef cbool report(void* listener, int64_t removed) noexcept with gil:
+cdef cbool report(void* listener, int64_t phase, int64_t done, int64_t total) noexcept with gil:
     cdef void* caller = (<const Listener*> listener).caller
-    return (<Caller> caller).failed((<Caller> caller).progress, (removed,))
+    return (<Caller> caller).failed((<Caller> caller).progress, (phase, done, total))
 
 
 cdef class Sets:
@@ -164,6 +183,12 @@ cdef class Sets:
             else:
                 high = middle
         return low < self.starts[i + 1] and self.members[low] == v
+
+
+cdef int64_t place(tuple words, word) except -1:
+    if word not in words:
+        raise ValueError(f"there is no {word!r} among {', '.join(words)}")
+    return words.index(word)
 
 
 cdef void check_positions(const int32_t[::1] positions, Py_ssize_t n, Py_ssize_t least, Py_ssize_t p) except *:
@@ -233,11 +258,15 @@ cdef class Held:
 def run(
     R,
     long long n,
+    str method,
     double alpha,
     double boundary_alpha,
     double threshold,
     bint assume_chordal,
     bint faithful,
+    bint max_p,
+    str possible_d_sep,
+    str colliders,
     bint selection,
     critical_alpha,
     critical_threshold,
@@ -249,10 +278,12 @@ def run(
     blocks=None,
     counts=None,
     *,
+    double per_record=0.0,
     precision=None,
     double limit=0.0,
     bint keep_precision=True,
     sets=None,
+    bint complete=False,
     truncated=None,
     asked=None,
     rest=None,
@@ -293,17 +324,25 @@ def run(
     q.table.p, q.table.n = <int32_t> p, n
     q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
     q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
+    q.method = <Method> place(METHODS, method)
+    q.options.alpha, q.options.max_p, q.options.selection = alpha, max_p, selection
+    q.options.possible_d_sep = <PossibleDSep> place(POSSIBLE_D_SEP, possible_d_sep)
+    q.options.colliders = <Colliders> place(COLLIDERS, colliders)
     q.budget.largest_set, q.budget.tests = largest_set, tests
     q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
-    q.seconds, q.grace, q.selection = seconds, grace, selection
+    q.seconds, q.grace, q.per_record, q.selection = seconds, grace, per_record, selection
     q.total_conditioning = precision is not None
-    if (precision is None) == (sets is None):
-        raise ValueError("either a precision matrix or boundaries are needed")
+    if (precision is not None) + (sets is not None) + complete != 1:
+        raise ValueError("one of a precision matrix, boundaries and all other variables is needed")
+    if complete and q.method == <Method> 0:
+        raise ValueError("L-MARVEL needs boundaries")
     if precision is not None:
         inverse = square(precision, "the precision matrix")
         if inverse.shape[0] != p:
             raise ValueError("the two matrices have different sizes")
         q.precision, q.limit, q.keep_precision = &inverse[0, 0], limit, keep_precision
+    elif complete:
+        q.complete = True
     else:
         boundary_sets = Sets(sets[0], sets[1], p, p)
         boundary_sets.check_symmetric()

@@ -11,9 +11,11 @@ constexpr Index RULES_OF_STAGE[5][4] = {
     {-1, -1, -1, -1}, {1, 2, 3, 4}, {-1, -1, -1, -1}, {6, 7, -1, -1}, {8, 9, 10, -1}};
 }  // namespace
 
-Orientation::Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock)
-    : triples_(triples), p_(static_cast<std::size_t>(p)), marks_(marks), clock_(clock), start_(p_ + 1, 0) {
-    for (const auto& [x, y] : triples.undecided) undecided_.add(x, y);
+Orientation::Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check)
+    : triples_(triples), p_(static_cast<std::size_t>(p)), marks_(marks), clock_(clock), start_(p_ + 1, 0),
+      check_(check), open_(!triples.undecided.empty()) {
+    if (open_) undecided_ = Rows(p);
+    for (const auto& [x, y] : triples.undecided) undecided_.join(x, y);
     for (const auto& [x, y] : triples.decided) {
         ++start_[static_cast<std::size_t>(x) + 1];
         ++start_[static_cast<std::size_t>(y) + 1];
@@ -88,7 +90,22 @@ void Orientation::run(bool selection) {
     } catch (const OutOfTime&) {
         ended = true;
     }
+    finish();
+}
+
+void Orientation::run_colliders() {
+    try {
+        colliders();
+    } catch (const OutOfTime&) {
+        ended = true;
+    }
+    finish();
+}
+
+// What is undecided comes back as o-o.
+void Orientation::finish() {
     for (const auto& [x, y] : triples_.undecided) {
+        if (!undecided_.has(x, y)) continue;  // it was cut on the way
         write(x, y, CIRCLE);
         write(y, x, CIRCLE);
     }
@@ -127,9 +144,9 @@ void Orientation::rings() {
 void Orientation::begin_queues() {
     std::vector<std::uint8_t> settled(p_, 0);
     for (std::size_t e = 0; e < near_.size(); ++e) {
-        if (mark(from_[e], near_[e]) != CIRCLE) {
-            settled[static_cast<std::size_t>(from_[e])] = settled[static_cast<std::size_t>(near_[e])] = 1;
-        }
+        const std::int8_t there = mark(from_[e], near_[e]);
+        if (there == CIRCLE || there == NONE) continue;
+        settled[static_cast<std::size_t>(from_[e])] = settled[static_cast<std::size_t>(near_[e])] = 1;
     }
     for (Index x = 0; x < static_cast<Index>(p_); ++x) {
         tick();
@@ -167,13 +184,44 @@ void Orientation::drain(int last) {
 bool Orientation::use_one(int stage, Index x, Index y) {
     for (Index rule : RULES_OF_STAGE[stage]) {
         if (rule < 0 || mark(x, y) != CIRCLE) return false;
-        const Wanted wanted = resolve(rule, x, y);
+        const Wanted wanted = checked(rule, x, y);
         if (wanted.any) {
             wake(apply(rule, wanted));
             return true;
         }
     }
     return false;
+}
+
+// Ask a rule about a circle, and have the path that R4 needs tested where there is a test for it.
+Orientation::Wanted Orientation::checked(Index rule, Index x, Index y) {
+    Wanted wanted = resolve(rule, x, y);
+    while (wanted.any && rule == 4 && check_ != nullptr) {
+        const Verdict verdict = check_->check(wanted.nodes);
+        if (verdict.stands) return wanted;
+        if (verdict.cuts.empty()) return {};
+        cut(verdict);
+        // The path is gone; there may be another one, if the edge still is.
+        wanted = mark(x, y) == CIRCLE ? resolve(rule, x, y) : Wanted{};
+    }
+    return wanted;
+}
+
+// Delete edges, make the colliders over the gaps, and start over: a gap can help any rule.
+void Orientation::cut(const Verdict& verdict) {
+    for (const auto& [x, y] : verdict.cuts) {
+        write(x, y, NONE);
+        write(y, x, NONE);
+        if (open_) undecided_.part(x, y);
+    }
+    unchecked_.insert(verdict.unchecked.begin(), verdict.unchecked.end());
+    for (const auto& [a, b, c] : verdict.colliders) {
+        const bool unshielded = mark(a, b) != NONE && mark(c, b) != NONE && apart(a, c);
+        const auto& skipped = verdict.unchecked;
+        if (!unshielded || std::find(skipped.begin(), skipped.end(), Triple{a, b, c}) != skipped.end()) continue;
+        apply(0, Wanted{true, {a, b, c}, {{a, b, ARROW}, {c, b, ARROW}}});
+    }
+    begin_queues();
 }
 
 // Put back the circles that the new marks can help.
@@ -221,7 +269,7 @@ Orientation::Wanted Orientation::resolve(Index rule, Index x, Index y) {
 Orientation::Wanted Orientation::r1(Index c, Index b) {
     for (std::int64_t e = begin(b); e < end(b); ++e) {
         const Index a = near(e);
-        if (mark(a, b) == ARROW && a != c && gap(a, c)) return {true, {a, b, c}, {{c, b, TAIL}, {b, c, ARROW}}};
+        if (mark(a, b) == ARROW && a != c && gap(a, b, c)) return {true, {a, b, c}, {{c, b, TAIL}, {b, c, ARROW}}};
     }
     return {};
 }
@@ -243,7 +291,7 @@ Orientation::Wanted Orientation::r3(Index d, Index b) {
     }
     for (std::size_t i = 0; i < into.size(); ++i) {
         for (std::size_t j = i + 1; j < into.size(); ++j) {
-            if (gap(into[i], into[j])) return {true, {into[i], b, into[j], d}, {{d, b, ARROW}}};
+            if (gap(into[i], d, into[j])) return {true, {into[i], b, into[j], d}, {{d, b, ARROW}}};
         }
     }
     return {};
@@ -261,7 +309,7 @@ Orientation::Wanted Orientation::r5(Index a, Index b) {
     Path path;
     for (std::int64_t e = begin(a); e < end(a); ++e) {
         const Index c = near(e);
-        if (c == b || !circle_edge(a, c) || !gap(b, c)) continue;
+        if (c == b || !circle_edge(a, c) || !gap(b, a, c)) continue;
         if (!uncovered_path(Route{a, c, b, CIRCLES, -1, true}, e, path)) continue;
         Wanted wanted{true, path, {}};
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -285,7 +333,9 @@ Orientation::Wanted Orientation::r6(Index c, Index b) {
 Orientation::Wanted Orientation::r7(Index c, Index b) {
     for (std::int64_t e = begin(b); e < end(b); ++e) {
         const Index a = near(e);
-        if (mark(b, a) == TAIL && mark(a, b) == CIRCLE && a != c && gap(a, c)) return {true, {a, b, c}, {{c, b, TAIL}}};
+        if (mark(b, a) == TAIL && mark(a, b) == CIRCLE && a != c && gap(a, b, c)) {
+            return {true, {a, b, c}, {{c, b, TAIL}}};
+        }
     }
     return {};
 }
@@ -306,7 +356,7 @@ Orientation::Wanted Orientation::r9(Index c, Index a) {
     Path path;
     for (std::int64_t e = begin(a); e < end(a); ++e) {
         const Index b = near(e);
-        if (b == c || !onward(a, b) || !gap(b, c)) continue;
+        if (b == c || !onward(a, b) || !gap(b, a, c)) continue;
         if (uncovered_path(Route{a, b, c, ONWARD, -1, false}, e, path)) return {true, path, {{c, a, TAIL}}};
     }
     return {};
@@ -332,7 +382,7 @@ Orientation::Wanted Orientation::r10(Index c, Index a) {
     }
     for (std::size_t i = 0; i < routes.size(); ++i) {
         for (std::size_t j = i + 1; j < routes.size(); ++j) {
-            if (!gap(routes[i].first, routes[j].first)) continue;
+            if (!gap(routes[i].first, a, routes[j].first)) continue;
             for (const Path& one : routes[i].second) {
                 for (const Path& other : routes[j].second) {
                     if (one.back() == other.back()) continue;
@@ -345,111 +395,6 @@ Orientation::Wanted Orientation::r10(Index c, Index a) {
         }
     }
     return {};
-}
-
-// --- paths ------------------------------------------------------------------------------------------------
-
-// A shortest discriminating path (v, .., a, b, c) for b.
-bool Orientation::discriminating_path(Index b, Index c, Path& path) {
-    std::vector<std::pair<Index, std::int64_t>> reached;  // node, and which entry led to it
-    ++search_;
-    const auto reach = [&](Index v, std::int64_t by) {
-        met_[static_cast<std::size_t>(v)] = search_;
-        reached.emplace_back(v, by);
-    };
-    for (std::int64_t e = begin(b); e < end(b); ++e) {
-        const Index a = near(e);
-        if (mark(b, a) == ARROW && a != c && directed(a, c)) reach(a, -1);
-    }
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-        tick();
-        const Index q = reached[i].first;
-        for (std::int64_t e = begin(q); e < end(q); ++e) {
-            const Index v = near(e);
-            if (v == b || v == c || mark(v, q) != ARROW || met_[static_cast<std::size_t>(v)] == search_) continue;
-            if (apart(v, c)) {
-                path.assign(1, v);
-                auto at = static_cast<std::int64_t>(i);
-                while (at >= 0) {
-                    path.push_back(reached[static_cast<std::size_t>(at)].first);
-                    at = reached[static_cast<std::size_t>(at)].second;
-                }
-                path.push_back(b);
-                path.push_back(c);
-                return true;
-            }
-            if (mark(q, v) == ARROW && directed(v, c)) reach(v, static_cast<std::int64_t>(i));
-        }
-    }
-    return false;
-}
-
-bool Orientation::uncovered_path(const Route& route, std::int64_t first_end, Path& path) {
-    if (!uncovered_walk(route, first_end, path)) return false;
-    Path nodes = path;
-    std::sort(nodes.begin(), nodes.end());
-    if (std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end()) return true;
-    return uncovered_simple(route, path);  // a walk that visits a node twice is no path
-}
-
-// Breadth first over ends (previous, current): the shortest uncovered walk, if there is one.
-bool Orientation::uncovered_walk(const Route& route, std::int64_t first_end, Path& path) {
-    ++search_;
-    std::vector<std::int64_t> queue{first_end};
-    stamp_[static_cast<std::size_t>(first_end)] = search_;
-    origin_[static_cast<std::size_t>(first_end)] = -1;
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        tick();
-        const std::int64_t state = queue[i];
-        const Index before = from(state), q = near(state);
-        for (std::int64_t e = begin(q); e < end(q); ++e) {
-            const Index r = near(e);
-            if (r == route.not_through || !may_step(route.steps, q, r)) continue;
-            if (r == before || r == route.a || stamp_[static_cast<std::size_t>(e)] == search_) continue;
-            if (!gap(before, r)) continue;
-            if (r == route.goal) {
-                if (route.closes && !gap(route.a, q)) continue;
-                path.assign(1, r);
-                for (std::int64_t at = state; at >= 0; at = origin_[static_cast<std::size_t>(at)]) {
-                    path.push_back(near(at));
-                }
-                path.push_back(route.a);
-                std::reverse(path.begin(), path.end());
-                return true;
-            }
-            stamp_[static_cast<std::size_t>(e)] = search_;
-            origin_[static_cast<std::size_t>(e)] = state;
-            queue.push_back(e);
-        }
-    }
-    return false;
-}
-
-// Depth first over simple uncovered paths: exponential at worst, and rarely needed.
-bool Orientation::uncovered_simple(const Route& route, Path& path) {
-    path = {route.a, route.first};
-    std::vector<std::int64_t> next{begin(route.first)};
-    tick();
-    while (!next.empty()) {
-        const Index q = path.back(), before = path[path.size() - 2];
-        if (next.back() == end(q)) {
-            next.pop_back();
-            path.pop_back();
-            continue;
-        }
-        const Index r = near(next.back()++);
-        if (r == route.not_through || !may_step(route.steps, q, r)) continue;
-        if (std::find(path.begin(), path.end(), r) != path.end() || !gap(before, r)) continue;
-        if (r == route.goal) {
-            if (route.closes && !gap(route.a, q)) continue;
-            path.push_back(r);
-            return true;
-        }
-        path.push_back(r);
-        next.push_back(begin(r));
-        tick();
-    }
-    return false;
 }
 
 }  // namespace lmarvel

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,6 @@ enum Mark : std::int8_t { NONE = 0, CIRCLE = 1, ARROW = 2, TAIL = 3 };
 
 struct Written { Index x, y, mark; };
 using Marks = std::vector<Written>;
-using Path = std::vector<Index>;
 
 // One use of a rule: what triggered it, the marks that it wrote, and those that it wanted where another stood.
 struct Use {
@@ -27,10 +27,11 @@ struct Use {
 
 class Orientation {
 public:
-    // `marks` is the matrix that is written to, p x p and zero.
-    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock);
+    // `marks` is the matrix that is written to, p x p and zero; `check` is asked about paths before R4 uses them.
+    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr);
 
     void run(bool selection);
+    void run_colliders();  // R0 alone
     std::vector<Use> log;
     bool ended = false;
 
@@ -59,7 +60,10 @@ private:
     std::uint64_t ticks_ = 0;
     std::vector<std::int64_t> start_, reverse_;  // where the ends (x, .) begin; the same edge from the other side
     std::vector<Index> near_, from_;             // end (from_[e], near_[e]): the mark at near_[e] on that edge
-    PairSet undecided_;
+    PathCheck* const check_;
+    const bool open_;                            // whether there are undecided pairs
+    Rows undecided_;
+    std::set<Triple> unchecked_;                 // triples over edges that were cut, which no rule may use
     Agenda arrowheads_, undirected_, tails_;
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
@@ -76,11 +80,17 @@ private:
     Index near(std::int64_t e) const { return near_[static_cast<std::size_t>(e)]; }
     Index from(std::int64_t e) const { return from_[static_cast<std::size_t>(e)]; }
     void tick();
-    bool apart(Index x, Index y) const { return mark(x, y) == NONE && !(undecided_.ever() && undecided_.has(x, y)); }
-    bool gap(Index a, Index c) const { return apart(a, c) && !triples_.in_doubt(a, c); }
+    bool apart(Index x, Index y) const { return mark(x, y) == NONE && !(open_ && undecided_.has(x, y)); }
+    // Whether the triple a, b, c, whose edges are there, is unshielded, and known to be a collider or not.
+    bool gap(Index a, Index b, Index c) const {
+        if (!apart(a, c) || triples_.in_doubt(a, b, c)) return false;
+        return unchecked_.empty() || !unchecked_.count(Triple{std::min(a, c), b, std::max(a, c)});
+    }
     bool directed(Index x, Index y) const { return mark(x, y) == ARROW && mark(y, x) == TAIL; }
     bool circle_edge(Index x, Index y) const { return mark(x, y) == CIRCLE && mark(y, x) == CIRCLE; }
-    bool onward(Index x, Index y) const { return mark(y, x) != ARROW && mark(x, y) != TAIL; }
+    bool onward(Index x, Index y) const {
+        return mark(x, y) != NONE && mark(y, x) != ARROW && mark(x, y) != TAIL;
+    }
     bool may_step(Steps steps, Index q, Index r) const { return steps == CIRCLES ? circle_edge(q, r) : onward(q, r); }
 
     const Use* apply(Index rule, const Wanted& wanted);
@@ -92,6 +102,9 @@ private:
     void wake(const Use* use);
     void wake_end(std::int64_t end, std::int8_t other, Index fresh);
 
+    Wanted checked(Index rule, Index x, Index y);
+    void cut(const Verdict& verdict);
+    void finish();
     Wanted resolve(Index rule, Index x, Index y);
     Wanted r1(Index c, Index b);
     Wanted r2(Index a, Index c);

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <memory>
+#include <unordered_map>
 
 namespace lmarvel {
 
@@ -51,7 +53,8 @@ Boundaries boundaries_of(const Request& q, Arena& arena) {
         from_precision(q, arena, found);
         return found;
     }
-    for (Index v = 0; v < q.table.p; ++v) found.sets.push_back(keep(arena, q.sets, v));
+    found.complete = q.complete;
+    for (Index v = 0; v < q.table.p; ++v) found.sets.push_back(q.complete ? Span{0, 0} : keep(arena, q.sets, v));
     if (q.had.n > 0) {
         found.had.resize(static_cast<std::size_t>(q.table.p));
         found.kept.resize(static_cast<std::size_t>(q.table.p));
@@ -79,7 +82,19 @@ void remember(const Request& q, Arena& arena, Ledger& ledger) {
     }
 }
 
-void flatten(const Skeleton& skeleton, const Ledger& ledger, Outcome& out) {
+std::unique_ptr<State> method_of(const Request& q, Ledger& ledger, Arena& arena, const Boundaries& boundaries) {
+    switch (q.method) {
+        case Method::FCI: return std::make_unique<Fci>(ledger, arena, boundaries, q.options);
+        case Method::RFCI: return std::make_unique<Rfci>(ledger, arena, boundaries, q.options);
+        case Method::MBCS: return std::make_unique<Mbcs>(ledger, arena, boundaries, q.options);
+        default: return std::make_unique<Skeleton>(ledger, arena, boundaries, q.levels);
+    }
+}
+
+void flatten(const State& skeleton, const Ledger& ledger, Outcome& out) {
+    out.found.reserve(4 * skeleton.found.size());
+    out.events.reserve(9 * skeleton.events.size());
+    out.pvalues.reserve(skeleton.events.size());
     for (const auto& [x, y] : skeleton.decided) out.decided.insert(out.decided.end(), {x, y});
     for (const auto& [x, y] : skeleton.undecided) out.undecided.insert(out.undecided.end(), {x, y});
     for (const auto& s : skeleton.found) out.found.insert(out.found.end(), {s.x, s.y, s.set.at, s.set.n});
@@ -95,6 +110,34 @@ void flatten(const Skeleton& skeleton, const Ledger& ledger, Outcome& out) {
     }
     out.reason = static_cast<std::int64_t>(skeleton.ended.reason);
     out.size = skeleton.ended.size;
+}
+
+// Hand on the sets that something speaks of; a search keeps pools as well, which can be many times as much.
+void keep_named_sets(Arena& arena, Outcome& out) {
+    constexpr std::size_t SMALL = 1 << 16;  // members
+    if (arena.members.size() <= SMALL) {
+        out.sets = std::move(arena.members);
+        return;
+    }
+    std::unordered_map<std::int64_t, Span> moved;
+    const auto move = [&](std::int64_t& at, std::int64_t n) {
+        if (n <= 0) {
+            at = 0;
+            return;
+        }
+        Span& now = moved[at];
+        if (now.n != n) {
+            now = Span{static_cast<std::int64_t>(out.sets.size()), n};
+            out.sets.insert(out.sets.end(), arena.members.data() + at, arena.members.data() + at + n);
+        }
+        at = now.at;
+    };
+    for (std::size_t i = 0; i < out.found.size(); i += 4) move(out.found[i + 2], out.found[i + 3]);
+    for (std::size_t i = 0; i < out.boundaries.size(); i += 2) move(out.boundaries[i], out.boundaries[i + 1]);
+    for (std::size_t i = 0; i < out.events.size(); i += 9) {
+        move(out.events[i + 5], out.events[i + 6]);
+        move(out.events[i + 7], out.events[i + 8]);
+    }
 }
 
 void flatten(const std::vector<Use>& log, Outcome& out) {
@@ -121,17 +164,23 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     if (q.counts.codes != nullptr) table.counts = &q.counts;
     Ledger ledger(table, q.budget, clock, arena, q.total_conditioning);
     remember(q, arena, ledger);
-    Skeleton skeleton(ledger, arena, boundaries, q.levels);
-    skeleton.run(report, caller);
-    flatten(skeleton, ledger, out);
-    for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
+    const std::unique_ptr<State> skeleton = method_of(q, ledger, arena, boundaries);
+    skeleton->per_record = q.per_record;
+    skeleton->run(Teller{report, caller});
+    skeleton->hand_on();
     out.skeleton_seconds = watch.lap();
-    Orientation orientation(skeleton, q.table.p, marks, clock.at_least(q.grace));
+    PathCheck* const check = skeleton->path_check();
+    Orientation orientation(*skeleton, q.table.p, marks, clock.at_least(q.grace), check);
     orientation.run(q.selection);
-    flatten(orientation.log, out);
     out.late = orientation.ended;
-    out.sets = std::move(arena.members);
     out.orientation_seconds = watch.lap();
+    if (check != nullptr) skeleton->hand_on();  // tests of paths cut edges
+    skeleton->say_how_close();
+    flatten(*skeleton, ledger, out);
+    flatten(orientation.log, out);
+    for (const Span set : boundaries.sets) out.boundaries.insert(out.boundaries.end(), {set.at, set.n});
+    keep_named_sets(arena, out);
+    out.skeleton_seconds += watch.lap();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "boundaries.hpp"
 #include "orient.hpp"
+#include "pruning.hpp"
 #include "skeleton.hpp"
 
 namespace lmarvel {
@@ -17,17 +18,22 @@ struct Lists {
     std::int64_t n = 0;
 };
 
+enum class Method : std::int64_t { LMARVEL, FCI, RFCI, MBCS };
+
 struct Request {
+    Method method = Method::LMARVEL;
     Table table{};
-    Blocks blocks{};  // for the table, where its test is not Fisher's z
+    Blocks blocks{};    // for the table, where its test is not Fisher's z
     Counts counts{};
-    Levels levels{};
+    Levels levels{};    // of L-MARVEL
+    Options options{};  // of the other methods
     Budget budget{};
     double seconds = 0.0;  // infinite where there is no limit
     double grace = 0.0;    // seconds that orientation has in any case
+    double per_record = 0.0;  // seconds to set aside for each pair that is separated
     bool selection = true;
-    // Boundaries: those of total conditioning, from a precision matrix, or sets.
-    bool total_conditioning = false, keep_precision = false;
+    // Boundaries: those of total conditioning, from a precision matrix, or sets, or all other variables.
+    bool total_conditioning = false, keep_precision = false, complete = false;
     const double* precision = nullptr;
     double limit = 0.0;
     const double* rest = nullptr;  // p-values of all pairs given all others, where sets come from such tests

@@ -1,13 +1,14 @@
 """The engine as Python sees it: a task in, flat arrays out.
 
-The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton.lmarvel` and
+The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton` and
 :mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in flat arrays, from which
 records are made only when somebody asks. It knows nothing of names, tables or records; whoever calls it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from itertools import chain
@@ -50,6 +51,11 @@ class Cancel:
 CANCEL: ContextVar[Cancel | None] = ContextVar("cancel", default=None)
 """What ends the runs of the present context: threads hear no signals."""
 
+Told = Callable[[int, int, int], None]
+"""Called with the number of a phase, how much of it is done, and of how much."""
+
+_PER_RECORD: ContextVar[float] = ContextVar("per_record", default=0.0)
+
 REST = -2
 """The length of a set that is all variables but the pair in question."""
 
@@ -57,6 +63,23 @@ REST = -2
 def is_built() -> bool:
     """Tell whether the engine was compiled."""
     return _engine is not None
+
+
+@contextmanager
+def setting_aside(seconds: float) -> Iterator[None]:
+    """Take so many seconds off the budget for each pair that a run separates, for records to be made and written.
+
+    Examples
+    --------
+    >>> with setting_aside(1e-5):
+    ...     _PER_RECORD.get()
+    1e-05
+    """
+    token = _PER_RECORD.set(seconds)
+    try:
+        yield
+    finally:
+        _PER_RECORD.reset(token)
 
 
 class Task(NamedTuple):
@@ -68,10 +91,17 @@ class Task(NamedTuple):
         The correlation matrix, C-contiguous: of the variables, or of the columns of their blocks.
     n : int
         The number of rows behind it.
+    method : {"lmarvel", "fci", "rfci", "mbcs"}
+        The method.
     alpha, boundary_alpha, threshold : float
-        The levels of the tests, see :class:`lmarvel.skeleton.lmarvel.Levels`.
-    assume_chordal, faithful, selection : bool
-        The switches of the method.
+        The levels of the tests, see :class:`lmarvel.skeleton.lmarvel.Levels`. FCI and RFCI with ``max_p`` search at the
+        threshold, which has to be 1 then, so that a search goes on to its end.
+    assume_chordal, faithful : bool
+        The switches of L-MARVEL.
+    max_p, possible_d_sep, colliders : bool, str, str
+        Those of FCI and RFCI, see :class:`lmarvel.FCI`.
+    selection : bool
+        False asserts that the sample was not selected.
     critical_alpha, critical_threshold : array
         The squared partial correlations at which p is alpha, and the threshold, by size of the conditioning set.
     largest_set : int
@@ -88,11 +118,15 @@ class Task(NamedTuple):
 
     correlation: NDArray[np.float64] | None
     n: int
+    method: str
     alpha: float
     boundary_alpha: float
     threshold: float
     assume_chordal: bool
     faithful: bool
+    max_p: bool
+    possible_d_sep: str
+    colliders: str
     selection: bool
     critical_alpha: NDArray[np.float64] | None
     critical_threshold: NDArray[np.float64] | None
@@ -185,7 +219,7 @@ def from_precision(
     precision: NDArray[np.float64],
     limit: float,
     keep: bool,
-    progress: Callable[[int], None] | None = None,
+    progress: Told | None = None,
 ) -> Flat:
     """Learn with the boundaries of total conditioning.
 
@@ -200,17 +234,17 @@ def from_precision(
     keep : bool
         Whether events may say how close a pair came in total conditioning.
     progress : callable, optional
-        Called with the number of variables that were removed.
+        See :data:`Told`.
     """
     return _run(task, progress, precision=np.ascontiguousarray(precision), limit=limit, keep_precision=keep)
 
 
 def from_sets(
     task: Task,
-    sets: Sequence[Iterable[int]],
+    sets: Sequence[Iterable[int]] | None,
     truncated: Sequence[tuple[int, Iterable[int], Iterable[int]]] = (),
     asked: Sequence[tuple[int, int, Iterable[int]]] = (),
-    progress: Callable[[int], None] | None = None,
+    progress: Told | None = None,
     rest: NDArray[np.float64] | None = None,
 ) -> Flat:
     """Learn with boundaries that are given.
@@ -219,14 +253,14 @@ def from_sets(
     ----------
     task : Task
         What to learn from.
-    sets : sequence of sets
-        The boundaries, symmetric.
+    sets : sequence of sets or None
+        The boundaries, symmetric; None is all other variables for each.
     truncated : sequence of (variable, members, kept)
         Searches that were cut short, see :class:`lmarvel.boundary.boundaries.Boundaries`.
     asked : sequence of (x, y, set)
         Tests that were made before: of x and y given the set, or of x and all others where y is -1.
     progress : callable, optional
-        Called with the number of variables that were removed.
+        See :data:`Told`.
     rest : array of shape (p, p), optional
         The boundaries come from tests of each pair given all other variables; these are their p-values.
     """
@@ -238,7 +272,8 @@ def from_sets(
     if asked:
         x, y, given = zip(*asked, strict=True)
         before = (np.array(x, dtype=np.int32), np.array(y, dtype=np.int32), *lists_of(given))
-    return _run(task, progress, sets=lists_of(sets), truncated=cut, asked=before, rest=rest)
+    start: dict[str, Any] = {"complete": True} if sets is None else {"sets": lists_of(sets)}
+    return _run(task, progress, **start, truncated=cut, asked=before, rest=rest)
 
 
 def from_lists(
@@ -246,14 +281,15 @@ def from_lists(
     sets: Lists,
     truncated: tuple[NDArray[Any], ...],
     asked: tuple[NDArray[Any], ...],
-    progress: Callable[[int], None] | None = None,
+    progress: Told | None = None,
 ) -> Flat:
     """Learn with boundaries that the engine found, see :class:`lmarvel.engine.boundaries.FlatBoundaries`."""
     return _run(task, progress, sets=sets, truncated=truncated if len(truncated[0]) else None, asked=asked)
 
 
-def _run(task: Task, progress: Callable[[int], None] | None, **boundaries: Any) -> Flat:
-    return Flat(*_engine.run(*task, progress=progress, cancel=CANCEL.get(), **boundaries))
+def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
+    found = _engine.run(*task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
+    return Flat(*found)
 
 
 def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.int8]:

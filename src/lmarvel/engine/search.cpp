@@ -84,20 +84,19 @@ double Ledger::single(Index x, Index y, const std::vector<Index>& given) {
 }
 
 // Whether there are rows enough for the subset that is chosen.
-bool Ledger::afforded(Index x, Index y, Index always, const std::vector<Index>& pool, std::size_t k) {
-    set_.clear();
-    if (always >= 0) set_.push_back(always);
+bool Ledger::afforded(Index x, Index y, const Search& how, const std::vector<Index>& pool, std::size_t k) {
+    set_.assign(how.always, how.always + how.n_always);
     for (std::size_t i = 0; i < k; ++i) set_.push_back(pool[static_cast<std::size_t>(chosen_[i])]);
     return other_->affords(x, y, set_);
 }
 
-double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given) {
+double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given, bool once) {
     if (x > y) std::swap(x, y);
     if (++asked_ % 1024 == 0) clock.poll();
     const auto size = static_cast<std::int64_t>(given.size());
     if (size > budget.largest_set) throw BudgetSpent{Reason::TOO_LARGE, size};
     bool before = false;
-    each_family(x, y, size, size, [&](const Tried& family) { before = before || covers(family, given); });
+    each_family(x, y, size, size, once, [&](const Tried& family) { before = before || covers(family, given); });
     if (before) {
         clock.check();
         return single(x, y, given);
@@ -105,9 +104,11 @@ double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& g
     check(1);
     const double p = single(x, y, given);
     count(phase, size, 1);
+    const bool closest = is_closest(x, y, p);
+    if (once && !closest) return p;
     const Span kept = arena_.keep(given);
-    compare(x, y, p, kept);
-    note(x, y, Tried{-1, kept, size, size, Span{}, p});
+    if (closest) compare(x, y, p, kept);
+    if (!once) note(x, y, Tried{-1, kept, size, size, Span{}, p});
     return p;
 }
 
@@ -136,6 +137,11 @@ void Ledger::note(Index x, Index y, const Tried& family) {
     tails_.put(x, y, here);
 }
 
+bool Ledger::is_closest(Index x, Index y, double pvalue) const {
+    const std::int64_t at = closest_at_.get(x, y);
+    return at < 0 || pvalue > closest_[static_cast<std::size_t>(at)].pvalue;
+}
+
 void Ledger::compare(Index x, Index y, double pvalue, Span given) {
     const std::int64_t at = closest_at_.get(x, y);
     if (at < 0) {
@@ -154,9 +160,9 @@ std::pair<double, Span> Ledger::closest(Index x, Index y) const {
 
 // Call with each family tried for a pair, as the readable memory chooses them by the sizes of the sets asked for.
 template <class Use>
-void Ledger::each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, Use use) const {
+void Ledger::each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, bool afresh, Use use) const {
     std::int64_t families = 0;
-    const std::int64_t head = heads_.get(x, y);
+    const std::int64_t head = afresh ? -1 : heads_.get(x, y);
     for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) ++families;
     const bool filter = smallest > 0 || families > 8;
     for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) {
@@ -196,11 +202,14 @@ bool Ledger::covers(const Tried& family, const std::vector<Index>& full) const {
 }
 
 // Translate a family into positions; false if it cannot hold any subset of this search.
-bool Ledger::fill(Family& g, const Tried& f, const std::vector<Index>& pool, Index always) const {
-    const bool shared = always >= 0 && always == f.always;
-    if (always >= 0 && !shared && !arena_.has(f.pool, always)) return false;
+bool Ledger::fill(Family& g, const Tried& f, const std::vector<Index>& pool, const Search& how) const {
+    bool shared = false;
+    for (std::int64_t i = 0; i < how.n_always; ++i) {
+        if (how.always[i] == f.always) shared = true;
+        else if (!arena_.has(f.pool, how.always[i])) return false;
+    }
     if (f.always >= 0 && !shared && !std::binary_search(pool.begin(), pool.end(), f.always)) return false;
-    const std::int64_t shift = (always >= 0) - (f.always >= 0);  // free members there, less the size here
+    const std::int64_t shift = how.n_always - (f.always >= 0);  // free members there, less the size here
     const std::size_t m = pool.size();
     g.allowed.resize(m);
     g.needed.resize(m);
@@ -217,7 +226,8 @@ bool Ledger::fill(Family& g, const Tried& f, const std::vector<Index>& pool, Ind
     g.largest = f.largest - shift;
     g.n_stop = f.stop.none() ? -1 : f.stop.n - shift;
     g.stop = f.stop;
-    g.extra = always >= 0 && !shared ? always : -1;
+    // Where more than one member is there always, sets are asked once, and no family that is met then has a stop.
+    g.extra = how.n_always == 1 && !shared ? how.always[0] : -1;
     g.level = f.level;
     return true;
 }
@@ -257,42 +267,42 @@ bool Ledger::covered(const Family& g, const std::vector<Index>& pool, std::size_
 // --- many tests -------------------------------------------------------------------------------------------
 
 // Visit the subsets of the pool by size, then in order, and stop at the first independence.
-Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Index>& pool, bool threshold, double level,
-                           Index always, std::int64_t max_size) {
+Answer Ledger::search(Index x, Index y, const std::vector<Index>& pool, const Search& how) {
     if (x > y) std::swap(x, y);
     const auto m = static_cast<std::int64_t>(pool.size());
-    const std::int64_t base = always >= 0;
-    const std::int64_t wanted = max_size == -2 ? m : std::min(max_size, m);
+    const std::int64_t base = how.n_always;
+    const std::int64_t wanted = how.max_size == -2 ? m : std::min(how.max_size, m);
     const std::int64_t top = std::min(wanted, budget.largest_set - base);
-    const double* critical = threshold ? table.critical_threshold : table.critical_alpha;
+    const double level = how.level;
+    const double* critical = how.threshold ? table.critical_threshold : table.critical_alpha;
     const std::int64_t left = budget.max_tests < 0 ? -1 : std::max<std::int64_t>(budget.max_tests - tests_, 0);
 
     std::size_t used = 0;
     double known = 0.0;  // of what is known to fail at this level, the largest p-value
-    each_family(x, y, base, base + wanted, [&](const Tried& family) {
+    each_family(x, y, base + how.min_size, base + wanted, how.once, [&](const Tried& family) {
         if (family.level <= level) known = std::max(known, family.level);
         if (used == families_.size()) families_.emplace_back();
-        if (fill(families_[used], family, pool, always)) ++used;
+        if (fill(families_[used], family, pool, how)) ++used;
     });
 
     const auto depth = static_cast<std::size_t>(base + std::max<std::int64_t>(top, 0));
     // Sets that there are too few rows for are passed over, and leave the search incomplete.
-    set_.assign(static_cast<std::size_t>(base), always);
+    set_.assign(how.always, how.always + base);
     const std::int64_t reach = other_ == nullptr ? top : other_->most(x, y, set_, pool, top);
     bool cut = reach < top;
     const std::uint64_t every = other_ == nullptr ? EVERY : other_->every;
-    if (other_ == nullptr) {
-        factor_.reserve(depth + 1);
-        if (base) push(x, y, 0, always);
-    } else {
-        other_->start(x, y, depth + 1);
-        if (base) other_->push(0, always);
+    if (other_ == nullptr) factor_.reserve(depth + 1);
+    else other_->start(x, y, depth + 1);
+    for (std::int64_t i = 0; i < base; ++i) {
+        if (other_ == nullptr) push(x, y, static_cast<std::size_t>(i), how.always[i]);
+        else other_->push(static_cast<std::size_t>(i), how.always[i]);
     }
     chosen_.resize(std::max(chosen_.size(), depth + 1));
     best_.resize(std::max(best_.size(), depth + 1));
-    std::int64_t done = 0, k = 0, best_size = -1;
+    std::int64_t done = 0, k = how.min_size, best_size = -1;
     double best = 0.0;
     enum { GOING, FOUND, ENDED } state = clock.late() ? ENDED : GOING;
+    const bool begun = state == GOING;
     bool any = false;
     while (k <= reach && state == GOING) {
         const auto size = static_cast<std::size_t>(k);
@@ -302,7 +312,7 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
         double smallest = 2.0;
         while (true) {
             bool skip = false, fresh = true;
-            if (other_ != nullptr && !afforded(x, y, always, pool, size)) skip = cut = true;
+            if (other_ != nullptr && !afforded(x, y, how, pool, size)) skip = cut = true;
             for (std::size_t i = 0; i < used && !skip; ++i) {
                 if (covered(families_[i], pool, size)) {
                     fresh = false;
@@ -356,7 +366,7 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
             for (auto d = static_cast<std::size_t>(i) + 1; d < size; ++d) chosen_[d] = chosen_[d - 1] + 1;
             first = std::min(first, static_cast<std::size_t>(i));
         }
-        if (fresh_here) count(phase, base + k, fresh_here);
+        if (fresh_here) count(how.phase, base + k, fresh_here);
         if (state == GOING) ++k;
     }
 
@@ -365,22 +375,31 @@ Answer Ledger::find_sepset(Phase phase, Index x, Index y, const std::vector<Inde
         for (std::int64_t i = 0; i < size; ++i) {
             members.push_back(pool[static_cast<std::size_t>(positions[static_cast<std::size_t>(i)])]);
         }
-        if (with && always >= 0) members.insert(std::lower_bound(members.begin(), members.end(), always), always);
+        if (with && base > 0) {
+            members.insert(members.end(), how.always, how.always + base);
+            std::sort(members.begin(), members.end());
+        }
         return members;
     };
     Answer answer;
     answer.pvalue = best;
     answer.complete = state == FOUND || (state == GOING && !cut);
-    if (state != FOUND && best_size >= 0) compare(x, y, best, arena_.keep(full(best_, best_size, true)));
-    const bool stopped = state != GOING && k <= top;  // a search that time kept from beginning stopped at nothing
+    if (state != FOUND && best_size >= 0 && (!how.once || is_closest(x, y, best))) {
+        answer.strongest = arena_.keep(full(best_, best_size, true));
+        compare(x, y, best, answer.strongest);
+    }
+    const bool stopped = begun && state != GOING;  // a search that time kept from beginning stopped at nothing
     const std::int64_t largest = state == GOING ? top : k - 1;
-    if (largest >= 0 || (stopped && k > 0)) {
+    if (!how.once && begun && (largest >= how.min_size || (stopped && k > 0))) {
         const Span stop = stopped ? arena_.keep(full(chosen_, k, false)) : Span{};
-        note(x, y, Tried{always, arena_.keep(pool), 0, largest, stop, state == FOUND ? level : std::max(best, known)});
+        // A family of the empty set alone needs no pool.
+        const Span kept = largest == 0 && !stopped ? Span{0, 0} : how.kept.none() ? arena_.keep(pool) : how.kept;
+        const Index always = base > 0 ? how.always[0] : -1;
+        note(x, y, Tried{always, kept, how.min_size, largest, stop, state == FOUND ? level : std::max(best, known)});
     }
     if (state == FOUND) {
-        answer.sepset = arena_.keep(full(chosen_, k, true));
-        note(x, y, Tried{-1, answer.sepset, answer.sepset.n, answer.sepset.n, Span{}, best});
+        answer.sepset = answer.strongest = arena_.keep(full(chosen_, k, true));
+        if (!how.once) note(x, y, Tried{-1, answer.sepset, answer.sepset.n, answer.sepset.n, Span{}, best});
     }
     if (!answer.complete) check(1);
     if (state == GOING && top < wanted) answer.complete = false;

@@ -12,7 +12,9 @@
 namespace lmarvel {
 
 // The phases that this engine counts tests in, and says in its records.
-enum Phase : std::int64_t { ADJACENCY, REMOVABILITY, UPDATE, COMPLETION, CHORDLESS, GAPS, CONTESTED, PHASES };
+enum Phase : std::int64_t {
+    ADJACENCY, REMOVABILITY, UPDATE, COMPLETION, CHORDLESS, GAPS, CONTESTED, POSSIBLE_D_SEP, COLLIDER_SET, TRIPLES, PHASES
+};
 
 // A family of conditioning sets that were tried for a pair: `always` with each subset of `pool` of sizes `smallest`
 // to `largest`, and those of size `largest` + 1 that come before `stop`. All p-values are at most `level`.
@@ -29,6 +31,19 @@ struct Answer {
     Span sepset;          // none where nothing separates
     double pvalue = 0.0;  // of the set; without one, the largest that was seen
     bool complete = true;
+    Span strongest{};     // the set with that p-value, none where no test was made; not kept where sets are asked once
+};
+
+// How to search for a separating set of a pair in a pool.
+struct Search {
+    Phase phase;
+    double level;
+    bool threshold = false;      // the critical values are those of the threshold, not those of alpha
+    const Index* always = nullptr;  // members of every set that is tried, ascending
+    std::int64_t n_always = 0;
+    std::int64_t min_size = 0, max_size = -2;  // of what is taken from the pool; -2: all of it
+    bool once = false;           // no set of this pair is asked twice: nothing needs to be remembered
+    Span kept{};                 // where the pool is kept already, with or without the pair itself
 };
 
 // A table as the tests see it.
@@ -66,13 +81,17 @@ public:
 
     const Table table;
     const Budget budget;
-    const Clock clock;
+    Clock clock;
     Rounds rounds;
     std::vector<std::int64_t> counts[PHASES];  // by size
 
-    double pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given);
+    // `once` says that each set of this pair is asked once: then nothing needs to be remembered.
+    double pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given, bool once = false);
+    Answer search(Index x, Index y, const std::vector<Index>& pool, const Search& how);
     Answer find_sepset(Phase phase, Index x, Index y, const std::vector<Index>& pool, bool threshold, double level,
-                       Index always = -1, std::int64_t max_size = -2);
+                       Index always = -1, std::int64_t max_size = -2) {
+        return search(x, y, pool, Search{phase, level, threshold, &always, always >= 0, 0, max_size});
+    }
     // The largest p-value that a test of a pair had without separating it, and the set.
     std::pair<double, Span> closest(Index x, Index y) const;
 
@@ -111,14 +130,16 @@ private:
     double squared(Index x, Index y, std::size_t d) const;
     double partial(Index x, Index y, const std::vector<Index>& given);
     double single(Index x, Index y, const std::vector<Index>& given);
-    bool afforded(Index x, Index y, Index always, const std::vector<Index>& pool, std::size_t k);
+    bool afforded(Index x, Index y, const Search& how, const std::vector<Index>& pool, std::size_t k);
     void count(Phase phase, std::int64_t size, std::int64_t tests);
     void check(std::int64_t tests) const;
     void note(Index x, Index y, const Tried& family);
+    bool is_closest(Index x, Index y, double pvalue) const;
     void compare(Index x, Index y, double pvalue, Span given);
-    template <class Use> void each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, Use use) const;
+    template <class Use>
+    void each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, bool afresh, Use use) const;
     bool covers(const Tried& family, const std::vector<Index>& full) const;
-    bool fill(Family& g, const Tried& family, const std::vector<Index>& pool, Index always) const;
+    bool fill(Family& g, const Tried& family, const std::vector<Index>& pool, const Search& how) const;
     bool covered(const Family& g, const std::vector<Index>& pool, std::size_t k) const;
 };
 

@@ -46,6 +46,12 @@ public:
     bool has(Index x, Index y) const { return (row(x)[y >> 6] >> (y & 63)) & 1u; }
     void set(Index x, Index y) { bits_[words_ * x + (y >> 6)] |= std::uint64_t{1} << (y & 63); }
     void drop(Index x, Index y) { bits_[words_ * x + (y >> 6)] &= ~(std::uint64_t{1} << (y & 63)); }
+    // Make a row all of the first so many variables.
+    void fill(Index x, Index n) {
+        std::uint64_t* own = bits_.data() + words_ * x;
+        std::fill_n(own, static_cast<std::size_t>(n) / 64, ~std::uint64_t{0});
+        if (n % 64) own[n / 64] = (std::uint64_t{1} << (n % 64)) - 1;
+    }
     void clear(Index x) { std::fill_n(bits_.begin() + static_cast<std::ptrdiff_t>(words_ * x), words_, 0); }
     void join(Index x, Index y) { set(x, y); set(y, x); }
     void part(Index x, Index y) { drop(x, y); drop(y, x); }
@@ -67,17 +73,25 @@ public:
         members(x, [theirs](std::uint64_t own, std::size_t w) { return own & theirs[w]; }, visit);
     }
 
+    // Whether two rows share a variable.
+    bool meets(Index x, const Rows& other, Index y) const {
+        for (std::size_t w = 0; w < words_; ++w) if (row(x)[w] & other.row(y)[w]) return true;
+        return false;
+    }
+
     // The members of a row without two of them.
     void list(Index x, std::vector<Index>& out, Index but = -1, Index nor = -1) const {
         out.clear();
         each(x, [&](Index v) { if (v != but && v != nor) out.push_back(v); });
     }
 
+    std::size_t words() const { return words_; }
+    const std::uint64_t* row(Index x) const { return bits_.data() + words_ * x; }
+    std::uint64_t* row(Index x) { return bits_.data() + words_ * x; }
+
 private:
     std::size_t words_ = 0;
     std::vector<std::uint64_t> bits_;
-
-    const std::uint64_t* row(Index x) const { return bits_.data() + words_ * x; }
 
     template <class Mask, class Visit>
     void members(Index x, Mask mask, Visit visit) const {

@@ -4,99 +4,14 @@
 
 namespace lmarvel {
 
-namespace {
-constexpr std::int64_t FEW = 3;  // variables, in a set that is searched for a gap
-using Pair = std::pair<Index, Index>;
-
-// All pairs of a list, in order.
-template <class Visit>
-void each_pair(const std::vector<Index>& list, Visit visit) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        for (std::size_t j = i + 1; j < list.size(); ++j) visit(list[i], list[j]);
-    }
-}
-}  // namespace
-
 Skeleton::Skeleton(Ledger& ledger, Arena& arena, const Boundaries& boundaries, const Levels& levels)
-    : ledger_(ledger), arena_(arena), boundaries_(boundaries), levels_(levels), p_(ledger.table.p), adjacent_(p_),
-      mb_(p_), size_(static_cast<std::size_t>(p_)), removed_at_(static_cast<std::size_t>(p_), -1) {
-    for (Index x = 0; x < p_; ++x) {
-        const Span set = boundaries.sets[static_cast<std::size_t>(x)];
-        size_[static_cast<std::size_t>(x)] = static_cast<Index>(set.n);
-        for (const Index* y = arena.begin(set); y != arena.end(set); ++y) mb_.set(x, *y);
-    }
-    start_ = mb_;
-}
-
-// --- the state --------------------------------------------------------------------------------------------
-
-// The smaller boundary of two variables outside each other's, which separates them in theory.
-Span Skeleton::smaller(Index x, Index y) const {
-    if (x > y) std::swap(x, y);
-    if (!boundaries_.had.empty()) {
-        for (const auto& [v, other] : {Pair{x, y}, Pair{y, x}}) {
-            const Span had = boundaries_.had[static_cast<std::size_t>(v)];
-            if (!had.none() && !arena_.has(boundaries_.kept[static_cast<std::size_t>(v)], other)) return had;
-        }
-    }
-    const Span one = boundaries_.sets[static_cast<std::size_t>(x)], two = boundaries_.sets[static_cast<std::size_t>(y)];
-    return one.n <= two.n ? one : two;
-}
-
-Span Skeleton::lookup(Index x, Index y) const {
-    const std::int64_t at = found_at_.get(x, y);
-    if (at >= 0) return found[static_cast<std::size_t>(at)].set;
-    return x == y || start_.has(x, y) ? Span{} : smaller(x, y);
-}
-
-bool Skeleton::is_collider(Index v, Index b, Index c) const {
-    const Span set = lookup(v, c);
-    return !set.none() && !arena_.has(set, b);
+    : State(ledger, arena, boundaries, levels.alpha, false), levels_(levels), mb_(start_),
+      size_(static_cast<std::size_t>(p_)), removed_at_(static_cast<std::size_t>(p_), -1) {
+    for (Index x = 0; x < p_; ++x) size_[static_cast<std::size_t>(x)] = start_.count(x);
 }
 
 Answer Skeleton::ask(Phase phase, Index x, Index y, const std::vector<Index>& pool, Index always, bool threshold) {
     return ledger_.find_sepset(phase, x, y, pool, threshold, threshold ? levels_.threshold : levels_.alpha, always);
-}
-
-// Search a separating set and keep what is found; a search that a limit cut short leaves the pair unfinished.
-bool Skeleton::try_separate(Phase phase, Index x, Index y, const std::vector<Index>& pool, std::int64_t max_size) {
-    const Answer answer = ledger_.find_sepset(phase, x, y, pool, false, levels_.alpha, -1, max_size);
-    if (!answer.sepset.none()) separate(phase, x, y, answer.sepset, answer.pvalue);
-    else if (!answer.complete) unfinished_.add(x, y);
-    return !answer.sepset.none();
-}
-
-void Skeleton::separate(Phase phase, Index x, Index y, Span set, double pvalue) {
-    adjacent_.part(x, y);
-    unfinished_.discard(x, y);
-    const std::int64_t at = found_at_.get(x, y);
-    if (at >= 0) {
-        found[static_cast<std::size_t>(at)].set = set;
-    } else {
-        found_at_.put(x, y, static_cast<std::int64_t>(found.size()));
-        found.push_back(Separation{std::min(x, y), std::max(x, y), set});
-    }
-    events.push_back(Event{Event::SEPARATED, x, y, -1, phase, set, Span{}, pvalue});
-}
-
-void Skeleton::join(Phase phase, Index x, Index y) {
-    adjacent_.join(x, y);
-    const auto [pvalue, strongest] = closest(x, y);
-    events.push_back(Event{Event::ADJACENT, x, y, -1, phase, strongest, Span{}, pvalue});
-}
-
-// How close a pair came to being separated, total conditioning included.
-std::pair<double, Span> Skeleton::closest(Index x, Index y) const {
-    const auto known = ledger_.closest(x, y);
-    const auto nearer = [&](double first) {
-        const bool is = first >= 0.0 && (known.second.none() || first > known.first);  // below 0: not known
-        return is ? std::pair{first, Span{0, REST}} : known;
-    };
-    if (boundaries_.rest != nullptr) return nearer(boundaries_.rest[static_cast<std::size_t>(x) * p_ + y]);
-    if (!boundaries_.total_conditioning || boundaries_.precision == nullptr) return known;
-    const auto k = [this](Index a, Index b) { return boundaries_.precision[static_cast<std::size_t>(a) * p_ + b]; };
-    const double r2 = k(x, y) * k(x, y) / (k(x, x) * k(y, y));
-    return nearer(pvalue_of(std::min(r2, 1.0), ledger_.table.n - p_ - 1));
 }
 
 void Skeleton::decide(Phase phase, Index x, Index y, const std::vector<Index>& pool) {
@@ -109,9 +24,9 @@ void Skeleton::decide(Phase phase, Index x, Index y, const std::vector<Index>& p
 
 // --- the algorithm ----------------------------------------------------------------------------------------
 
-void Skeleton::run(Report report, void* caller) {
+void Skeleton::run(const Teller& tell) {
     try {
-        remove_all(report, caller);
+        remove_all(tell);
         if (!levels_.assume_chordal) clear_suspects();
         if (!levels_.faithful) {
             settle_contested();
@@ -132,11 +47,10 @@ void Skeleton::run(Report report, void* caller) {
             }
         });
     }
-    hand_on();
 }
 
 // Remove removable variables, smallest boundary first, until none is left or none is removable.
-void Skeleton::remove_all(Report report, void* caller) {
+void Skeleton::remove_all(const Teller& tell) {
     using Entry = std::pair<Index, Index>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> waiting;
     for (Index x = 0; x < p_; ++x) waiting.emplace(size_[static_cast<std::size_t>(x)], x);
@@ -154,7 +68,7 @@ void Skeleton::remove_all(Report report, void* caller) {
         update_boundaries(x);
         removed_at_[static_cast<std::size_t>(x)] = removed_++;
         for (Index y : members_) waiting.emplace(size_[static_cast<std::size_t>(y)], y);
-        if (report != nullptr && report(caller, removed_)) throw Interrupted{};
+        tell(ADJACENCY, removed_, p_);
     }
     if (removed_ < p_) complete();
 }
@@ -357,76 +271,6 @@ bool Skeleton::has_arrowhead(Index b, const PairSet& doubtful) const {
         }
     }
     return false;
-}
-
-// --- gaps -------------------------------------------------------------------------------------------------
-
-// The pairs that are not adjacent, have a common neighbour, and no tested separating set.
-std::vector<Pair> Skeleton::unshielded_pairs() const {
-    PairSet pairs;
-    std::vector<Index> around;
-    for (Index b = 0; b < p_; ++b) {
-        adjacent_.list(b, around);
-        each_pair(around, [&](Index a, Index c) {
-            if (!adjacent_.has(a, c) && !found_at_.has(a, c)) pairs.add(a, c);
-        });
-    }
-    return pairs.sorted();
-}
-
-// Find a tested separating set for each unshielded pair, or put the pair in doubt.
-void Skeleton::settle_gaps() {
-    for (const auto& [x, y] : unshielded_pairs()) {
-        std::vector<Index> implied;
-        for (Index v : arena_.copy(smaller(x, y))) if (v != x && v != y) implied.push_back(v);
-        if (static_cast<std::int64_t>(implied.size()) <= ledger_.budget.largest_set) {
-            const double p = ledger_.pvalue(GAPS, x, y, implied);
-            if (p > levels_.alpha) {
-                separate(GAPS, x, y, arena_.keep(implied), p);
-                continue;
-            }
-        }
-        if (separated_by_few(x, y)) continue;
-        doubtful_.add(x, y);
-        const auto [pvalue, strongest] = ledger_.closest(x, y);
-        events.push_back(Event{Event::DOUBTFUL, x, y, -1, GAPS, strongest, Span{}, pvalue});
-    }
-}
-
-// Search a set of at most three variables in the smaller boundary, then in the other.
-bool Skeleton::separated_by_few(Index x, Index y) {
-    const auto size = [this](Index v) { return boundaries_.sets[static_cast<std::size_t>(v)].n; };
-    const bool first = size(x) <= size(y);
-    for (const auto& [v, other] : {first ? Pair{x, y} : Pair{y, x}, first ? Pair{y, x} : Pair{x, y}}) {
-        start_.list(v, pool_, other);
-        if (try_separate(GAPS, x, y, pool_, FEW)) return true;
-    }
-    return false;
-}
-
-// --- handing on -------------------------------------------------------------------------------------------
-
-// Sort the edges into decided and undecided ones, and say of each how close it came.
-void Skeleton::hand_on() {
-    PairSet open;
-    for (const auto& [x, y] : unfinished_.sorted()) if (adjacent_.has(x, y)) open.add(x, y);
-    for (Index x = 0; x < p_; ++x) {
-        if (boundaries_.had.empty() || boundaries_.had[static_cast<std::size_t>(x)].none()) continue;
-        adjacent_.each(x, [&](Index y) { open.add(x, y); });
-    }
-    undecided = open.sorted();
-    PairSet recorded;
-    for (const Event& e : events) {
-        if (e.kind == Event::ADJACENT) recorded.add(static_cast<Index>(e.x), static_cast<Index>(e.y));
-    }
-    for (Index x = 0; x < p_; ++x) {
-        adjacent_.each(x, [&](Index y) { if (x < y && !open.has(x, y)) decided.emplace_back(x, y); });
-    }
-    for (const auto& [x, y] : decided) {
-        if (recorded.has(x, y)) continue;
-        const auto [pvalue, strongest] = closest(x, y);
-        events.push_back(Event{Event::ADJACENT, x, y, -1, ADJACENCY, strongest, Span{}, pvalue});
-    }
 }
 
 }  // namespace lmarvel

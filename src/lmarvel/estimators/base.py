@@ -26,6 +26,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.graph.kinds import PAG
+from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress
 
@@ -107,8 +108,8 @@ class PagEstimator(Estimator):
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
 
-    def for_engine(self, level: float) -> Levels | None:
-        """Return the levels with which the compiled engine does the same, boundaries at this one; None: it cannot."""
+    def for_engine(self, level: float) -> Levels | Course | None:
+        """Return with what the compiled engine does the same, boundaries at this level; None: it cannot."""
         return None
 
     # --- learning ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Protocol
@@ -36,7 +36,7 @@ from lmarvel.lazy import LazyMapping, LazyTuple
 from lmarvel.orient.engine import orient
 from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
-from lmarvel.skeleton.compiled import Swift, compiled_lmarvel
+from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.trace import BudgetEnded, Event, moved
@@ -84,8 +84,8 @@ class Settings(Protocol):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
 
-    def for_engine(self, level: float) -> Levels | None:
-        """Return the levels with which the compiled engine does the same; None where it cannot."""
+    def for_engine(self, level: float) -> Levels | Course | None:
+        """Return with what the compiled engine does the same; None where it cannot."""
 
 
 def discover(
@@ -162,17 +162,15 @@ def discover(
 
 def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
     """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
-    levels = settings.for_engine(level)
-    if levels is None:
+    course = settings.for_engine(level)
+    if course is None:
         return None
     boundary = settings.boundary
     if boundary == "auto":
         boundary = choose_boundary(ledger)
-    if isinstance(boundary, str):
-        start: Callable[[], Boundaries] | str | None = None if boundary == "tc" else boundary
-    else:
-        start = partial(boundaries_for, boundary, ledger, level)
-    return compiled_lmarvel(ledger, levels, start, settings.selection, _GRACE, progress)
+    find = partial(boundaries_for, boundary, ledger, level)
+    named = boundary if isinstance(boundary, str) else "own"
+    return learn_compiled(ledger, course, level, named, find, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
@@ -253,8 +251,8 @@ def _swift_discovery(
     found = _Found(
         placed(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
     )
-    sepsets = NamedSepsets(lambda: swift.sepsets.moved(order), names)
-    boundaries = LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
+    sepsets = NamedSepsets(lambda: swift.sepsets(order), names)
+    boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
 
 

@@ -15,6 +15,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.inputs import Boundary
 from lmarvel.orient.draft import IsCollider
 from lmarvel.orient.engine import CheckPath
+from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.fci import fci
 from lmarvel.skeleton.gaps import settle_gaps
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -140,7 +141,8 @@ class FCI(_Pruned):
         The sets of the second search. "pruned" leaves out what marks that are known rule out, at the same guarantee;
         "classic" is the textbook's, with far more tests; "none" skips the search.
     n_jobs : int
-        Threads over pairs; the result does not depend on it.
+        Threads over pairs, where the readable code runs (a test of your own that has a search); the compiled engine
+        needs none, and the result does not depend on it.
 
     Examples
     --------
@@ -166,6 +168,11 @@ class FCI(_Pruned):
         state = fci(ledger, boundaries, *options, progress=report)
         return _learned(state, self.colliders)
 
+    def for_engine(self, level: float) -> Course | None:
+        """Return with what the compiled engine does the same; a subclass may learn in another way."""
+        course = Course("fci", self.alpha, self.max_p, self.possible_d_sep, self.colliders)
+        return course if type(self).learn is FCI.learn else None
+
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class RFCI(_Pruned):
@@ -189,6 +196,11 @@ class RFCI(_Pruned):
         """Run RFCI, up to the tests that go with orientation."""
         state = rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report)
         return _learned(state, self.colliders, lambda is_collider: PathCheck(state, is_collider))
+
+    def for_engine(self, level: float) -> Course | None:
+        """Return with what the compiled engine does the same; a subclass may learn in another way."""
+        course = Course("rfci", self.alpha, self.max_p, colliders=self.colliders)
+        return course if type(self).learn is RFCI.learn else None
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -220,6 +232,10 @@ class MBCS(PagEstimator):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run MBCS*."""
         return _learned(mbcs(ledger, boundaries, self.alpha, report))
+
+    def for_engine(self, level: float) -> Course | None:
+        """Return with what the compiled engine does the same; a subclass may learn in another way."""
+        return Course("mbcs", self.alpha) if type(self).learn is MBCS.learn else None
 
 
 def _learned(

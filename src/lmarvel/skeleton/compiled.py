@@ -1,8 +1,9 @@
-"""L-MARVEL and its orientation by the compiled engine: the same results as the readable code, records made when read.
+"""A method and its orientation by the compiled engine: the same results as the readable code, records made when read.
 
-:func:`compiled_lmarvel` is :func:`lmarvel.skeleton.lmarvel.lmarvel` and :func:`lmarvel.orient.engine.orient` in one. It
-takes a test that the engine can make itself (those of :mod:`lmarvel.ci.registry`); any other gives None, and the
-readable code runs.
+:func:`learn_compiled` does in one what :mod:`lmarvel.skeleton.lmarvel`, :mod:`lmarvel.skeleton.fci`,
+:mod:`lmarvel.skeleton.rfci` or :mod:`lmarvel.skeleton.mbcs` and :func:`lmarvel.orient.engine.orient` do. It takes a
+test that the engine can make itself (those of :mod:`lmarvel.ci.registry`); any other gives None, and the readable code
+runs.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
-from lmarvel.boundary.total_conditioning import check_affordable, total_conditioning
+from lmarvel.boundary.total_conditioning import check_affordable
 from lmarvel.ci.base import ColumnsInput, GaussianInput
 from lmarvel.ci.ledger import Ledger
-from lmarvel.engine.boundaries import FlatBoundaries
-from lmarvel.engine.run import REST, Flat, Task, from_lists, from_precision, from_sets, is_built
+from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
+from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
+from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.sepsets import Sepsets
 from lmarvel.skeleton.lmarvel import Levels
@@ -41,8 +44,43 @@ from lmarvel.trace import (
     Separated,
 )
 
-PHASES = ("adjacency", "removability", "update", "completion", "chordless", "gaps", "contested")
+PHASES = (
+    "adjacency",
+    "removability",
+    "update",
+    "completion",
+    "chordless",
+    "gaps",
+    "contested",
+    "possible-d-sep",
+    "collider-set",
+    "triples",
+)
 """The engine's phases by number."""
+
+
+class Course(NamedTuple):
+    """How a method that cuts edges is to be run.
+
+    Attributes
+    ----------
+    method : {"fci", "rfci", "mbcs"}
+        The method.
+    alpha : float
+        The level.
+    max_p : bool
+        Keep the separating set with the largest p-value of its size.
+    possible_d_sep : {"pruned", "classic", "none"}
+        The sets of FCI's second search.
+    colliders : {"standard", "conservative", "majority"}
+        How colliders are read off.
+    """
+
+    method: str
+    alpha: float
+    max_p: bool = False
+    possible_d_sep: str = "none"
+    colliders: str = "standard"
 
 
 @dataclass(frozen=True)
@@ -58,7 +96,7 @@ class Swift:
     level : float
         Their level.
     given : Boundaries, FlatBoundaries or None
-        The boundaries, where they were not those of total conditioning.
+        The boundaries, where they were not those of total conditioning, nor all other variables.
     endings : tuple of str
         What ended the skeleton early, if anything did, and what ended the orientation early.
     """
@@ -76,27 +114,34 @@ class Swift:
             return as_boundaries(self.given, self.method, self.level)
         if self.given is not None:
             return self.given
+        if self.method == "none":
+            return Boundaries.complete(len(self.flat.marks), self.level)
         members = self.flat.sets.tolist()
         sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
         return Boundaries.of(sets, self.method, self.level)
 
-    @property
-    def sepsets(self) -> Sepsets:
-        """The separating sets."""
-        members = self.flat.sets.tolist()
-        found = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in self.flat.found.tolist()}
-        return Sepsets(self.boundaries, found)
+    def sepsets(self, place: Sequence[int]) -> Sepsets:
+        """Return the separating sets where variable v stands at ``place[v]``."""
+        moved = np.asarray(place, dtype=np.int64)
+        members, found = _placed(self.flat.sets, moved), self.flat.found.copy()
+        found[:, :2] = np.sort(moved[found[:, :2]], axis=1)
+        with without_collection():
+            sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in found.tolist()}
+        return Sepsets(self.boundaries.moved(place), sets)
 
     def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
         """Return the records of the run where variable v stands at ``place[v]``."""
         skeleton, orientation = ([] if why is None else [BudgetEnded(why)] for why in self.endings)
-        return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
+        with without_collection():
+            return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
 
 
-def compiled_lmarvel(
+def learn_compiled(
     ledger: Ledger,
-    levels: Levels,
-    boundaries: Callable[[], Boundaries] | str | None,
+    course: Levels | Course,
+    level: float,
+    boundaries: str,
+    find: Callable[[], Boundaries],
     selection: bool,
     grace: float,
     progress: Progress | None = None,
@@ -107,16 +152,20 @@ def compiled_lmarvel(
     ----------
     ledger : Ledger
         The test, and the budgets; tests are counted there.
-    levels : Levels
-        Levels of the tests, and switches.
-    boundaries : callable, str or None
-        How the Markov boundaries are found: by a search of the engine, by its name; None is total conditioning.
+    course : Levels or Course
+        Levels of the tests, and switches: of L-MARVEL, or of another method.
+    level : float
+        The level of the Markov boundaries.
+    boundaries : str
+        How they are found: "tc", the name of a search; "none", the graph begins complete; or in a user's own way.
+    find : callable
+        Finds them where the engine has no search for that.
     selection : bool
         False asserts that the sample was not selected.
     grace : float
         Seconds that orientation has in any case.
     progress : callable, optional
-        Called with ("skeleton", variables removed, variables in all).
+        Called with (what, done, of how many), in the words of the readable code.
     """
     known = ledger.test.for_engine()
     if known is None:
@@ -126,31 +175,44 @@ def compiled_lmarvel(
         return None
     p, meter = len(ledger.names), ledger.meter
     given: Boundaries | FlatBoundaries | None
-    report = None if progress is None else lambda removed: progress("skeleton", removed, p)
-    if boundaries is None and not isinstance(known, ColumnsInput):
+    told = None if progress is None else _in_words(progress, course)
+    if boundaries == "tc" and not isinstance(known, ColumnsInput):
         check_affordable(ledger)
-        precision, limit = known.total(levels.boundary)
+        precision, limit = known.total(level)
         meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
         method, given = "tc", None
-        flat = from_precision(
-            _task(ledger, levels, selection, grace, known), precision, limit, known.keeps_precision, report
-        )
-    elif isinstance(boundaries, str):
-        method, given = boundaries, flat_boundaries(ledger, boundaries, levels.boundary)
+        task = _task(ledger, course, level, selection, grace, known)
+        flat = from_precision(task, precision, limit, known.keeps_precision, told)
+    elif isinstance(boundaries, str) and boundaries in SEARCHES and not isinstance(known, ColumnsInput):
+        method, given = boundaries, flat_boundaries(ledger, boundaries, level)
         assert given is not None
-        task = _task(ledger, levels, selection, grace, known)
-        flat = from_lists(task, given.sets, given.truncated, given.asked, report)
+        task = _task(ledger, course, level, selection, grace, known)
+        flat = from_lists(task, given.sets, given.truncated, given.asked, told)
     else:
-        found = given = total_conditioning(ledger, levels.boundary) if boundaries is None else boundaries()
-        method = found.method
-        cut = [(v, had, kept) for v, (had, kept) in found.truncated.items()]
-        task = _task(ledger, levels, selection, grace, known)
-        rest = _given_rest(ledger, p) if found.method == "tc" else None
-        flat = from_sets(task, found.sets, cut, ledger.memory.asked(), report, rest)
+        meter.check_time()
+        found = given = None if boundaries == "none" else find()
+        method = "none" if found is None else found.method
+        cut = [] if found is None else [(v, had, kept) for v, (had, kept) in found.truncated.items()]
+        task = _task(ledger, course, level, selection, grace, known)
+        rest = _given_rest(ledger, p) if method == "tc" else None
+        flat = from_sets(task, None if found is None else found.sets, cut, ledger.memory.asked(), told, rest)
     for phase, size, tests in flat.counts:
         meter.count(PHASES[phase], size, tests)
     late = "time ran out before all edges were oriented" if flat.late else None
-    return Swift(flat, method, levels.boundary, given, (_ending(flat, ledger), late))
+    return Swift(flat, method, level, given, (_ending(flat, ledger), late))
+
+
+def _in_words(progress: Progress, course: Levels | Course) -> Told:
+    """Return what the engine calls to report progress."""
+
+    def told(phase: int, done: int, total: int) -> None:
+        if isinstance(course, Levels):
+            progress("skeleton", done, total)
+        else:
+            sizes = "" if course.method == "mbcs" else f", sets of {done}"
+            progress(f"{PHASES[phase]}{sizes}", done, total)
+
+    return told
 
 
 @lru_cache(maxsize=1)
@@ -174,18 +236,33 @@ def _given_rest(ledger: Ledger, p: int) -> NDArray[np.float64]:
     return found
 
 
-def _task(ledger: Ledger, levels: Levels, selection: bool, grace: float, known: GaussianInput | ColumnsInput) -> Task:
+def _task(
+    ledger: Ledger,
+    course: Levels | Course,
+    level: float,
+    selection: bool,
+    grace: float,
+    known: GaussianInput | ColumnsInput,
+) -> Task:
     meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
+    if isinstance(course, Levels):
+        levels, cutting = course, Course("lmarvel", course.alpha)
+    else:  # a search that keeps the largest p-value of all sets of a size is one at the level 1, which finds nothing
+        levels, cutting = Levels(course.alpha, level, 1.0 if course.max_p else course.alpha), course
     gaussian = None if isinstance(known, ColumnsInput) else known
     columns = known if isinstance(known, ColumnsInput) else None
     return Task(
         correlation=known.correlation,
         n=known.n,
+        method=cutting.method,
         alpha=levels.alpha,
         boundary_alpha=levels.boundary,
         threshold=levels.threshold,
         assume_chordal=levels.assume_chordal,
         faithful=levels.faithful,
+        max_p=cutting.max_p,
+        possible_d_sep=cutting.possible_d_sep,
+        colliders=cutting.colliders,
         selection=selection,
         critical_alpha=None if gaussian is None else gaussian.critical_up_to(levels.alpha, largest),
         critical_threshold=None if gaussian is None else gaussian.critical_up_to(levels.threshold, largest),
