@@ -31,6 +31,7 @@ from lmarvel.evidence import Evidenced
 from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, TAIL, Edge, parse_edge
+from lmarvel.knowledge import Knowledge
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result_file import (
@@ -81,6 +82,8 @@ class Discovery(Evidenced):
         What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
     versions : mapping
         The versions of what computed it.
+    knowledge, unaided : Knowledge, PAG, optional
+        What was known beforehand, and the PAG that the same adjacencies have without it.
 
     Examples
     --------
@@ -102,6 +105,8 @@ class Discovery(Evidenced):
     bic: float | None = None
     data: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    knowledge: Knowledge | None = None
+    unaided: PAG | None = None
 
     @property
     def removal_order(self) -> tuple[str, ...]:
