@@ -120,12 +120,17 @@ class Lift(PagEstimator):
                 seed=self.seed,
                 deadline=deadline,
                 progress=report,
+                known=ledger.known,
             )
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         report("evidence", 0, 1)
         nothing_open = np.empty((0, 2), dtype=np.intp)
-        return Chosen(found.mag, found.pag, found.score, self._trace(found, moments, ledger), nothing_open)
+        trace = self._trace(found, moments, ledger)
+        if ledger.known is None:
+            return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
+        informed = orient_mag(MAG._trusted(moments.names, found.mag), self.selection, ledger.known)
+        return Chosen(found.mag, informed.marks, found.score, trace, nothing_open, found.pag)
 
     @classmethod
     def needs_boundaries(cls) -> bool:
@@ -153,7 +158,7 @@ class Lift(PagEstimator):
             deadline=ledger.meter.deadline,
         )
         mag = MAG._trusted(moments.names, found.mag)
-        return (*ended, *records, *orient_mag(mag, self.selection).log)
+        return (*ended, *records, *orient_mag(mag, self.selection, ledger.known).log)
 
     @property
     def mag_(self) -> MAG:

@@ -21,24 +21,26 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import DAG, PAG, maximal
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.paths import members
 from lmarvel.orient.equivalence import pag_to_mag
+from lmarvel.knowledge.known import Known
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.inputs import checked, checked_start
 from lmarvel.search.lifting import MARGIN, Lifting
+from lmarvel.search.limits import Limits
 from lmarvel.search.orders import search_orders
 from lmarvel.search.record import OutOfTime, Progress, Record
-from lmarvel.search.regressions import gaussian_regressions
+from lmarvel.search.regressions import Families, gaussian_regressions
 from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
 
-_SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FAR_BEHIND = 6  # edges
 
 Stage = Literal["order", "lift", "start", "hidden"]
@@ -97,6 +99,7 @@ def lift(
     deadline: float = math.inf,
     progress: Progress | None = None,
     compiled: bool = True,
+    known: Known | None = None,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -121,6 +124,8 @@ def lift(
         Called with ("order", "lift" or "hidden", steps done, steps).
     compiled : bool
         Whether compiled code may be used. What is found is the same, but for rounding.
+    known : Known, optional
+        What is known beforehand: no graph that breaks it is met.
 
     Examples
     --------
@@ -131,15 +136,17 @@ def lift(
     >>> found.used, found.hidden, found.ended
     ('lift', (), None)
     """
-    R = _checked(correlation, n, penalty)
+    R = checked(correlation, n, penalty)
     columns = canonical_order(R)
     back = np.argsort(columns)
     R = R[np.ix_(columns, columns)]
     rng = np.random.default_rng(seed)
     search = _Search(R, n, penalty, selection, latents, Record(n, deadline, progress))
     search.compiled = compiled
+    if known is not None:
+        search.limits = Limits(known.moved(columns))
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
-    search.run(None if start is None else _checked_start(start, len(R))[np.ix_(columns, columns)])
+    search.run(None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)])
     if not search.found:
         raise OutOfTime
     return search.result(back)
@@ -179,6 +186,7 @@ class _Search:
         if latents:
             self.kinds.append("latent")
         self.compiled = True
+        self.limits: Limits | None = None
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: HiddenSearch | None = None
         self.found: list[_Found] = []
@@ -188,7 +196,7 @@ class _Search:
         """Take all stages, as far as time allows."""
         try:
             order = self._orders()
-            self._lift(AncestralGraph.of_parents(order.parents), "lift")
+            self._lift(self._begun(order), "lift")
             if start is not None:
                 self._from_start(start)
             self._hidden(order)
@@ -201,19 +209,31 @@ class _Search:
     # --- the stages -------------------------------------------------------------------------------------
 
     def _orders(self) -> Order:
-        best = gaussian_regressions(self.R, self.n, self.price, self.compiled)
+        best = self._limited(gaussian_regressions(self.R, self.n, self.price, self.compiled))
         self.record.report("order", 0, 1)
 
         def see(order: Order) -> None:
             graph = AncestralGraph.of_parents(order.parents)
+            if self.limits is not None and not self.limits.fits(graph):
+                return
             self.record.see(order.score, graph)
             if not self.found or order.score < self.found[0].score:
                 self.found = [self._answer(graph, order.score, "order")]
 
         order = search_orders(best, self.R, self.n, self.record.noise, self.record.check, see, self.more)
         self.found = []
-        self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
+        begun = self._begun(order)
+        lifting = Lifting(self.scores, self.R, self.price, self.record)
+        self._keep(begun, order.score if self.limits is None else lifting.score(begun), "order")
         return order
+
+    def _limited(self, best: Families) -> Families:
+        return best if self.limits is None else self.limits.families(best)
+
+    def _begun(self, order: Order) -> AncestralGraph:
+        """Return the DAG of an order, changed where it breaks what is known."""
+        graph = AncestralGraph.of_parents(order.parents)
+        return graph if self.limits is None else self.limits.repaired(graph)
 
     def _lift(self, graph: AncestralGraph, stage: Stage) -> None:
         """Climb from a graph; where the answer needs selection, climb without it too, for comparison."""
@@ -238,6 +258,8 @@ class _Search:
         graph = direct_chordal(graph)
         if any(graph.neighbors) and not self.selection:
             return
+        if self.limits is not None:
+            graph = self.limits.repaired(graph)
         score = Lifting(self.scores, self.R, self.price, self.record).score(graph)
         if score < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
             self._lift(graph, "start")
@@ -247,6 +269,7 @@ class _Search:
             return
         fits = HiddenFits(self.R, self.n, self.price, self.compiled)
         self.hidden = HiddenSearch(fits, self.record, tuple(self.kinds))
+        self.hidden.limit = self._limited
         try:
             self.hidden.run(fits.of_dag(order.parents, order.order))
         finally:
@@ -255,7 +278,9 @@ class _Search:
     # --- answers ----------------------------------------------------------------------------------------
 
     def _keep(self, graph: AncestralGraph, score: float, stage: Stage) -> None:
-        self.found.append(self._answer(graph, score, stage))
+        answer = self._answer(graph, score, stage)
+        if not self.found or self._fits(answer.mag):  # an edge that makes a graph maximal may be one too many
+            self.found.append(answer)
 
     def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
         names = tuple(f"X{v}" for v in range(len(graph)))
@@ -264,6 +289,7 @@ class _Search:
 
     def _keep_models(self, models: list[HiddenModel]) -> None:
         """Keep the best models that need selection and the best that need none; no others need a PAG."""
+        models = [model for model in models if self._fits(projected(model))]
         marks = [projected(model) for model in models]
         for model, mag in zip(models, marks, strict=True):
             self.record.see_marks(model.score, mag)
@@ -275,6 +301,9 @@ class _Search:
             answers[i] = answer = self._of_model(models[i], marks[i])
             best.setdefault(answer.needs_selection, answer.score)
         self.found += [answers[i] for i in sorted(answers)]
+
+    def _fits(self, mag: Marks) -> bool:
+        return self.limits is None or self.limits.fits(AncestralGraph.of_marks(mag))
 
     def choose(self) -> tuple[_Found, float]:
         """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
@@ -326,9 +355,9 @@ class _Search:
             return answer, []
         self.hidden.record = Record(self.n)  # a few fits more, also when the time is up
         model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
-        if model is answer.model:
-            return answer, nodes
         mag = projected(model)
+        if model is answer.model or not self._fits(mag):
+            return answer, nodes
         self.record.see_marks(model.score, mag)
         return self._of_model(model, mag), nodes
 
@@ -358,33 +387,3 @@ def _member(start: Marks) -> AncestralGraph | None:
     except GraphError:
         return None
     return graph if graph.settle() else None
-
-
-def _checked_start(start: Marks, p: int) -> Marks:
-    marks = np.asarray(start, dtype=np.int8)
-    if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
-        raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
-    return marks
-
-
-def _checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
-    R = np.asarray(correlation, dtype=np.float64)
-    if R.ndim != 2 or R.shape[0] != R.shape[1] or not len(R):
-        raise DataError(f"a correlation matrix is square, not of shape {R.shape}")
-    if not np.isfinite(R).all():
-        x, y = np.argwhere(~np.isfinite(R))[0]
-        raise DataError(f"the correlation of the variables number {x} and {y} is not a finite number")
-    if not np.allclose(R, R.T, atol=1e-8) or not np.allclose(R.diagonal(), 1.0, atol=1e-8):
-        raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
-    if not penalty > 0:
-        raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
-    if n <= len(R) + 1:
-        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    for k in range(1, len(R) + 1):  # the first variable that those before it determine
-        try:
-            pivot = float(np.linalg.cholesky(R[:k, :k])[-1, -1]) ** 2
-        except np.linalg.LinAlgError:
-            pivot = 0.0
-        if pivot < _SINGULAR:
-            raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")
-    return R
