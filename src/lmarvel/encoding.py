@@ -177,7 +177,10 @@ def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
     if name == "rule":
         return _decode_rule(plain, index)
     event: Event = _KINDS[name](*(coder.decode(plain[part], index) for part, _, coder in _FIELDS[name]))
-    if isinstance(event, Separated | Adjacent | Overruled | Moved | Weighed | LeftOut | Supported) and event.x == event.y:
+    if (
+        isinstance(event, Separated | Adjacent | Overruled | Moved | Weighed | LeftOut | Supported)
+        and event.x == event.y
+    ):
         raise ValueError("a pair needs two variables")
     return event
 

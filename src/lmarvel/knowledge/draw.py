@@ -42,7 +42,7 @@ def true_statements(
     >>> mag = MAG.from_edges("A --> B", "B --> C", "D <-> C")
     >>> print(true_statements(mag, tiers=2, causes=1, seed=1))
     tiers: A, D < B, C
-    B causes C
+    A causes B
     """
     counts = {"tiers": tiers, "causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}
     for name, value in {**counts, "exogenous": exogenous}.items():
@@ -56,9 +56,8 @@ def true_statements(
     roots = [names[v] for v in range(len(names)) if not (anterior & apart)[:, v].any()]
 
     def some(which: Matrix, count: int) -> list[Pair]:
-        pairs = np.argwhere(which & apart)
-        chosen = rng.choice(len(pairs), min(count, len(pairs)), replace=False) if len(pairs) else []
-        return [(names[a], names[b]) for a, b in pairs[np.sort(chosen)].tolist()] if len(chosen) else []
+        pairs = [(names[a], names[b]) for a, b in np.argwhere(which & apart).tolist()]
+        return [pairs[i] for i in np.sort(rng.permutation(len(pairs))[:count]).tolist()]
 
     return Knowledge(
         tiers=_tiers(names, anterior, tiers, rng) if tiers else (),

@@ -43,10 +43,10 @@ class Known:
     Examples
     --------
     >>> known = Known.of(Knowledge(tiers=[["age"], ["bp", "drug"]], causes=[("drug", "bp")]), ["bp", "age", "drug"])
-    >>> known.useless(0, 1), known.useless(0, 2), known.why_never(0, 1)
-    (frozenset(), frozenset(), 'you said that nothing in tier 2 causes tier 1')
-    >>> known.useless(1, 1), known.mark(1, 0), known.mark(0, 2)
-    (frozenset({0, 2}), 2, 3)
+    >>> known.mark(1, 0), known.mark(0, 2), known.why_never(0, 1)          # an arrowhead at bp, a tail at drug
+    (2, 3, 'you said that nothing in tier 2 causes tier 1')
+    >>> known.useless(1, 2)                                               # bp causes neither age nor drug
+    frozenset({0})
     """
 
     names: tuple[str, ...]
@@ -168,11 +168,11 @@ class Known:
 
     def why_never(self, a: int, b: int) -> str:
         """Return which statements say that a is not a cause of b."""
-        if self.causes[b, a]:
+        if self.causes[b, a] and not self.said_never[a, b]:
             return self.why_causes(b, a)
         own = self.causes | np.eye(len(self.names), dtype=bool)
-        for u, w in np.argwhere(self.said_never).tolist():
-            if own[u, a] and own[b, w]:
+        for u, w in [(a, b), *np.argwhere(self.said_never).tolist()]:
+            if self.said_never[u, w] and own[u, a] and own[b, w]:
                 parts = [self._said(u, w, "never")]
                 parts += [self.why_causes(u, a)] if u != a else []
                 parts += [self.why_causes(b, w)] if w != b else []

@@ -19,8 +19,9 @@ not say it of them. It follows from "A is a cause neither of B nor of being in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmarvel.errors import ParameterError
@@ -54,7 +55,7 @@ def word(name: str) -> str:
     return f'"{plain}"' if plain == name and "<" in name else plain
 
 
-_WORDS = {
+_WORDS: Mapping[str, Callable[..., str]] = {
     "tiers": _tiers,
     "causes": lambda a, b: f"{word(a)} causes {word(b)}",
     "not_causes": lambda a, b: f"{word(a)} does not cause {word(b)}",
@@ -158,9 +159,37 @@ class Knowledge:
         """
         return Knowledge.of(dict.fromkeys(s for known in (self, *others) for s in known.statements))
 
+    @classmethod
+    def parse(cls, text: str) -> Knowledge:
+        """Return the knowledge of a text: a statement a line, or Tetrad's form (:mod:`lmarvel.knowledge.text`).
+
+        Examples
+        --------
+        >>> Knowledge.parse("smoking causes bp").causes
+        (('smoking', 'bp'),)
+        """
+        from lmarvel.knowledge.text import parse  # which makes knowledge
+
+        return parse(text)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Knowledge:
+        """Read a file of such text."""
+        from lmarvel.knowledge.text import read
+
+        return read(path)
+
+    def to_tetrad(self) -> str:
+        """Return the text that Tetrad reads; what it has no words for is refused."""
+        from lmarvel.knowledge.text import as_tetrad
+
+        return as_tetrad(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; parts that say nothing are left out."""
-        plain: dict[str, Any] = {part: [_plain(item) for item in vars(self)[part]] for part in PARTS if vars(self)[part]}
+        plain: dict[str, Any] = {
+            part: [_plain(item) for item in vars(self)[part]] for part in PARTS if vars(self)[part]
+        }
         return plain | {part: False for part in ("selection", "latents") if not vars(self)[part]}
 
     @classmethod

@@ -7,6 +7,7 @@ MAGs are Markov equivalent exactly if their PAGs are equal. For the way back, tu
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.known import Known, reach
 from lmarvel.knowledge.statements import Knowledge
 from lmarvel.orient.engine import Oriented, orient
-
 
 Matrix = NDArray[Any]
 
@@ -82,7 +82,9 @@ def mag_to_pag(mag: MAG | DAG, selection: bool = True, *, knowledge: Knowledge |
     known = known_of(knowledge, mag.names)
     oriented = orient_mag(mag, selection, known)
     pag = PAG._trusted(mag.names, oriented.marks)
-    reason = explain_unfit(pag, known) or _first_refusal(pag, oriented)
+    plain = PAG._trusted(mag.names, orient_mag(mag, selection and known.selection).marks)
+    reason = explain_unfit(pag, known) or _first_refusal(pag, oriented) or _new_collider(mag, pag)
+    reason = reason or _first_loss(plain, pag)
     if reason:
         raise GraphError(f"no MAG with the class of this one fits what is known: {reason}")
     return pag
@@ -204,6 +206,23 @@ def _first_refusal(pag: PAG, oriented: Oriented) -> str | None:
             kind = "an arrowhead" if mark == ARROW else "a tail"
             edge = _edge(pag.names, oriented.marks, x, y)
             return f"{use.rule} wants {kind} at {pag.names[y]} on {edge}"
+    return None
+
+
+def _first_loss(plain: PAG, informed: PAG) -> str | None:
+    """Return a mark of a class that what is known would turn into another."""
+    for x, y in np.argwhere((plain.marks > CIRCLE) & (plain.marks != informed.marks)).tolist():
+        return f"{plain.edge(x, y)} in all of them, and {informed.edge(x, y)} as is known"
+    return None
+
+
+def _new_collider(mag: MixedGraph, pag: PAG) -> str | None:
+    """Return an unshielded collider of the PAG that the MAG does not have."""
+    into, was = pag.marks == ARROW, mag.marks == ARROW
+    for b in range(len(pag)):
+        for a, c in combinations(np.flatnonzero(into[:, b]).tolist(), 2):
+            if not pag.marks[a, c] and not (was[a, b] and was[c, b]):
+                return f"{pag.names[b]} would have to be a collider between {pag.names[a]} and {pag.names[c]}"
     return None
 
 

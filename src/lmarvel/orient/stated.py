@@ -153,7 +153,7 @@ def _premises_of_k1(use: RuleApplication, mark_at: MarkAt) -> Needs:
 
 
 def _linked_in_words(use: RuleApplication, names: Sequence[str], scored: bool = False) -> str:
-    x, y, mark = (*use.written, *use.refused)[0]
+    x, y, _ = (*use.written, *use.refused)[0]
     first, last = names[use.nodes[0]], names[use.nodes[-1]]
     if len(use.written) == 2 and use.nodes[1:-1] in ((x, y), (y, x)):
         return f"you said that {first} causes {last}, and no other way is left"

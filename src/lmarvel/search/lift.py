@@ -25,8 +25,8 @@ from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import DAG, PAG, maximal
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.paths import members
-from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.knowledge.known import Known
+from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed

@@ -1,7 +1,7 @@
 """Which graphs a search by score may walk over, where something is known beforehand.
 
 A graph fits if its edges, marks and paths break no statement. Single moves are judged where they are
-(:meth:`Limits.allows`); a graph that several edges changed at once is judged as a whole (:meth:`Limits.fits`). Orders of
+(:meth:`Limits.allows`); a graph in which several edges changed is judged as a whole (:meth:`Limits.fits`). Orders of
 variables know only parents: :class:`LimitedFamilies` keeps those out that a statement excludes, and
 :meth:`Limits.repaired` turns the DAG of an order into one that fits.
 """
@@ -107,15 +107,17 @@ class Limits:
 
     def _add(self, graph: AncestralGraph, x: int, y: int, kinds: tuple[int, ...]) -> None:
         """Put the first of these edges that is legal and breaks nothing."""
+        if graph.edge(x, y) != NO_EDGE:
+            return
         for kind in kinds:
-            if kind != NO_EDGE and graph.edge(x, y) == NO_EDGE and self._edge_fits(x, y, kind):
-                if graph.is_legal(x, y, kind):
-                    twin = graph.copy()
-                    twin.limits = None
-                    twin.apply(x, y, kind)
-                    if graph.limits is not None or self._never_fit(twin):
-                        graph.apply(x, y, kind)
-                        return
+            if kind == NO_EDGE or not self._edge_fits(x, y, kind) or not graph.is_legal(x, y, kind):
+                continue
+            twin = graph.copy()
+            twin.limits = None
+            twin.apply(x, y, kind)
+            if graph.limits is not None or self._never_fit(twin):
+                graph.apply(x, y, kind)
+                return
 
     def _never_fit(self, graph: AncestralGraph) -> bool:
         up = [above | beside for above, beside in zip(graph.parents, graph.neighbors, strict=True)]
