@@ -15,6 +15,7 @@ from lmarvel.evidence_wording import weakest
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge import Knowledge, Known
+from lmarvel.knowledge.wording import without_latents
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.stated import K0
 from lmarvel.trace import Adjacent, Event, Overruled, Separated
@@ -57,6 +58,10 @@ class Informed(Evidenced):
     def known(self) -> Known | None:
         """The statements on the positions of the variables; None where nothing was known."""
         return None if self.knowledge is None else Known.of(self.knowledge, self.pag.names)
+
+    def fitting(self, meaning: str) -> str:
+        """Return what an edge says, as far as it fits what was known."""
+        return meaning if self.knowledge is None or self.knowledge.latents else without_latents(meaning)
 
     def source(self, a: str, b: str) -> str | None:
         """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.

@@ -258,7 +258,7 @@ class Discovery(Informed):
         if self._explainer.is_undecided(x, y):
             return wording.UNDECIDED + "."
         shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        said = wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings))
+        said = self.fitting(wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings)))
         if self._explainer.from_selection(x, y):
             said = evidence_wording.of_selection(said, self.evidence.chose, self._can_err)
         return evidence_wording.cautiously(said, self.evidence.word(self.pag, x, y))

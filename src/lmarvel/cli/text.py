@@ -91,7 +91,7 @@ def _legend(found: Discovery) -> Iterator[str]:
         yield "What the edges say"
         for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
             if kind in kinds:
-                yield f"  A {kind} B   {text}"
+                yield f"  A {kind} B   {found.fitting(text)}"
         yield ""
 
 

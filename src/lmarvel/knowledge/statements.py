@@ -131,7 +131,7 @@ class Knowledge:
         return any(True for _ in self.statements)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.statements)) or "nothing is known"
+        return "\n".join(map(str, self.statements)) or "# nothing is known"
 
     @property
     def statements(self) -> Iterator[Statement]:

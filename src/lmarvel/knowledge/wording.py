@@ -51,3 +51,23 @@ def sources_line(sources: Mapping[str, int]) -> str:
     '4 marks from the data, 1 mark from what was known'
     """
     return ", ".join(f"{count(sources[key], 'mark')} {said}" for key, said in SOURCES.items() if sources.get(key))
+
+
+def without_latents(meaning: str) -> str:
+    """Return what an edge says, without unmeasured causes: for results where it is known that there are none.
+
+    Examples
+    --------
+    >>> without_latents("either may be a cause of the other, or they may share an unmeasured cause.")
+    'either may be a cause of the other.'
+    """
+    for told, left in _LATENT:
+        meaning = meaning.replace(told, left)
+    return meaning
+
+
+_LATENT = (
+    (", they may share an unmeasured cause, or selection", ", or selection"),
+    (", or they may share an unmeasured cause", ""),
+    (", or an unmeasured cause (or several, tied together by selection) may make them dependent", ""),
+)

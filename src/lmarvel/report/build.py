@@ -73,7 +73,7 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
         "nodes": list(_nodes(found)),
         "edges": list(_edges(found)),
-        "legend": list(_legend(counts, selected(settings))),
+        "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
         "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
         "supports": list(_supports(found)),
         "statistics": list(_statistics(found)),
