@@ -108,6 +108,21 @@ def test_conflicts_are_kept_and_listed_with_the_p_value():
     assert "yet no set that was tried separates them" in str(found.explain("Displacement", "Weight"))
 
 
+@pytest.mark.parametrize("method", TESTING)
+def test_a_gap_that_only_a_statement_makes_brings_no_mark(method):
+    mag = MAG.from_edges("A --> B", "B <-> C", "C --> D", "B --> D", "A --> D")  # said to have no edge A - D
+    found = method(test=MSeparation(mag), knowledge=Knowledge(no_edges=[("A", "D")], causes=[("B", "D")])).fit().result_
+    assert found.pag.edge("A", "D") is None
+    assert [(c.a, c.b) for c in found.conflicts] == [("A", "D")]
+    assert not any(use.rule == "R4" for use in found.rules)
+
+
+def test_a_required_edge_is_told_once():
+    mag = MAG.from_edges("A --> B", "B --> C", "C --> D", "A --> E", "E --> D")
+    found = FCI(test=MSeparation(mag), knowledge=Knowledge(edges=[("A", "D")])).fit().result_
+    assert sum(type(e).__name__ == "Overruled" for e in found.trace) == 1
+
+
 def test_a_collider_that_a_statement_denies_is_a_conflict_and_brings_no_other_mark():
     truth = MSeparation(DAG.from_edges("A --> B", "C --> B"))
     found = LMarvel(test=truth, knowledge=Knowledge(causes=[("B", "A")])).fit().result_

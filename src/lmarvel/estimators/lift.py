@@ -61,6 +61,8 @@ class Lift(PagEstimator):
         Of L-MARVEL, which gives the graph to start from; see :class:`LMarvel`.
     max_seconds : float, optional
         Stop after so many seconds, with the best graph so far.
+    knowledge : Knowledge, optional
+        What is known beforehand: no graph that breaks it is considered; see :class:`~lmarvel.Knowledge`.
 
     Attributes
     ----------

@@ -136,18 +136,12 @@ class Known:
         If W separates x and y, then so do its members that are anterior to x or y: a path that these leave open has
         only such nodes on it, and would be open given W.
         """
-        return self._useless[x, y] if self._useless is not None else frozenset(self._beside(x, y))
+        return self._no_causes[x] & self._no_causes[y]
 
     @cached_property
-    def _useless(self) -> dict[tuple[int, int], frozenset[int]] | None:
-        if len(self.names) > 60 or not self.never.any():
-            return None
-        n = range(len(self.names))
-        return {(x, y): frozenset(self._beside(x, y)) for x in n for y in n}
-
-    def _beside(self, x: int, y: int) -> list[int]:
-        found: list[int] = np.flatnonzero(self.never[:, x] & self.never[:, y]).tolist()
-        return found
+    def _no_causes(self) -> list[frozenset[int]]:
+        """For each variable those that do not cause it."""
+        return [frozenset(np.flatnonzero(column).tolist()) for column in self.never.T]
 
     def moved(self, order: Sequence[int]) -> Known:
         """Return the same for variables in another order: ``order[i]`` is the one that comes i-th."""

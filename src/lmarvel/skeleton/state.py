@@ -109,6 +109,7 @@ class SkeletonState:
         self.ended: str | None = None  # why a budget ended the work
         self.all_open = False
         self.known = ledger.known
+        self.overruled: set[Pair] = set()  # pairs that tests separate and a statement joins
 
     # --- asking -----------------------------------------------------------------------------------------
 
@@ -159,7 +160,9 @@ class SkeletonState:
         if self.known is not None and self.known.required[x, y]:
             self.adjacent[x].add(y)
             self.adjacent[y].add(x)
-            self.trace.append(Overruled(x, y, sepset, pvalue, phase))
+            if pair_of(x, y) not in self.overruled:
+                self.overruled.add(pair_of(x, y))
+                self.trace.append(Overruled(x, y, sepset, pvalue, phase))
             return
         self.adjacent[x].discard(y)
         self.adjacent[y].discard(x)
