@@ -131,6 +131,17 @@ def test_a_collider_that_a_statement_denies_is_a_conflict_and_brings_no_other_ma
     assert found.pag.marks[found.pag.index("C"), found.pag.index("B")] == CIRCLE
 
 
+def test_the_only_way_from_a_cause_to_its_effect_is_directed_and_explained():
+    truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+    found = LMarvel(test=truth, knowledge=Knowledge(causes=[("A", "C")])).fit().result_
+    assert str(found.pag).splitlines()[1:] == ["A --> B", "B --> C"]
+    assert "you said that A causes C, and no other way is left" in str(found.explain("A", "B"))
+    denied = LMarvel(test=truth, knowledge=Knowledge(not_causes=[("A", "C")])).fit().result_
+    assert "A to B to C: otherwise A would be a cause of C, and you said that it is not" in str(
+        denied.explain("A", "B")
+    )
+
+
 def test_explanations_cite_statements_and_results_tell_sources():
     truth = MSeparation(DAG.from_edges("A --> B", "B --> C", "D --> C"))
     found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A", "D"], ["B", "C"]], selection=False)).fit().result_

@@ -153,9 +153,9 @@ def _premises_of_k1(use: RuleApplication, mark_at: MarkAt) -> Needs:
 
 
 def _linked_in_words(use: RuleApplication, names: Sequence[str], scored: bool = False) -> str:
-    x, y, _ = (*use.written, *use.refused)[0]
+    x, y, mark = (*use.written, *use.refused)[0]
     first, last = names[use.nodes[0]], names[use.nodes[-1]]
-    if len(use.written) == 2 and use.nodes[1:-1] in ((x, y), (y, x)):
+    if use.nodes[1:-1] == ((x, y) if mark == ARROW else (y, x)):  # as the edge is directed: the only way
         return f"you said that {first} causes {last}, and no other way is left"
     path = " to ".join(names[v] for v in use.nodes)
     if {use.nodes[0], use.nodes[-1]} == {x, y}:
