@@ -18,6 +18,7 @@ from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG, is_chordal_undirected
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.removability import NotRemovable, removable, why_not_removable
+from lmarvel.knowledge import Knowledge
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
 from lmarvel.result import Discovery, Statistics
 from lmarvel.score.ricf import bic
@@ -44,6 +45,7 @@ __all__ = [
     "FunctionTest",
     "GraphError",
     "Kind",
+    "Knowledge",
     "LMarvel",
     "LMarvelError",
     "LMarvelWarning",

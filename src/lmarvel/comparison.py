@@ -15,6 +15,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
+from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result import Discovery
 from lmarvel.score.ricf import bic
 
@@ -111,4 +112,7 @@ def score(found: Discovery, moments: Moments) -> float | None:
     """Return the BIC of a result, None for a PAG that no MAG has or that a budget left open."""
     if found.undecided or found.why_illegal is not None:
         return None
-    return bic(found.pag, moments)
+    if found.unaided is None:
+        return bic(found.pag, moments)
+    # All MAGs of a class have one BIC, those that fit what is known among them.
+    return None if explain_invalid(found.unaided) else bic(found.unaided, moments)

@@ -18,6 +18,7 @@ from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.stated import STATED
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.trace import (
     Adjacent,
@@ -32,6 +33,7 @@ from lmarvel.trace import (
     LeftOut,
     Moved,
     NoneRemovable,
+    Overruled,
     Removed,
     Separated,
     Supported,
@@ -133,6 +135,7 @@ _KINDS: dict[str, type] = {
     "separated": Separated,
     "adjacent": Adjacent,
     "doubtful": Doubtful,
+    "overruled": Overruled,
     "kept": Kept,
     "removed": Removed,
     "left boundary": LeftBoundary,
@@ -181,7 +184,10 @@ def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
     if name == "rule":
         return _decode_rule(plain, index)
     event: Event = _KINDS[name](*(coder.decode(plain[part], index) for part, _, coder in _FIELDS[name]))
-    if isinstance(event, Separated | Adjacent | Moved | Weighed | LeftOut | Supported) and event.x == event.y:
+    if (
+        isinstance(event, Separated | Adjacent | Overruled | Moved | Weighed | LeftOut | Supported)
+        and event.x == event.y
+    ):
         raise ValueError("a pair needs two variables")
     return event
 
@@ -192,8 +198,8 @@ def _decode_rule(plain: Mapping[str, Any], index: Mapping[str, int]) -> RuleAppl
         for part in ("written", "refused")
     )
     use = RuleApplication(text(plain["rule"]), tuple(index[v] for v in items(plain["nodes"])), written, refused)
-    rule = RULES.get(use.rule)
-    if rule is None or not rule.admits(use) or len(set(use.nodes[:3])) < 3:
+    rule = RULES.get(use.rule) or STATED.get(use.rule)
+    if rule is None or not rule.admits(use) or len(set(use.nodes[:3])) < min(rule.least, 3):
         raise ValueError(f"no use of the rule {use.rule!r} looks like this")
     if any(x == y for x, y, _ in (*written, *refused)):
         raise ValueError("a mark stands on an edge between two variables")

@@ -17,12 +17,16 @@ from lmarvel import evidence_wording, wording
 from lmarvel.evidence import Evidence
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
+from lmarvel.knowledge import Known
+from lmarvel.knowledge.wording import overruled
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
-from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Separated
+from lmarvel.orient.stated import K0, STATED
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated
 from lmarvel.wording import p_is, readable
 
+_RULES = {**RULES, **STATED}
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
 
 
@@ -126,7 +130,9 @@ class Explainer:
         undecided: Set[tuple[str, str]] | None = frozenset(),
         scored: bool = False,
         legal: Callable[[], bool] = lambda: True,
+        known: Known | None = None,
     ) -> None:
+        self.known = known
         self.pag = pag
         self.names = [readable(name) for name in pag.names]
         self.sepsets = sepsets
@@ -138,6 +144,7 @@ class Explainer:
         self.levels = [level for level in levels if isinstance(level, float)]
         self.ended = any(isinstance(e, BudgetEnded) for e in trace)
         self.evidence = Evidence(trace)
+        self.overruled = {frozenset((e.x, e.y)): e for e in trace if isinstance(e, Overruled)}
         self.rules = [e for e in trace if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
@@ -182,6 +189,8 @@ class Explainer:
     def adjacency(self, x: int, y: int) -> Reason:
         """Return why two variables are adjacent: how close they came to being separated."""
         pair = frozenset((x, y))
+        if self.known is not None and self.known.required[x, y]:
+            return self._stated(x, y)
         if self.is_undecided(x, y):
             return Reason(wording.UNDECIDED)
         if pair in self.evidence.edges:
@@ -215,10 +224,23 @@ class Explainer:
         events = self.separations.get(frozenset((x, y)), [])
         return members, next((e for e in reversed(events) if e.sepset == members), None)
 
+    def _stated(self, x: int, y: int) -> Reason:
+        """Return that a statement says whether two variables are adjacent, and what the tests say to that."""
+        assert self.known is not None
+        said = self.known.why_pair(x, y)
+        event = self.overruled.get(frozenset((x, y)))
+        if event is None:
+            return Reason(said)
+        apart = bool(self.known.required[x, y])
+        tests = overruled(apart, self.given(event.strongest or ()), event.pvalue, self._alpha)
+        return Reason(f"{said}; {tests}", (), event)
+
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
         a, b = self.names[x], self.names[y]
         members, event = self.separation(x, y)
+        if frozenset((x, y)) in self.overruled:
+            return self._stated(x, y)
         doubt = self.doubtful.get(frozenset((x, y)))
         if doubt is not None and doubt.strongest is not None:
             return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self.settings), (), doubt)
@@ -256,6 +278,8 @@ class Explainer:
 
     def _supported(self, x: int, y: int) -> str:
         """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
+        if self._is_stated(x, y):
+            return ""
         word = self.evidence.mark_word(x, y)
         return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), word)}" if word else ""
 
@@ -272,23 +296,32 @@ class Explainer:
         marks = [self.pag.marks[end] for end in ends]
         if marks.count(TAIL) == 2 or sorted(marks) == [CIRCLE, TAIL]:
             return True
-        return any(end in self.writers and RULES[self.rules[self.writers[end]].rule].needs_selection for end in ends)
+        return any(end in self.writers and _RULES[self.rules[self.writers[end]].rule].needs_selection for end in ends)
 
     def _clash(self, x: int, y: int) -> Iterator[str]:
         for use in self.refusals.get((x, y), [])[:1]:
             other = "a tail" if self.pag.marks[x, y] == ARROW else "an arrowhead"
-            yield f" ({use.rule} wanted {other} here: the tests contradict each other)"
+            denied = "that" if self._is_stated(x, y) else "each other"
+            yield f" ({use.rule} wanted {other} here: the tests contradict {denied})"
+
+    def _is_stated(self, x: int, y: int) -> bool:
+        """Tell whether a statement gave the mark at y on x-y."""
+        k = self.writers.get((x, y))
+        return k is not None and self.rules[k].rule == K0.name
 
     def _why(self, k: int, told: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
         """Return the statement of a use of a rule, and what it rests on; what was told before is not told again."""
         use = self.rules[k]
         if use in told:
             return f"{use.rule}, as above", ()
+        if use.rule == K0.name and self.known is not None:
+            x, y, _ = (*use.written, *use.refused)[0]
+            return self.known.why_mark(x, y), ()
         said = f"{use.rule}, {self._statement(use)}"
         if depth == 0:
             return f"{said} (explained with its own edge)", ()
         told.add(use)
-        ends, gaps = RULES[use.rule].premises(use, lambda end: self._mark_at(end, k))
+        ends, gaps = _RULES[use.rule].premises(use, lambda end: self._mark_at(end, k))
         reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
         return said, tuple(reasons)
@@ -301,7 +334,7 @@ class Explainer:
             sepset, _ = self.separation(a, c)
             if not self.ended or sepset is None or b in sepset:  # else the end may have come before all were asked
                 return wording.collider(self.names[a], self.names[b], self.names[c], reading)
-        return RULES[use.rule].statement(use, self.names, self.scored)
+        return _RULES[use.rule].statement(use, self.names, self.scored)
 
     def _mark_at(self, end: End, before: int) -> int:
         """Return the mark that stood at an end before a use of a rule, a circle where none was written."""

@@ -27,16 +27,19 @@ from lmarvel.encoding import (
     text,
 )
 from lmarvel.errors import GraphError
-from lmarvel.evidence import Evidenced
 from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, TAIL, Edge, parse_edge
+from lmarvel.graph.marks import ARROW, Edge, parse_edge
+from lmarvel.informed import Informed
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.wording import conflicts_note
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result_file import (
     decode_boundaries,
     decode_data,
     decode_graph,
+    decode_knowledge,
     decode_seconds,
     decode_settings,
     decode_tests,
@@ -56,7 +59,7 @@ Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
-class Discovery(Evidenced):
+class Discovery(Informed):
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -81,6 +84,8 @@ class Discovery(Evidenced):
         What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
     versions : mapping
         The versions of what computed it.
+    knowledge, unaided : Knowledge, PAG, optional
+        What was known beforehand, and the PAG that the same adjacencies have without it.
 
     Examples
     --------
@@ -102,6 +107,8 @@ class Discovery(Evidenced):
     bic: float | None = None
     data: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    knowledge: Knowledge | None = None
+    unaided: PAG | None = None
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -140,6 +147,8 @@ class Discovery(Evidenced):
         found: dict[tuple[str, str], Contested] = {}
         for e in self.trace:
             if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
+                if frozenset((e.x, e.y)) in self._explainer.overruled:
+                    continue  # a statement keeps the edge, and the result lists that
                 a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
                 if not self._explainer.is_undecided(e.x, e.y):
                     found[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
@@ -178,6 +187,8 @@ class Discovery(Evidenced):
             yield powerless
         if not self.undecided and self.why_illegal:
             yield wording.illegal_note(self.why_illegal)
+        if self.conflicts:
+            yield conflicts_note(len(self.conflicts))
         if self.contested:
             yield wording.contested_note(len(self.contested))
         if self.doubtful:
@@ -213,6 +224,7 @@ class Discovery(Evidenced):
             self._undecided,
             scored=self.mag is not None,
             legal=lambda: not self.undecided and self.why_illegal is None,
+            known=self.known,
         )
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
@@ -246,7 +258,7 @@ class Discovery(Evidenced):
         if self._explainer.is_undecided(x, y):
             return wording.UNDECIDED + "."
         shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        said = wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings))
+        said = self.fitting(wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings)))
         if self._explainer.from_selection(x, y):
             said = evidence_wording.of_selection(said, self.evidence.chose, self._can_err)
         return evidence_wording.cautiously(said, self.evidence.word(self.pag, x, y))
@@ -254,7 +266,7 @@ class Discovery(Evidenced):
     @cached_property
     def why_illegal(self) -> str | None:
         """None if some MAG has exactly this PAG, else the reason why not; finite samples often give one."""
-        return explain_invalid(self.pag)
+        return explain_invalid(self.pag, self.knowledge)
 
     def describe(self, a: str, b: str) -> str:
         """Return what the edge between two variables (or its absence) says, in plain words."""
@@ -281,25 +293,6 @@ class Discovery(Evidenced):
         """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
         end = wording.possible_cause(edge)
         return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
-
-    def origin(self, a: str, b: str) -> str:
-        """Return where the edge between two variables and its marks came from."""
-        i, j = self.pag.index(a), self.pag.index(b)
-        if i == j:
-            raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        return "; ".join(self._origin(i, j))
-
-    def _origin(self, i: int, j: int) -> Iterator[str]:
-        names = [readable(name) for name in self.pag.names]
-        for e in self.trace:
-            if isinstance(e, Adjacent) and {e.x, e.y} == {i, j}:
-                yield f"no separating set in the {e.phase} search"
-            elif isinstance(e, RuleApplication):
-                for x, y, mark in e.written:
-                    if {x, y} == {i, j}:
-                        kind = {ARROW: "arrowhead", TAIL: "tail"}[mark]
-                        where = ", ".join(names[v] for v in e.nodes)
-                        yield f"{kind} at {names[y]} by {e.rule} on {where}"
 
     # --- pictures ---------------------------------------------------------------------------------------
 
@@ -337,6 +330,7 @@ class Discovery(Evidenced):
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
                 "trace": encode_trace(self.trace, pag.names),
+                **self._encode_knowledge(),
             }
         )
 
@@ -360,6 +354,7 @@ class Discovery(Evidenced):
             bic=read_part(content, "bic", lambda v: None if v is None else number(v)),
             data=read_part(content, "data", decode_data),
             versions=read_part(content, "versions", decode_versions),
+            **decode_knowledge(content, names),
         )
 
     def save(self, path: str | Path) -> None:

@@ -21,6 +21,8 @@ from lmarvel.encoding import FORMAT, ResultError, items, number, probability, te
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.contradictions import known_of
 from lmarvel.lazy import without_collection
 
 VERSION = 3
@@ -245,6 +247,15 @@ def decode_boundaries(plain: Any, names: Sequence[str]) -> dict[str, frozenset[s
         if not mb <= known - {name}:
             raise ValueError(f"{name} has a boundary of {', '.join(sorted(mb))}")
     return boundaries
+
+
+def decode_knowledge(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return what was known beforehand and the graph without it; a result without has neither part."""
+    if "knowledge" not in content:
+        return {}
+    knowledge = read_part(content, "knowledge", Knowledge.from_dict)
+    read_part(content, "knowledge", lambda _: known_of(knowledge, names))
+    return {"knowledge": knowledge, "unaided": read_part(content, "unaided", lambda v: _listed(v, tuple(names), False))}
 
 
 def decode_tests(plain: Any) -> dict[str, dict[int, int]]:

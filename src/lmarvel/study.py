@@ -6,12 +6,16 @@ stands above the orientation, which makes the PAG, and below both simulators and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG, MAG, PAG
 from lmarvel.graph.marks import readable
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.draw import true_statements
 from lmarvel.orient.equivalence import mag_to_pag
 
 
@@ -68,3 +72,30 @@ class Study:
     def pag(self) -> PAG:
         """The PAG: all that data can tell about the MAG."""
         return mag_to_pag(self.mag)
+
+    def knowledge(
+        self,
+        *,
+        tiers: int = 0,
+        causes: int = 0,
+        not_causes: int = 0,
+        edges: int = 0,
+        no_edges: int = 0,
+        exogenous: int = 0,
+        seed: int | np.random.Generator = 0,
+    ) -> Knowledge:
+        """Draw true statements at random: so many tiers, and so many statements of the other kinds.
+
+        "No selection" and "no latents" are said where the study has none of them.
+
+        Examples
+        --------
+        >>> study = Study(DAG.from_edges("A --> B", "B --> C", "U --> C", "U --> D"), ("U",))
+        >>> print(study.knowledge(tiers=2, not_causes=1))
+        tiers: A, D < B, C
+        C does not cause D
+        no selection
+        """
+        counts = {"causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}
+        said = true_statements(self.mag, tiers=tiers, **counts, exogenous=exogenous, seed=seed)
+        return replace(said, selection=bool(self.selection), latents=bool(self.latent))

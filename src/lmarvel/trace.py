@@ -47,6 +47,21 @@ class Doubtful:
 
 
 @dataclass(frozen=True, slots=True)
+class Overruled:
+    """The tests say otherwise of x and y than a statement, which was kept; ``strongest`` is the set that speaks.
+
+    x and y were said to be adjacent, and it separates them; or said not to be, and even it, which came closest, does
+    not.
+    """
+
+    x: int
+    y: int
+    strongest: frozenset[int] | None
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """x was found not removable, because ``sepset``, which holds x, separates y and z and no set without x does."""
 
@@ -168,6 +183,7 @@ Event = (
     Separated
     | Adjacent
     | Doubtful
+    | Overruled
     | Kept
     | Removed
     | LeftBoundary

@@ -12,6 +12,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery
 from lmarvel.ci.memory import Memory
 from lmarvel.ci.meter import BudgetSpent, Meter, check_budgets
+from lmarvel.knowledge.known import Known
 
 
 class Ledger:
@@ -25,6 +26,8 @@ class Ledger:
         The largest conditioning set, the number of tests, and the seconds.
     started : float, optional
         The :func:`time.monotonic` from which the seconds count; now by default.
+    known : Known, optional
+        What is known of the variables beforehand; the methods that ask here read it.
 
     Examples
     --------
@@ -43,7 +46,9 @@ class Ledger:
         max_tests: int | None = None,
         max_seconds: float | None = None,
         started: float | None = None,
+        known: Known | None = None,
     ) -> None:
+        self.known = known
         check_budgets(max_conditioning, max_tests, max_seconds)
         self.test = test if isinstance(test, IndependenceTest) else IndependenceTest(test)
         self.meter = Meter(max_tests, max_seconds, started)

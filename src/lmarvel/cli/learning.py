@@ -13,9 +13,14 @@ from lmarvel.atomic import check_writable
 from lmarvel.cli.app import app, check_apart, fail, interruptible, progress_bar
 from lmarvel.cli.options import (
     LEARNERS,
+    Forbid,
+    KnowledgeFile,
     Quiet,
+    Require,
     Table,
+    Tiers,
     estimator_of,
+    knowledge_of,
     method_options,
     shared_options,
     with_options,
@@ -54,17 +59,21 @@ def learn(
         Literal["likely", "firm"] | None,
         typer.Option(help="lift: print and draw circles in place of weaker marks; results and reports stay whole."),
     ] = None,
+    knowledge: KnowledgeFile = None,
+    tiers: Tiers = None,
+    forbid: Forbid = None,
+    require: Require = None,
     quiet: Quiet = False,
     **chosen: Any,
 ) -> None:
     """Learn a PAG from a table, and say what it means."""
     with interruptible():
-        check_apart(inputs=[data], outputs=[output, report])
+        check_apart(inputs=[data, *([knowledge] if knowledge else [])], outputs=[output, report])
         if output is not None:
             check_output(output)
         if report is not None:
             check_report(report)
-        model = estimator_of(method, **chosen)
+        model = estimator_of(method, **chosen, knowledge=knowledge_of(knowledge, tiers, forbid, require))
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
         everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
@@ -149,6 +158,10 @@ def compare(
     methods: Annotated[str, typer.Option(help="Methods to run, with commas.")] = ",".join(METHODS),
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
+    knowledge: KnowledgeFile = None,
+    tiers: Tiers = None,
+    forbid: Forbid = None,
+    require: Require = None,
     **chosen: Any,
 ) -> None:
     """Run several methods on one table, each within a minute, and show where their PAGs differ."""
@@ -156,6 +169,8 @@ def compare(
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     given = {name: value for name, value in chosen.items() if value is not None}
+    known = knowledge_of(knowledge, tiers, forbid, require)
+    given |= {} if known is None else {"knowledge": known}
     for name in names:
         estimator_of(name, **given)  # refuses before the table is read what makes no sense
     with interruptible(), table.usable(data):

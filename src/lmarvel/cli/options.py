@@ -12,6 +12,8 @@ import typer
 
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS, Auto, PagEstimator
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.text import arrow_of, tiers_of
 
 Table = Annotated[
     Path,
@@ -21,6 +23,15 @@ Table = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+KnowledgeFile = Annotated[
+    Path | None, typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them.")
+]
+Tiers = Annotated[
+    str | None, typer.Option(help='Nothing in a later tier causes an earlier one: "age,sex < smoking < bp".')
+]
+Forbid = Annotated[list[str] | None, typer.Option(help='The first does not cause the second: "bp -> age" (repeat).')]
+Require = Annotated[list[str] | None, typer.Option(help='The first causes the second: "smoking -> bp" (repeat).')]
 
 # Where the first sentence of a docstring says too little, or more than a command line can take.
 _HELP = {
@@ -71,6 +82,8 @@ def method_options() -> dict[str, MethodOption]:
     for method, estimator in METHODS.items():
         documented = documented_parameters(estimator) | common
         for name, parameter in inspect.signature(estimator).parameters.items():
+            if name == "knowledge":  # which has options of its own
+                continue
             if name in found:
                 found[name] = found[name]._replace(methods=(*found[name].methods, method))
             else:
@@ -133,6 +146,18 @@ def _parameter(option: MethodOption, default: Any) -> inspect.Parameter:
     flag = f"{option.flag}/--no-{option.flag[2:]}" if option.kind is bool else option.flag
     annotation = Annotated[option.kind | None, typer.Option(flag, help=option.help)]  # type: ignore[name-defined]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def knowledge_of(
+    file: Path | None, tiers: str | None, forbid: list[str] | None, require: list[str] | None
+) -> Knowledge | None:
+    """Return what the options say is known; None where they say nothing."""
+    told = [] if file is None else [Knowledge.read(file)]
+    ordered = () if tiers is None else tiers_of(tiers)
+    if ordered or forbid or require:
+        never, causes = (tuple(map(arrow_of, pairs or [])) for pairs in (forbid, require))
+        told.append(Knowledge(tiers=ordered, not_causes=never, causes=causes))
+    return told[0].and_(*told[1:]) if told else None
 
 
 def estimator_of(method: str, **parameters: Any) -> PagEstimator:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lmarvel import evidence_wording, wording
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
+from lmarvel.knowledge import wording as knowledge_wording
 from lmarvel.result import Discovery
 from lmarvel.result_file import json_text
 from lmarvel.table_wording import table_said
@@ -63,6 +64,7 @@ def _lines(found: Discovery) -> Iterator[str]:
     yield ""
     yield from _legend(found)
     yield from _hidden(found)
+    yield from _knowledge(found)
     yield from _notes(found)
     yield from _numbers(found)
 
@@ -90,7 +92,7 @@ def _legend(found: Discovery) -> Iterator[str]:
         yield "What the edges say"
         for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
             if kind in kinds:
-                yield f"  A {kind} B   {text}"
+                yield f"  A {kind} B   {found.fitting(text)}"
         yield ""
 
 
@@ -107,6 +109,20 @@ def _hidden(found: Discovery) -> Iterator[str]:
     if found.selection_gain is not None:
         yield f"Selection: {found.selection_gain}"
         yield ""
+
+
+def _knowledge(found: Discovery) -> Iterator[str]:
+    """Iterate over what was known beforehand, where the marks come from, and what the tests contradict."""
+    if found.knowledge is None:
+        return
+    yield "What was known"
+    yield from (f"  {statement}" for statement in found.knowledge.statements)
+    yield f"Marks    {knowledge_wording.sources_line(found.sources) or 'none'}"
+    if found.conflicts:
+        yield "What the tests contradict, and was kept"
+        level = found.settings.get("alpha", wording.LEVEL)
+        yield from (f"  {knowledge_wording.conflict(*conflict, level)}" for conflict in found.conflicts)
+    yield ""
 
 
 def _notes(found: Discovery) -> Iterator[str]:

@@ -231,7 +231,7 @@ public:
     Searcher(const BoundaryTask& task, FoundBoundaries& found, const Clock& clock)
         : task_(task), found_(found), clock_(clock), growth_(task, clock), asked_(found), tests_(task.tests) {}
 
-    // Search the boundary of a target; what still depends on it where a limit on sizes ended the growth counts too.
+    // BoundarySearch the boundary of a target; what still depends on it where a limit on sizes ended the growth counts too.
     Set boundary(Index target) {
         growth_.start(target);
         const bool complete = search();
@@ -310,9 +310,9 @@ private:
 
     bool search() {
         switch (task_.search) {
-            case Search::GROW_SHRINK: return grow_shrink();
-            case Search::IAMB: return iamb();
-            case Search::INTER_IAMB: return inter_iamb();
+            case BoundarySearch::GROW_SHRINK: return grow_shrink();
+            case BoundarySearch::IAMB: return iamb();
+            case BoundarySearch::INTER_IAMB: return inter_iamb();
             default: return fast_iamb();
         }
     }

@@ -10,14 +10,14 @@
 
 namespace lmarvel {
 
-enum class Search : std::int64_t { GROW_SHRINK = 0, IAMB = 1, INTER_IAMB = 2, FAST_IAMB = 3 };
+enum class BoundarySearch : std::int64_t { GROW_SHRINK = 0, IAMB = 1, INTER_IAMB = 2, FAST_IAMB = 3 };
 
 struct BoundaryTask {
     const double* R = nullptr;  // correlations, p x p
     Index p = 0;
     std::int64_t n = 0;         // rows
     double quantile = 0.0;      // of the normal distribution, two-sided, at the level
-    Search search = Search::IAMB;
+    BoundarySearch search = BoundarySearch::IAMB;
     std::int64_t most = 0;      // members of a conditioning set, at most n - 4
     std::int64_t max_tests = -1, tests = 0;  // -1: no limit; made before
     double seconds = 0.0;       // infinite where there is no limit

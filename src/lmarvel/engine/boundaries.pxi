@@ -1,14 +1,14 @@
 # Markov boundaries one target at a time; included by _engine.pyx, whose checks and caller it shares.
 
 cdef extern from "boundaries.hpp" namespace "lmarvel" nogil:
-    cdef enum class Search(int64_t):
+    cdef enum class BoundarySearch(int64_t):
         pass
     struct BoundaryTask:
         const double* R
         int32_t p
         int64_t n
         double quantile
-        Search search
+        BoundarySearch search
         int64_t most, max_tests, tests
         double seconds
         cbool either
@@ -48,7 +48,7 @@ def boundaries(
     if tests < 0 or tests > 1 << 62 or (max_tests is not None and max_tests < 0):
         raise ValueError("a number of tests cannot be negative, or beyond counting")
     task.R, task.p, task.n = &correlation[0, 0], <int32_t> correlation.shape[0], n
-    task.quantile, task.search, task.most = quantile, <Search> search, most
+    task.quantile, task.search, task.most = quantile, <BoundarySearch> search, most
     task.max_tests, task.tests = -1 if max_tests is None else min(max_tests, 1 << 62), tests
     task.seconds, task.either = seconds, either
     cdef Caller caller = Caller(cancel)

@@ -19,7 +19,7 @@ class Auto(PagEstimator):
 
     Parameters
     ----------
-    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
+    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds, knowledge
         As for :class:`LMarvel`.
     penalty, latents, restarts, seed
         As for :class:`Lift`.

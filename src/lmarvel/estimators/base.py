@@ -8,7 +8,7 @@ They follow scikit-learn's conventions (``fit`` returns self, results end in an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.graph.kinds import PAG
+from lmarvel.knowledge import Knowledge
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress
@@ -75,6 +76,7 @@ class PagEstimator(Estimator):
     max_conditioning: int | None = None
     max_tests: int | None = None
     max_seconds: float | None = None
+    knowledge: Knowledge | None = None
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense; ``fit`` does so before any work."""
@@ -89,7 +91,18 @@ class PagEstimator(Estimator):
             value = vars(self)[name]
             if isinstance(default, bool) and not isinstance(value, bool | np.bool_):
                 raise ParameterError(f"{name} must be True or False, not {value!r}")
+        if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
+            raise ParameterError(f"knowledge must be a Knowledge, such as Knowledge(tiers=...), not {self.knowledge!r}")
         self._check()
+
+    def _informed(self: Self) -> Self:
+        """Return the same method where ``selection`` and ``latents`` say the same as parameters and in knowledge."""
+        knowledge = self.knowledge
+        if knowledge is None:
+            return self
+        said = {name: vars(knowledge)[name] and vars(self).get(name, True) for name in ("selection", "latents")}
+        params = self.get_params() | {"knowledge": replace(knowledge, **said)}
+        return type(self)(**params | {name: value for name, value in said.items() if name in params})
 
     def _check(self) -> None:
         """Refuse parameters that are the method's own."""
@@ -157,7 +170,7 @@ class PagEstimator(Estimator):
         """
         self.check_parameters()
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing}
-        self.result_ = discover(data, self, names, progress, **said, weights=weights, cluster=cluster)
+        self.result_ = discover(data, self._informed(), names, progress, **said, weights=weights, cluster=cluster)
         return self
 
     @property

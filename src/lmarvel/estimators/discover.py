@@ -32,8 +32,10 @@ from lmarvel.estimators.clock import Clock
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.contradictions import known_of
 from lmarvel.lazy import LazyMapping, LazyTuple
-from lmarvel.orient.engine import orient
+from lmarvel.orient.engine import Oriented, orient
 from lmarvel.result import Discovery
 from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
@@ -57,6 +59,7 @@ class Chosen:
     bic: float
     trace: Sequence[Event]
     undecided: NDArray[np.intp]
+    unaided: Marks | None = None  # the PAG without what was known beforehand, where something was
 
 
 class Settings(Protocol):
@@ -70,6 +73,7 @@ class Settings(Protocol):
     max_conditioning: int | None
     max_tests: int | None
     max_seconds: float | None
+    knowledge: Knowledge | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -129,12 +133,13 @@ def discover(
     settings, why = settings.resolved(given)
     order = given.canonical_order()
     test = given.reordered(order)
+    known = None if settings.knowledge is None else known_of(settings.knowledge, test.names)
     clock.lap("data")
     report("boundary", 0, 1)
     seconds = settings.max_seconds and settings.max_seconds - min(
         _KEPT_BACK * len(order) ** 2, settings.max_seconds / 10
     )
-    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started)
+    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started, known)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
@@ -157,13 +162,17 @@ def discover(
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
     named = _named(given.names, boundaries)
-    return _discovery(found, sepsets, named, given.summary(), given, ledger, clock, recorded)
+    discovery = _discovery(found, sepsets, named, given.summary(), given, ledger, clock, recorded)
+    if found.unaided is None:
+        return discovery
+    unaided = PAG._trusted(given.names, found.unaided)
+    return replace(discovery, knowledge=settings.knowledge, unaided=unaided)
 
 
 def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
     """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
     course = settings.for_engine(level)
-    if course is None:
+    if course is None or settings.knowledge is not None:
         return None
     boundary = settings.boundary
     if boundary == "auto":
@@ -194,6 +203,7 @@ class _Found:
     sepsets: Sepsets | None = None
     mag: Marks | None = None
     bic: float | None = None
+    unaided: Marks | None = None
 
     def moved(self, place: Sequence[int]) -> _Found:
         """Return the same where variable v stands at ``place[v]``."""
@@ -206,6 +216,7 @@ class _Found:
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else placed(self.mag, at),
+            unaided=None if self.unaided is None else placed(self.unaided, at),
         )
 
 
@@ -217,7 +228,8 @@ def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report
     """Return the PAG of what a method found, oriented by rules where the method did not choose a graph itself."""
     if isinstance(outcome, Chosen):
         clock.lap("search")
-        return _Found(outcome.pag, outcome.trace, outcome.undecided, None, outcome.mag, outcome.bic)
+        chosen = (outcome.mag, outcome.bic, outcome.unaided)
+        return _Found(outcome.pag, outcome.trace, outcome.undecided, None, *chosen)
     clock.lap("skeleton")
     report("orientation", 0, 1)
     # A spent budget leaves a moment for what the tests have shown.
@@ -231,11 +243,21 @@ def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report
         outcome.check_path,
         deadline,
         undecided=outcome.undecided,
+        known=ledger.known,
     )
     clock.lap("orientation")
     after = outcome if outcome.after is None else outcome.after()
     late = () if oriented.ended is None else (BudgetEnded(oriented.ended),)
-    return _Found(oriented.marks, (*after.trace, *late, *oriented.log), after.undecided, after.sepsets)
+    unaided = None if ledger.known is None else _unaided(oriented, after, selection, deadline)
+    trace = (*after.trace, *late, *oriented.log)
+    return _Found(oriented.marks, trace, after.undecided, after.sepsets, unaided=unaided)
+
+
+def _unaided(oriented: Oriented, learned: Learned, selection: bool, deadline: float) -> Marks:
+    """Return the marks that the tests alone give on the skeleton that was learned."""
+    edges = np.argwhere(np.triu(oriented.marks))
+    ask = (learned.is_collider, selection, learned.ambiguous, None, deadline)
+    return orient(len(oriented.marks), edges, *ask, undecided=learned.undecided).marks
 
 
 def _swift_discovery(
@@ -345,6 +367,7 @@ def _recorded(
 ) -> dict[str, Any]:
     """Return the settings as a result keeps them: plain values, with what "auto" became."""
     plain = {"method": type(settings).__name__, **settings.get_params()}
+    del plain["knowledge"]  # which a result keeps by itself
     plain |= {"boundary": boundary, "boundary_alpha": level}
     if why is not None:
         plain["chosen"] = why

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.choose import METHODS, markov_boundaries
 from lmarvel.ci.ledger import Ledger
@@ -20,6 +22,16 @@ def check_boundary_name(boundary: object, complete: bool) -> None:
 
 
 def boundaries_for(boundary: Boundary, ledger: Ledger, level: float) -> Boundaries:
+    """Return the graph to start from, with pairs in it that are known to be adjacent."""
+    found = _boundaries_for(boundary, ledger, level)
+    if ledger.known is None or not ledger.known.required.any():
+        return found
+    near = [set(np.flatnonzero(row).tolist()) for row in ledger.known.required]
+    joined = [set(mb) | more for mb, more in zip(found.sets, near, strict=True)]
+    return Boundaries.of(joined, found.method, found.level, found.truncated)
+
+
+def _boundaries_for(boundary: Boundary, ledger: Ledger, level: float) -> Boundaries:
     """Return the graph to start from: Markov boundaries, or all pairs for "none"."""
     if isinstance(boundary, Mapping):
         return Boundaries.of(_own_boundaries(boundary, ledger.names), "own", level)

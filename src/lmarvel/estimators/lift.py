@@ -63,6 +63,8 @@ class Lift(PagEstimator):
         Of L-MARVEL, which gives the graph to start from; see :class:`LMarvel`.
     max_seconds : float, optional
         Stop after so many seconds, with the best graph so far.
+    knowledge : Knowledge, optional
+        What is known beforehand: no graph that breaks it is considered; see :class:`~lmarvel.Knowledge`.
 
     Attributes
     ----------
@@ -122,11 +124,16 @@ class Lift(PagEstimator):
                 seed=self.seed,
                 deadline=deadline,
                 progress=report,
+                known=ledger.known,
             )
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         nothing_open = np.empty((0, 2), dtype=np.intp)
-        return Chosen(found.mag, found.pag, found.score, self._trace(found, moments, ledger), nothing_open)
+        trace = self._trace(found, moments, ledger)
+        if ledger.known is None:
+            return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
+        informed = orient_mag(MAG._trusted(moments.names, found.mag), self.selection, ledger.known)
+        return Chosen(found.mag, informed.marks, found.score, trace, nothing_open, found.pag)
 
     @classmethod
     def needs_boundaries(cls) -> bool:
@@ -139,7 +146,7 @@ class Lift(PagEstimator):
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
         seconds that are left now. Graphs that take much memory are not kept for that.
         """
-        penalty, selection, latents = self.penalty, self.selection, self.latents
+        penalty, selection, latents, known = self.penalty, self.selection, self.latents, ledger.known
         left = ledger.meter.deadline - time.monotonic()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
@@ -158,7 +165,7 @@ class Lift(PagEstimator):
                 deadline=time.monotonic() + left,
             )
             mag = MAG._trusted(moments.names, found.mag)
-            return (*ended, *records, *orient_mag(mag, selection).log)
+            return (*ended, *records, *orient_mag(mag, selection, known).log)
 
         small = sum(marks.size for _, marks in found.seen) <= SMALL
         return LazyTuple(trace) if small else trace()

@@ -57,6 +57,8 @@ class LMarvel(PagEstimator):
         False asserts that the sample was not selected, and switches the rules R5-R7 off.
     max_conditioning, max_tests, max_seconds : optional
         Budgets. What they leave undecided is listed in ``result_.undecided``.
+    knowledge : Knowledge, optional
+        What is known beforehand; see :class:`~lmarvel.Knowledge`.
 
     Attributes
     ----------
@@ -129,7 +131,7 @@ class FCI(_Pruned):
 
     Parameters
     ----------
-    alpha, test, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
+    alpha, test, boundary_alpha, selection, max_conditioning, max_tests, max_seconds, knowledge
         As for :class:`LMarvel`.
     boundary : {"none", "auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"} or mapping
         "none" starts from the complete graph; anything else from Markov boundaries, which saves tests.
@@ -211,7 +213,7 @@ class MBCS(PagEstimator):
 
     Parameters
     ----------
-    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds
+    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds, knowledge
         As for :class:`LMarvel`; "none" as boundary takes all other variables, which is rarely wise.
 
     Examples

@@ -17,6 +17,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.lift import lmarvel_start, table_of
 from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.knowledge import Known
 from lmarvel.orient.equivalence import orient_mag, pag_to_mag
 from lmarvel.search.ancestral import AncestralGraph, direct_chordal
 from lmarvel.search.lift import lift
@@ -40,7 +41,7 @@ class M3HC(PagEstimator):
 
     Parameters
     ----------
-    alpha, test, boundary_alpha, max_conditioning, max_tests, max_seconds
+    alpha, test, boundary_alpha, max_conditioning, max_tests, max_seconds, knowledge
         As for :class:`LMarvel`. Pairs that a budget leaves open, in the tests or in the climb, are listed in
         ``result_.undecided``.
     selection : bool
@@ -113,10 +114,14 @@ class M3HC(PagEstimator):
             self.selection,
             self.undirected,
             start.mag,
+            ledger.known,
         )
         undecided = np.array(found.undecided, dtype=np.intp).reshape(-1, 2)
-        trace = (*self._began(start, found), *_trace(found, self.selection))
-        return Chosen(found.mag.marks, found.pag.marks, found.bic, trace, undecided)
+        trace = (*self._began(start, found), *_trace(found, self.selection, ledger.known))
+        if ledger.known is None:
+            return Chosen(found.mag.marks, found.pag.marks, found.bic, trace, undecided)
+        informed = orient_mag(found.mag, self.selection, ledger.known).marks
+        return Chosen(found.mag.marks, informed, found.bic, trace, undecided, found.pag.marks)
 
     # --- where the climb begins -------------------------------------------------------------------------
 
@@ -170,7 +175,7 @@ class _Start(NamedTuple):
     told: str
 
 
-def _trace(found: M3HCResult, selection: bool) -> tuple[Event, ...]:
+def _trace(found: M3HCResult, selection: bool, known: Known | None) -> tuple[Event, ...]:
     moves = tuple(Moved(*move) for move in found.moves)
     ended = () if found.ended is None else (BudgetEnded(found.ended),)
-    return (*moves, *ended, *orient_mag(found.mag, selection).log)
+    return (*moves, *ended, *orient_mag(found.mag, selection, known).log)

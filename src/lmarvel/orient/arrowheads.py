@@ -42,7 +42,17 @@ def all_colliders(draft: Draft) -> Iterator[Wanted]:
             draft.tick()
             for c in ordered[i + 1 :]:
                 if draft.apart(a, c) and draft.is_collider(a, a, b, c):
-                    yield collider(a, b, c)
+                    yield collider(a, b, c) if draft.known is None else _as_known(draft, a, b, c)
+
+
+def _as_known(draft: Draft, a: int, b: int, c: int) -> Wanted:
+    """Where a statement has put a tail at b the collider is refused as a whole: one wrong mark does not bring another.
+
+    Only the marks that are refused are asked for then.
+    """
+    nodes, marks = collider(a, b, c)
+    refused = tuple(wanted for wanted in marks if draft.mark[wanted[0]][b] == TAIL)
+    return nodes, refused or marks
 
 
 def _collider_in_words(use: RuleApplication, names: Sequence[str], scored: bool = False) -> str:

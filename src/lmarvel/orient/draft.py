@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.knowledge.known import Known
 
 Pairs = Collection[tuple[int, int]] | NDArray[np.integer]
 """Pairs of nodes, as tuples or as an array of two columns."""
@@ -77,6 +78,8 @@ class Draft:
         Pairs that may be adjacent or not.
     deadline : float
         When :func:`time.monotonic` passes this, :meth:`tick` raises.
+    known : Known, optional
+        What is known beforehand; the rules of :mod:`lmarvel.orient.stated` read it.
 
     Attributes
     ----------
@@ -92,7 +95,9 @@ class Draft:
         ambiguous: Collection[tuple[int, int, int]] = (),
         undecided: Pairs = (),
         deadline: float = math.inf,
+        known: Known | None = None,
     ) -> None:
+        self.known = known
         self.mark: list[dict[int, int]] = [{} for _ in range(n)]
         self.log: list[RuleApplication] = []
         self.is_collider = is_collider

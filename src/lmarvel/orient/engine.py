@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.knowledge.known import Known
 from lmarvel.orient.arrowheads import R0, collider
 from lmarvel.orient.draft import Draft, IsCollider, OutOfTime, Pairs, RuleApplication
 from lmarvel.orient.rule import Rule, Stage, Wanted
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.stated import K1, linked, rules_for
 
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
@@ -105,6 +107,7 @@ def orient(
     *,
     undecided: Pairs = (),
     rules: Collection[Rule] = tuple(RULES.values()),
+    known: Known | None = None,
 ) -> Oriented:
     """Orient a skeleton maximally.
 
@@ -129,9 +132,14 @@ def orient(
         mark rests on them (see :mod:`lmarvel.orient.rules`).
     rules : collection of Rule
         The rules to use, all by default.
+    known : Known, optional
+        What is known beforehand: its marks are written first, and the rules that read it are used with the others.
     """
-    draft = Draft(n, edges, is_collider, ambiguous, undecided, deadline)
-    work = Worklist(draft, [rule for rule in rules if selection or not rule.needs_selection], check_path)
+    draft = Draft(n, edges, is_collider, ambiguous, undecided, deadline, known)
+    stated = [] if known is None else rules_for(known)
+    selection = selection and (known is None or known.selection)
+    used = [rule for rule in (*stated[:1], *rules, *stated[1:]) if selection or not rule.needs_selection]
+    work = Worklist(draft, used, check_path)
     ended = None
     try:
         work.run()
@@ -168,13 +176,16 @@ class Agenda:
 class Worklist:
     """The circles that wait for each stage, and the work on them."""
 
-    def __init__(self, draft: Draft, rules: Iterable[Rule], check_path: CheckPath | None = None) -> None:
+    def __init__(self, draft: Draft, rules: Sequence[Rule], check_path: CheckPath | None = None) -> None:
         self.draft = draft
         self.check_path = check_path
         self.cuts: list[Pair] = []
         self.once: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
         self.asked: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
+        self.linked = any(rule is K1 for rule in rules)
         for rule in rules:
+            if rule is K1:
+                continue
             (self.once if rule.everywhere else self.asked)[rule.stage].append(rule)
         self.agendas = {stage: Agenda() for stage in Stage if self.asked[stage]}
         # By the new mark: the agendas it concerns, each with what must face the circle (None: anything).
@@ -198,6 +209,15 @@ class Worklist:
             if stage is Stage.COLLIDERS:
                 self._start()
             self._drain(stage)
+        while self.linked and self._use_linked():
+            self._drain(Stage.TAILS)
+
+    def _use_linked(self) -> bool:
+        """Use K1, which reads whole paths, where nothing else is left to use; tell whether it wrote a mark."""
+        uses = [self.draft.apply(K1.name, *wanted) for wanted in linked(self.draft)]
+        for application in uses:
+            self._wake(application)
+        return any(use is not None and use.written for use in uses)
 
     def _start(self) -> None:
         """Put every circle that some rule may resolve on the agendas: all but R5 need an arrowhead or a tail nearby."""

@@ -7,7 +7,11 @@ MAGs are Markov equivalent exactly if their PAGs are equal. For the way back, tu
 
 from __future__ import annotations
 
+from itertools import combinations
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import (
@@ -19,13 +23,18 @@ from lmarvel.graph.kinds import (
     find_unsimplicial,
     maximum_cardinality_order,
 )
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.paths import bits, members
+from lmarvel.knowledge.contradictions import known_of
+from lmarvel.knowledge.known import Known, reach
+from lmarvel.knowledge.statements import Knowledge
 from lmarvel.orient.engine import Oriented, orient
 
+Matrix = NDArray[Any]
 
-def orient_mag(mag: MixedGraph, selection: bool = True) -> Oriented:
+
+def orient_mag(mag: MixedGraph, selection: bool = True, known: Known | None = None) -> Oriented:
     """Orient a skeleton by rules alone, asking the MAG (or the PAG) only which triples are colliders."""
     marks = mag.marks
 
@@ -33,11 +42,15 @@ def orient_mag(mag: MixedGraph, selection: bool = True) -> Oriented:
         return bool(marks[a, b] == ARROW and marks[c, b] == ARROW)
 
     edges = ((x, y) for x, links in enumerate(mag.links) for y, _, _ in links if x < y)
-    return orient(len(mag), edges, is_collider, selection)
+    return orient(len(mag), edges, is_collider, selection, known=known)
 
 
-def mag_to_pag(mag: MAG | DAG, selection: bool = True) -> PAG:
+def mag_to_pag(mag: MAG | DAG, selection: bool = True, *, knowledge: Knowledge | None = None) -> PAG:
     """Return the PAG: the marks that every MAG Markov equivalent to this one shares.
+
+    With ``knowledge`` only the MAGs count that it leaves. All their common marks are found for tiers, exogenous
+    variables, no selection and no latents; for other statements nearly all are, and each one found is right
+    (docs/knowledge.md has the figures).
 
     Parameters
     ----------
@@ -45,6 +58,8 @@ def mag_to_pag(mag: MAG | DAG, selection: bool = True) -> PAG:
         A DAG is read as the MAG that it is.
     selection : bool
         False switches R5-R7 off, which read marks from selection; only for graphs known to have none.
+    knowledge : Knowledge, optional
+        What is known beforehand. A class that it contradicts is refused.
 
     Examples
     --------
@@ -54,10 +69,25 @@ def mag_to_pag(mag: MAG | DAG, selection: bool = True) -> PAG:
     A o-> C
     B o-> C
     C --> D
+    >>> from lmarvel import Knowledge
+    >>> print(mag_to_pag(MAG.from_edges("A --> B", "B --> C"), knowledge=Knowledge(tiers=[["A"], ["B", "C"]])))
+    nodes: A B C
+    A o-> B
+    B --> C
     """
     if not isinstance(mag, MAG | DAG):
         raise GraphError(f"mag_to_pag needs a MAG or DAG, not a {type(mag).__name__}")
-    return PAG._trusted(mag.names, orient_mag(mag, selection).marks)
+    if knowledge is None:
+        return PAG._trusted(mag.names, orient_mag(mag, selection).marks)
+    known = known_of(knowledge, mag.names)
+    oriented = orient_mag(mag, selection, known)
+    pag = PAG._trusted(mag.names, oriented.marks)
+    plain = PAG._trusted(mag.names, orient_mag(mag, selection and known.selection).marks)
+    reason = explain_unfit(pag, known) or _first_refusal(pag, oriented) or _new_collider(mag, pag)
+    reason = reason or _first_loss(plain, pag)
+    if reason:
+        raise GraphError(f"no MAG with the class of this one fits what is known: {reason}")
+    return pag
 
 
 def markov_equivalent(a: MAG | DAG, b: MAG | DAG) -> bool:
@@ -96,8 +126,11 @@ def pag_to_mag(pag: PAG) -> MAG:
     return mag
 
 
-def explain_invalid(graph: MixedGraph) -> str | None:
+def explain_invalid(graph: MixedGraph, knowledge: Knowledge | None = None) -> str | None:
     """Return why a graph is not what it claims to be, or None if it is.
+
+    With ``knowledge`` a DAG or MAG must fit it, and a PAG must have the marks that follow from it and from its own
+    adjacencies and colliders.
 
     A DAG or MAG is valid by construction. A PAG is legal if some MAG has exactly this PAG; PAGs learned
     from finite samples often are not, whatever the program. A plain mixed graph is read as a MAG.
@@ -107,10 +140,96 @@ def explain_invalid(graph: MixedGraph) -> str | None:
     >>> from lmarvel import PAG
     >>> explain_invalid(PAG.from_edges("A o-> C", "B o-> C", "C o-o D"))
     'C o-o D should be C --> D in every MAG with these adjacencies and colliders'
+    >>> from lmarvel import Knowledge
+    >>> explain_invalid(PAG.from_edges("A o-o B"), Knowledge(tiers=[["A"], ["B"]]))
+    'A o-o B should be A o-> B: you said that nothing in tier 2 causes tier 1'
     """
+    known = None if knowledge is None else known_of(knowledge, graph.names)
+    unfit = None if known is None else explain_unfit(graph, known)
+    if unfit:
+        return unfit
     if isinstance(graph, PAG):
-        return _member(graph)[0]
+        return _member(graph)[0] if known is None else _explain_informed(graph, known)
     return explain_not_ancestral(graph) or explain_not_maximal(graph)
+
+
+def explain_unfit(graph: MixedGraph, known: Known) -> str | None:
+    """Return which statement a graph breaks by an edge, a gap, a mark or a path; None if by none."""
+    names, marks = graph.names, graph.marks
+    for x, y in np.argwhere(known.required & (marks == 0)).tolist():
+        return f"{names[x]} and {names[y]} have no edge: {known.why_pair(x, y)}"
+    for x, y in np.argwhere(known.forbidden & (marks != 0)).tolist():
+        return f"{names[x]} and {names[y]} have an edge: {known.why_pair(x, y)}"
+    for x, y in np.argwhere(marks).tolist():
+        wanted = known.mark(x, y)
+        if wanted not in (CIRCLE, marks[x, y]):
+            right = marks.copy()
+            right[x, y] = wanted
+            return f"{_edge(names, marks, x, y)} should be {_edge(names, right, x, y)}: {known.why_mark(x, y)}"
+        if marks[x, y] == marks[y, x] == TAIL and not known.selection:
+            return f"{_edge(names, marks, x, y)} speaks of selection: you said that there is none"
+        if marks[x, y] == marks[y, x] == ARROW and not known.latents:
+            return f"{_edge(names, marks, x, y)} speaks of a latent cause: you said that there is none"
+    return _explain_paths(graph, known)
+
+
+def _explain_paths(graph: MixedGraph, known: Known) -> str | None:
+    """Return which statement on variables that are not adjacent a path breaks, or the lack of one."""
+    names, marks = graph.names, graph.marks
+    directed = (marks == ARROW) & (marks.T == TAIL)
+    undirected = (marks == TAIL) & (marks.T == TAIL)
+    anterior = reach(directed | undirected)
+    for a, b in np.argwhere(anterior & known.never & ~np.eye(len(names), dtype=bool)).tolist():
+        return f"a path leads from {names[a]} to {names[b]}: {known.why_never(a, b)}"
+    possible = reach((marks != 0) & (marks != TAIL) & (marks.T != ARROW))
+    for a, b in np.argwhere(known.causes & ~possible).tolist():
+        return f"no directed path can lead from {names[a]} to {names[b]}: {known.why_causes(a, b)}"
+    return None
+
+
+def _explain_informed(pag: PAG, known: Known) -> str | None:
+    """Return why a PAG is not what its own colliders and what is known give."""
+    plain = orient_mag(pag)
+    reason, _ = _member(PAG._trusted(pag.names, plain.marks))
+    if reason:
+        return reason
+    for x, y in np.argwhere((plain.marks == TAIL) & (plain.marks.T == TAIL)).tolist():
+        if not known.selection:
+            return f"{pag.names[x]} --- {pag.names[y]} in every MAG of the class: you said that there is no selection"
+    oriented = orient_mag(pag, known.selection, known)
+    return _first_refusal(pag, oriented) or _first_difference(pag, PAG._trusted(pag.names, oriented.marks))
+
+
+def _first_refusal(pag: PAG, oriented: Oriented) -> str | None:
+    for use in oriented.log:
+        for x, y, mark in use.refused:
+            kind = "an arrowhead" if mark == ARROW else "a tail"
+            edge = _edge(pag.names, oriented.marks, x, y)
+            return f"{use.rule} wants {kind} at {pag.names[y]} on {edge}"
+    return None
+
+
+def _first_loss(plain: PAG, informed: PAG) -> str | None:
+    """Return a mark of a class that what is known would turn into another."""
+    for x, y in np.argwhere((plain.marks > CIRCLE) & (plain.marks != informed.marks)).tolist():
+        return f"{plain.edge(x, y)} in all of them, and {informed.edge(x, y)} as is known"
+    return None
+
+
+def _new_collider(mag: MixedGraph, pag: PAG) -> str | None:
+    """Return an unshielded collider of the PAG that the MAG does not have."""
+    into, was = pag.marks == ARROW, mag.marks == ARROW
+    for b in range(len(pag)):
+        for a, c in combinations(np.flatnonzero(into[:, b]).tolist(), 2):
+            if not pag.marks[a, c] and not (was[a, b] and was[c, b]):
+                return f"{pag.names[b]} would have to be a collider between {pag.names[a]} and {pag.names[c]}"
+    return None
+
+
+def _edge(names: tuple[str, ...], marks: Matrix, x: int, y: int) -> str:
+    if marks[x, y] != ARROW and marks[y, x] == ARROW:
+        x, y = y, x
+    return f"{names[x]} {arrow(int(marks[y, x]), int(marks[x, y]))} {names[y]}"
 
 
 def _member(pag: PAG) -> tuple[str | None, MAG | None]:

@@ -122,9 +122,9 @@ def r9(draft: Draft, c: int, a: int) -> Wanted | None:
     """If a o-> c with an uncovered p.d. path (a, b, .., c), and b, c are not adjacent, then a --> c."""
     if draft.mark[a][c] != ARROW:
         return None
-    for b in _onward(draft, a):
+    for b in onward(draft, a):
         if b != c and draft.gap(b, a, c):
-            path = uncovered_path(draft, a, b, c, step=lambda q: _onward(draft, q), avoid=a)
+            path = uncovered_path(draft, a, b, c, step=lambda q: onward(draft, q), avoid=a)
             if path:
                 return path, ((c, a, TAIL),)
     return None
@@ -158,7 +158,7 @@ def r10(draft: Draft, c: int, a: int) -> Wanted | None:
     if len(ends) < 2:
         return None
     routes: dict[int, list[tuple[int, ...]]] = {}  # first node -> a path to each end that it leads to
-    for first in _onward(draft, a):
+    for first in onward(draft, a):
         if first != c:
             found = (_pd_path(draft, a, first, b, avoid=c) for b in ends)
             routes[first] = [path for path in found if path]
@@ -172,7 +172,7 @@ def r10(draft: Draft, c: int, a: int) -> Wanted | None:
     return None
 
 
-def _onward(draft: Draft, q: int) -> list[int]:
+def onward(draft: Draft, q: int) -> list[int]:
     """Return the nodes that a potentially directed path can go on to."""
     return [r for r in draft.mark[q] if draft.possibly_directed(q, r)]
 
@@ -180,7 +180,7 @@ def _onward(draft: Draft, q: int) -> list[int]:
 def _pd_path(draft: Draft, a: int, first: int, b: int, avoid: int) -> tuple[int, ...] | None:
     if first == b:
         return (a, b)
-    return uncovered_path(draft, a, first, b, step=lambda q: [r for r in _onward(draft, q) if r != avoid], avoid=a)
+    return uncovered_path(draft, a, first, b, step=lambda q: [r for r in onward(draft, q) if r != avoid], avoid=a)
 
 
 def paths_of_r10(use: RuleApplication) -> tuple[tuple[int, ...], int, tuple[int, ...]]:

@@ -13,6 +13,7 @@ from lmarvel.drawing import MOST_EDGES, place_boxes
 from lmarvel.evidence_wording import SCALE, hidden_node
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
+from lmarvel.knowledge.wording import SOURCES, conflict, sources_line
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
@@ -72,12 +73,13 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
         "nodes": list(_nodes(found)),
         "edges": list(_edges(found)),
-        "legend": list(_legend(counts, selected(settings))),
+        "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
         "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
         "supports": list(_supports(found)),
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
         "hidden": list(_hidden(found)),
+        "knowledge": _knowledge(found),
         "warnings": [note[0].upper() + note[1:] + "." for note in notes],
         "data": _data(found),
         "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
@@ -150,7 +152,28 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "support": found.support_word(edge.a, edge.b),
             "loss": _loss(found, edge),
             "why": told.to_dict()["why"],
+            "sources": _sources(found, edge),
         }
+
+
+def _sources(found: Discovery, edge: Edge) -> list[str] | None:
+    """Return in words where the marks at a and at b come from; None where nothing was known beforehand."""
+    if found.known is None:
+        return None
+    ends = found.source(edge.b, edge.a), found.source(edge.a, edge.b)
+    return [SOURCES[where] if where else "open" for where in ends]
+
+
+def _knowledge(found: Discovery) -> dict[str, Any] | None:
+    """Return what was known beforehand, where the marks come from, and which statements the tests contradict."""
+    if found.knowledge is None:
+        return None
+    level = found.settings.get("alpha", LEVEL)
+    return {
+        "statements": [str(statement) for statement in found.knowledge.statements],
+        "sources": sources_line(found.sources),
+        "conflicts": [conflict(*c, level) for c in found.conflicts],
+    }
 
 
 def _loss(found: Discovery, edge: Edge) -> float | None:

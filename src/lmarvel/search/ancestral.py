@@ -11,6 +11,7 @@ Functions on undirected graphs stand here as well: simplicial nodes, the directi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,16 @@ KINDS = (*MOVES, UNDIRECTED)
 GLYPHS = {NO_EDGE: "   ", FORTH: "-->", BACK: "<--", BOTH: "<->", UNDIRECTED: "---"}
 
 Marks = NDArray[np.int8]
+
+
+class Allowed(Protocol):
+    """What more a graph has to be than ancestral; see :mod:`lmarvel.search.limits`."""
+
+    def allows(self, graph: AncestralGraph, x: int, y: int, kind: int) -> bool:
+        """Tell whether this edge may take the place of the present one."""
+
+    def fits(self, graph: AncestralGraph) -> bool:
+        """Tell whether the graph is allowed."""
 
 
 class AncestralGraph:
@@ -49,6 +60,7 @@ class AncestralGraph:
         self.ancestors = [1 << v for v in range(n)]  # each with itself
         self.descendants = [1 << v for v in range(n)]
         self.n_edges = 0
+        self.limits: Allowed | None = None
 
     @classmethod
     def of_parents(cls, parents: Sequence[int]) -> AncestralGraph:
@@ -85,12 +97,13 @@ class AncestralGraph:
         graph = cls.__new__(cls)
         graph.parents, graph.children, graph.spouses, graph.neighbors = parents, children, spouses, neighbors
         graph.ancestors, graph.descendants, graph.n_edges = ancestors, descendants, n_edges
+        graph.limits = None
         return graph
 
     def copy(self) -> AncestralGraph:
         """Return a graph of its own with the same edges."""
         twin = AncestralGraph.__new__(AncestralGraph)
-        twin.n_edges = self.n_edges
+        twin.n_edges, twin.limits = self.n_edges, self.limits
         twin.parents, twin.children = self.parents.copy(), self.children.copy()
         twin.spouses, twin.neighbors = self.spouses.copy(), self.neighbors.copy()
         twin.ancestors, twin.descendants = self.ancestors.copy(), self.descendants.copy()
@@ -175,7 +188,10 @@ class AncestralGraph:
     # --- legality ---------------------------------------------------------------------------------------
 
     def is_legal(self, x: int, y: int, kind: int) -> bool:
-        """Tell whether the graph stays ancestral with this edge in place of the present one."""
+        """Tell whether the graph stays ancestral, and within its limits, with this edge in place of the present one."""
+        return self._stays_ancestral(x, y, kind) and (self.limits is None or self.limits.allows(self, x, y, kind))
+
+    def _stays_ancestral(self, x: int, y: int, kind: int) -> bool:
         if kind == NO_EDGE:
             return True
         at_x, at_y = 1 << x, 1 << y
@@ -212,12 +228,13 @@ class AncestralGraph:
         return below
 
     def settle(self) -> bool:
-        """Find ancestors and descendants after several edges were set; tell whether the graph is ancestral."""
-        return self._close() and not any(
+        """Find ancestors and descendants after several edges were set; tell whether the graph is one that may be."""
+        ancestral = self._close() and not any(
             self.spouses[v] & (self.ancestors[v] | self.descendants[v])
             or (self.neighbors[v] and self.parents[v] | self.spouses[v])
             for v in range(len(self))
         )
+        return ancestral and (self.limits is None or self.limits.fits(self))
 
     def marks(self) -> Marks:
         """Return the matrix of marks."""
@@ -261,7 +278,7 @@ def direct_chordal(graph: AncestralGraph) -> AncestralGraph:
             for u in members(clique):
                 twin.set_edge(u, w, FORTH)
     twin._close()
-    return twin
+    return graph if twin.limits is not None and not twin.limits.fits(twin) else twin
 
 
 def take_off_simplicial(adjacent: Sequence[int], nodes: int) -> tuple[list[tuple[int, int]], int]:

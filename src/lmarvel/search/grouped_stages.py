@@ -25,7 +25,8 @@ from lmarvel.search.grouped import (
     smallest_boundary_last,
     thin,
 )
-from lmarvel.search.lift import LiftResult, LiftSearch, checked_start
+from lmarvel.search.inputs import checked_start
+from lmarvel.search.lift import LiftResult, LiftSearch
 from lmarvel.search.lifting import Lifting
 from lmarvel.search.orders import forward, from_orders
 from lmarvel.search.record import Progress, Record

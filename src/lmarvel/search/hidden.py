@@ -30,6 +30,7 @@ from lmarvel.graph.paths import bits, members
 from lmarvel.score.district import Matrix
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest
+from lmarvel.search.limits import Limit, unlimited
 from lmarvel.search.orders import settle, turn_families
 from lmarvel.search.record import Record
 from lmarvel.search.regressions import gaussian_regressions
@@ -100,6 +101,7 @@ class HiddenSearch:
         self.fits = fits
         self.record = record
         self.kinds = kinds
+        self.limit: Limit = unlimited
         self.met: list[HiddenModel] = []
         self._gains: dict[tuple[object, ...], float] = {}
 
@@ -252,7 +254,7 @@ class HiddenSearch:
         if S is None:
             return model
         fits = self.fits
-        best = gaussian_regressions(S, fits.n, fits.price, fits.compiled)
+        best = self.limit(gaussian_regressions(S, fits.n, fits.price, fits.compiled))
         found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
         if families:
             found = turn_families(best, found, families, self.record.noise, self.record.check)

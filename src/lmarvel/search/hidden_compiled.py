@@ -14,6 +14,7 @@ from lmarvel.engine.run import CANCEL
 from lmarvel.score.district import Matrix
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
+from lmarvel.search.limits import Limit, unlimited
 from lmarvel.search.record import OutOfTime, Record
 
 _engine = load("_hidden")
@@ -87,9 +88,17 @@ def _parts(model: HiddenModel) -> tuple[Any, ...]:
 
 
 def hidden_search(
-    correlation: Matrix, n: float, price: float, record: Record, kinds: tuple[Kind, ...], compiled: bool = True
+    correlation: Matrix,
+    n: float,
+    price: float,
+    record: Record,
+    kinds: tuple[Kind, ...],
+    compiled: bool = True,
+    limit: Limit = unlimited,
 ) -> Search:
     """Return the search over hidden nodes: compiled, where that was built, is allowed, and holds so many variables."""
     if compiled and _engine is not None and len(correlation) <= _engine.MAX_VARIABLES:
         return CompiledHiddenSearch(correlation, n, price, record, kinds)
-    return HiddenSearch(HiddenFits(correlation, n, price, compiled), record, kinds)
+    search = HiddenSearch(HiddenFits(correlation, n, price, compiled), record, kinds)
+    search.limit = limit
+    return search

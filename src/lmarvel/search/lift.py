@@ -16,29 +16,30 @@ that are asked for, and columns are put into an order that depends on their cont
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.graph.paths import members
+from lmarvel.knowledge.known import Known
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.hidden import Kind, Missed
 from lmarvel.search.hidden_compiled import Search, hidden_search
 from lmarvel.search.hidden_model import HiddenModel, projected
+from lmarvel.search.inputs import checked, checked_start
 from lmarvel.search.lifting import MARGIN
+from lmarvel.search.limits import Limit, Limits, unlimited
 from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
 from lmarvel.search.stages import Stages, stages
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
 
-_SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FAR_BEHIND = 6  # edges
 _EQUAL = 0.01  # in units of the score
 
@@ -98,6 +99,7 @@ def lift(
     deadline: float = math.inf,
     progress: Progress | None = None,
     compiled: bool = True,
+    known: Known | None = None,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -122,6 +124,8 @@ def lift(
         Called with ("order", "lift" or "hidden", steps done, steps).
     compiled : bool
         Whether compiled code may be used. What is found is the same, but for rounding.
+    known : Known, optional
+        What is known beforehand: no graph that breaks it is met.
 
     Examples
     --------
@@ -132,15 +136,18 @@ def lift(
     >>> found.used, found.hidden, found.ended
     ('lift', (), None)
     """
-    R = _checked(correlation, n, penalty)
+    R = checked(correlation, n, penalty)
     columns = canonical_order(R)
     back = np.argsort(columns)
     R = R[np.ix_(columns, columns)]
     rng = np.random.default_rng(seed)
     record = Record(n, deadline, progress)
-    steps = stages(R, n, penalty * math.log(n), record, compiled)
+    limits = None if known is None else Limits(known.moved(columns))
+    compiled = compiled and limits is None  # only the readable search knows limits
+    limit = unlimited if limits is None else limits.families
+    steps = stages(R, n, penalty * math.log(n), record, compiled, limit)
     search = LiftSearch(steps, n, penalty, selection, latents, record)
-    search.correlation, search.compiled = R, compiled
+    search.correlation, search.compiled, search.limits, search.limit = R, compiled, limits, limit
     search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
     search.run(None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)])
     return search.result(back)
@@ -183,6 +190,8 @@ class LiftSearch:
         if latents:
             self.kinds.append("latent")
         self.compiled = True
+        self.limits: Limits | None = None
+        self.limit: Limit = unlimited
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
         self.hidden: Search | None = None
         self.found: list[_Found] = []
@@ -192,7 +201,7 @@ class LiftSearch:
         """Take all stages, as far as time allows."""
         try:
             order = self._orders()
-            self._lift(AncestralGraph.of_parents(order.parents), "lift")
+            self._lift(self._begun(order), "lift")
             if start is not None:
                 self._from_start(start)
             self._hidden(order)
@@ -209,6 +218,8 @@ class LiftSearch:
         met: list[Order] = []
 
         def see(order: Order) -> None:
+            if self.limits is not None and not self.limits.fits(AncestralGraph.of_parents(order.parents)):
+                return
             met.append(order)
             self.record.see_edges([(order.score, edges_of_dag(order.parents))])
 
@@ -219,8 +230,14 @@ class LiftSearch:
                 best = min(met, key=lambda settled: settled.score)
                 self._keep(AncestralGraph.of_parents(best.parents), best.score, "order")
             raise
-        self._keep(AncestralGraph.of_parents(order.parents), order.score, "order")
+        begun = self._begun(order)
+        self._keep(begun, order.score if self.limits is None else self.stages.score(begun), "order")
         return order
+
+    def _begun(self, order: Order) -> AncestralGraph:
+        """Return the DAG of an order, changed where it breaks what is known."""
+        graph = AncestralGraph.of_parents(order.parents)
+        return graph if self.limits is None else self.limits.repaired(graph)
 
     def _lift(self, graph: AncestralGraph, stage: Stage) -> None:
         """Climb from a graph; where the answer needs selection, climb without it too, for comparison."""
@@ -243,13 +260,16 @@ class LiftSearch:
         graph = self.stages.directed(graph)
         if any(graph.neighbors) and not self.selection:
             return
+        if self.limits is not None:
+            graph = self.limits.repaired(graph)
         if self.stages.score(graph) < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
             self._lift(graph, "start")
 
     def _hidden(self, order: Order) -> None:
         if not self.kinds or self.correlation is None:
             return
-        self.hidden = hidden_search(self.correlation, self.n, self.price, self.record, tuple(self.kinds), self.compiled)
+        kinds, limit = tuple(self.kinds), self.limit
+        self.hidden = hidden_search(self.correlation, self.n, self.price, self.record, kinds, self.compiled, limit)
         try:
             self.hidden.run(self.hidden.of_dag(order.parents, order.order))
         finally:
@@ -258,7 +278,9 @@ class LiftSearch:
     # --- answers ----------------------------------------------------------------------------------------
 
     def _keep(self, graph: AncestralGraph, score: float, stage: Stage) -> None:
-        self.found.append(self._answer(graph, score, stage))
+        answer = self._answer(graph, score, stage)
+        if not self.found or self._fits(answer.mag):  # an edge that makes a graph maximal may be one too many
+            self.found.append(answer)
 
     def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
         mag = self.stages.mag(graph)
@@ -267,7 +289,8 @@ class LiftSearch:
     def _keep_models(self, models: list[HiddenModel]) -> None:
         """Keep the best models that need selection and the best that need none; no others need a PAG."""
         marks = [projected(model, self.compiled) for model in models]
-        models, marks = _distinct(models, marks)
+        fitting = [i for i, mag in enumerate(marks) if self._fits(mag)]
+        models, marks = _distinct([models[i] for i in fitting], [marks[i] for i in fitting])
         for model, mag in zip(models, marks, strict=True):
             self.record.see_marks(model.score, mag)
         answers: dict[int, _Found] = {}
@@ -278,6 +301,9 @@ class LiftSearch:
             answers[i] = answer = self._of_model(models[i], marks[i])
             best.setdefault(answer.needs_selection, answer.score)
         self.found += [answers[i] for i in sorted(answers)]
+
+    def _fits(self, mag: Marks) -> bool:
+        return self.limits is None or self.limits.fits(AncestralGraph.of_marks(mag))
 
     def choose(self) -> tuple[_Found, float]:
         """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
@@ -333,6 +359,8 @@ class LiftSearch:
         if model is answer.model:
             return answer, nodes
         mag = projected(model, self.compiled)
+        if not self._fits(mag):
+            return answer, nodes
         self.record.see_marks(model.score, mag)
         return self._of_model(model, mag), nodes
 
@@ -365,42 +393,3 @@ def _member(start: Marks) -> AncestralGraph | None:
     except GraphError:
         return None
     return graph if graph.settle() else None
-
-
-def checked_start(start: Marks, p: int) -> Marks:
-    """Return the marks of a graph to start from, or refuse what are none."""
-    marks = np.asarray(start, dtype=np.int8)
-    if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
-        raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
-    return marks
-
-
-def _checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
-    R = np.asarray(correlation, dtype=np.float64)
-    if R.ndim != 2 or R.shape[0] != R.shape[1] or not len(R):
-        raise DataError(f"a correlation matrix is square, not of shape {R.shape}")
-    if not np.isfinite(R).all():
-        x, y = np.argwhere(~np.isfinite(R))[0]
-        raise DataError(f"the correlation of the variables number {x} and {y} is not a finite number")
-    if not np.allclose(R, R.T, atol=1e-8) or not np.allclose(R.diagonal(), 1.0, atol=1e-8):
-        raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
-    if not penalty > 0:
-        raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
-    if n <= len(R) + 1:
-        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    _refuse_singular(R)
-    return R
-
-
-def _refuse_singular(R: Matrix) -> None:
-    """Name the first variable that those before it determine."""
-    with suppress(np.linalg.LinAlgError):
-        if (np.linalg.cholesky(R).diagonal() ** 2 > 2 * _SINGULAR).all():
-            return
-    for k in range(1, len(R) + 1):
-        try:
-            pivot = float(np.linalg.cholesky(R[:k, :k])[-1, -1]) ** 2
-        except np.linalg.LinAlgError:
-            pivot = 0.0
-        if pivot < _SINGULAR:
-            raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")

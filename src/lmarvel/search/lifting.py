@@ -127,7 +127,8 @@ class Lifting:
                 candidate = undirected(graph, nodes)
                 if candidate is not None:
                     self._thin(candidate, nodes)
-                    yield candidate
+                    if candidate.limits is None or candidate.limits.fits(candidate):
+                        yield candidate
 
     def _thin(self, graph: AncestralGraph, nodes: int) -> None:
         """Take the undirected edges among nodes off that are not worth their price."""

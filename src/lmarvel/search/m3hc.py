@@ -33,8 +33,10 @@ from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import MAG, PAG, maximal
 from lmarvel.graph.paths import members
+from lmarvel.knowledge.known import Known
 from lmarvel.orient.equivalence import mag_to_pag
 from lmarvel.search.ancestral import KINDS, MOVES, AncestralGraph
+from lmarvel.search.limits import Limits
 from lmarvel.search.restriction import restrict
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
 from lmarvel.search.tabu import Move, TabuClimb, climb_on
@@ -121,6 +123,7 @@ def m3hc(
     selection: bool = True,
     undirected: bool = False,
     start: MAG | None = None,
+    known: Known | None = None,
 ) -> M3HCResult:
     """Learn a MAG and its PAG by restricted hill climbing on BIC.
 
@@ -150,6 +153,8 @@ def m3hc(
         Whether the search looks at undirected edges.
     start : MAG, optional
         Where to begin; without edges by default.
+    known : Known, optional
+        What is known beforehand: no move breaks it.
 
     Examples
     --------
@@ -176,6 +181,8 @@ def m3hc(
     scores = GaussianBlocks(correlation, moments.n)
     kinds = KINDS if undirected and selection else MOVES
     graph, refused = _beginning(start, scores, kinds)
+    if known is not None:
+        graph = Limits(known).repaired(graph)
     pairs = sorted({*limits.pairs, *_edges(graph)})
     climb = TabuClimb(scores, graph, pairs, kinds)
     first = climb.score

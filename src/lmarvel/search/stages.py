@@ -18,6 +18,7 @@ from lmarvel.graph.kinds import maximal
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.lifting import Lifting, near_pairs
+from lmarvel.search.limits import Limit, unlimited
 from lmarvel.search.orders import FAMILY_ROUNDS, FAMILY_SWEEPS, MAX_SWEEPS, search_orders
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.search.regressions import gaussian_regressions
@@ -49,15 +50,15 @@ class Stages(Protocol):
 
 
 class ReadableStages:
-    """The stages in Python."""
+    """The stages in Python; orders keep within a limit."""
 
-    def __init__(self, correlation: Matrix, n: int, price: float, record: Record) -> None:
-        self.correlation, self.n, self.price, self.record = correlation, n, price, record
+    def __init__(self, correlation: Matrix, n: int, price: float, record: Record, limit: Limit = unlimited) -> None:
+        self.correlation, self.n, self.price, self.record, self.limit = correlation, n, price, record, limit
         self.scores = GaussianBlocks(correlation, n)
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search."""
-        best = gaussian_regressions(self.correlation, self.n, self.price, compiled=False)
+        best = self.limit(gaussian_regressions(self.correlation, self.n, self.price, compiled=False))
         return search_orders(best, self.correlation, self.n, self.record.noise, self.record.check, see, more)
 
     def score(self, graph: AncestralGraph) -> float:
@@ -138,7 +139,9 @@ class CompiledStages:
         return found
 
 
-def stages(correlation: Matrix, n: int, price: float, record: Record, compiled: bool = True) -> Stages:
+def stages(
+    correlation: Matrix, n: int, price: float, record: Record, compiled: bool = True, limit: Limit = unlimited
+) -> Stages:
     """Return the stages of a table: compiled, where that was built, is allowed, and holds so many variables.
 
     Examples
@@ -154,4 +157,4 @@ def stages(correlation: Matrix, n: int, price: float, record: Record, compiled: 
     """
     if compiled and _compiled is not None and len(correlation) <= _compiled.MAX_VARIABLES:
         return CompiledStages(correlation, n, price, record)
-    return ReadableStages(correlation, n, price, record)
+    return ReadableStages(correlation, n, price, record, limit)

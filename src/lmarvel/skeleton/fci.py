@@ -110,6 +110,7 @@ def sound_marks(pruning: Pruning, selection: bool = True) -> Oriented:
         check_path=PathCheck(pruning, is_collider),
         deadline=pruning.ledger.meter.deadline,
         undecided=pruning.undecided(),
+        known=pruning.known,
     )
 
 
@@ -147,7 +148,8 @@ def _possible_ancestors(mark: Sequence[Mapping[int, int]], ends: tuple[int, int]
 
 def colliders(pruning: Pruning) -> Oriented:
     """Return the graph with its unshielded colliders oriented (R0)."""
-    return orient(len(pruning.adjacent), pruning.edges(), pruning.sepsets.is_collider, rules=[RULES["R0"]])
+    n, is_collider = len(pruning.adjacent), pruning.sepsets.is_collider
+    return orient(n, pruning.edges(), is_collider, rules=[RULES["R0"]], known=pruning.known)
 
 
 def possible_d_sep_of(found: Oriented, x: int) -> set[int]:

@@ -30,7 +30,7 @@ def unshielded_pairs(state: SkeletonState) -> list[Pair]:
 def settle_gaps(state: SkeletonState) -> None:
     """Find a tested separating set for each unshielded pair, or put the pair in doubt."""
     for x, y in unshielded_pairs(state):
-        implied = state.boundaries.smaller(x, y) - {x, y}
+        implied = state.boundaries.smaller(x, y) - {x, y} - state.useless(x, y)
         if len(implied) <= state.ledger.largest_set:
             p = state.ledger.pvalue(PHASE, x, y, implied)
             if p > state.alpha:

@@ -105,6 +105,8 @@ class Search(SkeletonState):
 
     def try_with(self, x: int, y: int, z: int, pool: set[int]) -> SepsetAnswer:
         """Search a set W + {X} that separates Y and Z beyond the threshold: what breaks Condition 2."""
+        if x in self.useless(y, z):  # then W alone would do, and Condition 1 would hold
+            return SepsetAnswer(None, 0.0, (), None, None, True)
         threshold = self.levels.threshold
         return self.try_separate("removability", y, z, pool, always=(x,), alpha=threshold, keep=False)
 

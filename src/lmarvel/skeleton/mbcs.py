@@ -56,14 +56,14 @@ def collider_set_search(
     state: SkeletonState, boundaries: Sequence[frozenset[int]], x: int, y: int
 ) -> tuple[frozenset[int], float] | None:
     """Search a separating set of an edge in a triangle; return it with its p-value, or None."""
-    triangle = boundaries[x] & boundaries[y]
-    rest = min(boundaries[x] - triangle - {y}, boundaries[y] - triangle - {x}, key=len)
+    triangle, useless = boundaries[x] & boundaries[y], state.useless(x, y)
+    rest = min(boundaries[x] - triangle - {y}, boundaries[y] - triangle - {x}, key=len) - useless
     # The part of the boundary that each common neighbour reaches, once x and y are deleted.
     reached = {v: frozenset(rest & _reachable(boundaries, v, {x, y})) for v in triangle}
     if not any(reached.values()):  # the common neighbours are then all there is to choose from
-        return _search(state, x, y, triangle, tuple(sorted(rest)), len(triangle))
-    for size in range(len(triangle) + 1):
-        for kept in combinations(sorted(triangle), size):
+        return _search(state, x, y, triangle - useless, tuple(sorted(rest)), len(triangle))
+    for size in range(len(triangle - useless) + 1):
+        for kept in combinations(sorted(triangle - useless), size):
             # Members of the boundary that an open collider among the common neighbours could make harmful.
             harmful = frozenset[int]().union(*(reached[v] for v in triangle.difference(kept)))
             always = tuple(sorted((rest - harmful).union(kept)))

@@ -39,7 +39,9 @@ class Pruning(SkeletonState):
         # A p-value above 1 is never found, so the search goes on to the end and its answer is the largest p-value.
         level = 1.0 if self.max_p else self.alpha
         queries = (
-            self.ledger.prepare(x, y, set(pool) - {x, y}, level, max_size=max_size, min_size=min_size)
+            self.ledger.prepare(
+                x, y, set(pool) - {x, y} - self.useless(x, y), level, max_size=max_size, min_size=min_size
+            )
             for (x, y), pool in zip(pairs, pools, strict=True)
         )
         left = []

@@ -21,7 +21,7 @@ from lmarvel.ci.meter import BudgetSpent
 from lmarvel.orient.draft import IsCollider
 from lmarvel.orient.engine import CheckPath
 from lmarvel.sepsets import Sepsets
-from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Separated
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Overruled, Separated
 
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
@@ -108,12 +108,18 @@ class SkeletonState:
         self.doubtful: set[Pair] = set()
         self.ended: str | None = None  # why a budget ended the work
         self.all_open = False
+        self.known = ledger.known
+        self.overruled: set[Pair] = set()  # pairs that tests separate and a statement joins
 
     # --- asking -----------------------------------------------------------------------------------------
 
     def is_open(self, x: int, y: int) -> bool:
         """Tell whether x and y are neither joined nor separated."""
         return y not in self.adjacent[x] and self.sepsets.lookup(x, y) is None
+
+    def useless(self, x: int, y: int) -> frozenset[int]:
+        """Return what no set that separates x and y needs, as is known beforehand: later tiers, and the like."""
+        return frozenset() if self.known is None else self.known.useless(x, y)
 
     def try_separate(
         self,
@@ -136,6 +142,9 @@ class SkeletonState:
         is asked twice.
         """
         level = self.alpha if alpha is None else alpha
+        if self.known is not None:
+            useless = self.known.useless(x, y)
+            pool, always = set(pool) - useless, tuple(v for v in always if v not in useless)
         answer = self.ledger.find_sepset(phase, x, y, pool, level, always, max_size, min_size, once)
         if answer.sepset is None:
             if not answer.complete and keep:
@@ -147,7 +156,14 @@ class SkeletonState:
     # --- deciding ---------------------------------------------------------------------------------------
 
     def separate(self, phase: str, x: int, y: int, sepset: frozenset[int], pvalue: float) -> None:
-        """Keep a separating set, and cut the edge if there is one."""
+        """Keep a separating set, and cut the edge if there is one; an edge that is known to be there stays."""
+        if self.known is not None and self.known.required[x, y]:
+            self.adjacent[x].add(y)
+            self.adjacent[y].add(x)
+            if pair_of(x, y) not in self.overruled:
+                self.overruled.add(pair_of(x, y))
+                self.trace.append(Overruled(x, y, sepset, pvalue, phase))
+            return
         self.adjacent[x].discard(y)
         self.adjacent[y].discard(x)
         self.unfinished.discard(pair_of(x, y))
@@ -194,6 +210,19 @@ class SkeletonState:
         """Return the edges, ascending."""
         return list(self.each_edge())
 
+    def _part_forbidden(self) -> None:
+        """Cut the edges that are known not to be there; no set separates these pairs, so no rule reads them."""
+        if self.known is None:
+            return
+        for x, y in self.edges():
+            if self.known.forbidden[x, y]:
+                p, strongest = self.closest(x, y)
+                self.adjacent[x].discard(y)
+                self.adjacent[y].discard(x)
+                self.unfinished.discard((x, y))
+                self.doubtful.add((x, y))
+                self.trace.append(Overruled(x, y, strongest, p, "adjacency"))
+
     def learned(
         self,
         is_collider: IsCollider | None = None,
@@ -201,6 +230,7 @@ class SkeletonState:
         check_path: CheckPath | None = None,
     ) -> Learned:
         """Freeze what is known, with a record for each edge of how close it came to being separated."""
+        self._part_forbidden()
         undecided = self.undecided()
         open_pairs = set(map(tuple, undecided.tolist())) if not self.all_open else set()
         decided = () if self.all_open else tuple(pair for pair in self.edges() if pair not in open_pairs)

@@ -1,0 +1,91 @@
+"""Statements that cannot all be true: which they are, and a smallest set of them that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from lmarvel.knowledge.known import Known, reach
+from lmarvel.knowledge.resolve import is_pattern
+from lmarvel.knowledge.statements import Knowledge, KnowledgeError, Statement
+
+_MOST = 3000  # sets of statements to look at for a smaller one
+
+
+def check_as_written(knowledge: Knowledge) -> None:
+    """Refuse statements that contradict each other whatever the table is; patterns are looked at with a table."""
+    said = [s for s in knowledge.statements if not _has_pattern(s)]
+    names = dict.fromkeys(name for s in said for name in _names(s))
+    _check(said, [*names, _OTHER])
+
+
+_OTHER = "\0another variable"  # what a table may hold besides
+
+
+def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
+    """Return the statements on the variables of a table; refuse unknown names and statements that contradict.
+
+    Examples
+    --------
+    >>> known_of(Knowledge(causes=[("A", "B")], no_edges=[("A", "B")]), ["A", "B"])
+    Traceback (most recent call last):
+    ...
+    lmarvel.knowledge.statements.KnowledgeError: these statements contradict each other: 'A causes B' and \
+'no edge A - B'
+    """
+    known = Known.of(knowledge, names)
+    _check(list(knowledge.statements), names)
+    return known
+
+
+def contradictory(known: Known) -> bool:
+    """Tell whether no graph fits.
+
+    Looked at: cycles, causes that are none, pairs that are adjacent and not, and whether every cause has a way left to
+    its effect. A contradiction that needs more than this is not seen.
+    """
+    causes, never = known.causes, known.never
+    if (causes & never).any() or (known.required & known.forbidden).any():
+        return True
+    if not known.latents and (known.required & never & never.T).any():
+        return True
+    possible = ~known.forbidden & ~never
+    np.fill_diagonal(possible, False)
+    return bool((known.said_causes & ~reach(possible)).any())
+
+
+def smallest(said: Sequence[Statement], names: Sequence[str]) -> list[Statement]:
+    """Return a smallest set of contradictory statements that contradict each other."""
+    left = list(said)
+    for statement in said:  # what is left cannot lose any
+        fewer = [s for s in left if s is not statement]
+        if contradictory(Known.of(fewer, names)):
+            left = fewer
+    for size in range(1, len(left)):
+        if comb(len(said), size) > _MOST:
+            break
+        for chosen in combinations(said, size):
+            if contradictory(Known.of(chosen, names)):
+                return list(chosen)
+    return left
+
+
+def _check(said: Sequence[Statement], names: Sequence[str]) -> None:
+    if not contradictory(Known.of(said, names)):
+        return
+    listed = [f"'{s}'" for s in smallest(said, names)]
+    if len(listed) == 1:
+        raise KnowledgeError(f"this statement contradicts itself: {listed[0]}")
+    joined = ", ".join(listed[:-1]) + f" and {listed[-1]}"
+    raise KnowledgeError(f"these statements contradict each other: {joined}")
+
+
+def _names(said: Statement) -> list[str]:
+    return [name for tier in said.about for name in tier] if said.kind == "tiers" else list(said.about)
+
+
+def _has_pattern(said: Statement) -> bool:
+    return any(map(is_pattern, _names(said)))

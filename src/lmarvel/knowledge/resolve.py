@@ -1,0 +1,80 @@
+"""From names and patterns in statements to the variables of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from lmarvel.graph.marks import readable
+from lmarvel.knowledge.statements import KnowledgeError, Statement
+
+Facts = dict[str, list[tuple[int, int]]]
+
+
+class Names:
+    """The variables of a table, by name or pattern.
+
+    Examples
+    --------
+    >>> Names(["age", "lab_a", "lab_b"]).find("lab_*", Statement("exogenous", ("lab_*",)))
+    [1, 2]
+    >>> Names(["age", "lab_a"]).find("agee", Statement("exogenous", ("agee",)))
+    Traceback (most recent call last):
+    ...
+    lmarvel.knowledge.statements.KnowledgeError: 'agee is exogenous' names agee, which is no variable here; did you \
+mean age?
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._index = {name: i for i, name in enumerate(self.names)}
+
+    def find(self, name: str, said: Statement) -> list[int]:
+        """Return the positions that a name or pattern stands for; refuse one that stands for none."""
+        if name in self._index:
+            return [self._index[name]]
+        found = [i for i, known in enumerate(self.names) if fnmatchcase(known, name)] if is_pattern(name) else []
+        if found:
+            return found
+        shown = readable(name)
+        if is_pattern(name):
+            raise KnowledgeError(f"'{said}' has the pattern {shown}, which no variable here matches")
+        close = get_close_matches(name, self.names, 1, 0.6)
+        by_case = [known for known in self.names if known.lower() == name.lower()]
+        guess = (by_case or close)[:1]
+        hint = f"did you mean {readable(guess[0])}?" if guess else f"there are {_some(self.names)}"
+        raise KnowledgeError(f"'{said}' names {shown}, which is no variable here; {hint}")
+
+    def pairs(self, said: Statement) -> list[tuple[int, int]]:
+        """Return the pairs that a statement about two names or patterns speaks of."""
+        left, right = (self.find(name, said) for name in said.about)
+        found = [(a, b) for a in left for b in right if a != b]
+        if not found:
+            raise KnowledgeError(f"'{said}' speaks of one variable only: a pair needs two")
+        return found
+
+    def tiers(self, said: Statement) -> list[int]:
+        """Return the tier of each variable, counted from 1; 0 where it has none. A name goes before a pattern."""
+        tier = [0] * len(self.names)
+        by_name = {name: k for k, names in enumerate(said.about, 1) for name in names if name in self._index}
+        for k, names in enumerate(said.about, 1):
+            for name in names:
+                for v in self.find(name, said):
+                    own = by_name.get(self.names[v], k)
+                    if tier[v] not in (0, own):
+                        raise KnowledgeError(
+                            f"{readable(self.names[v])} matches patterns in the tiers {tier[v]} and {k}: name it in one"
+                        )
+                    tier[v] = own
+        return tier
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether a name can be a pattern."""
+    return any(c in name for c in "*?[")
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(map(readable, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

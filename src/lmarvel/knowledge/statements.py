@@ -1,0 +1,249 @@
+"""Statements about causes, as a person makes them.
+
+**What they say.** Marks of a MAG speak of ancestors, not of edges, and so do statements. Let M be the MAG over the
+measured variables.
+
+* *A causes B*: a directed path leads from A to B in M.
+* *A does not cause B*: A is not anterior to B in M, that is, no path of undirected and then directed edges leads from A
+  to B. So an edge between the two has an arrowhead at A, and A is a cause neither of B nor, together with B, of being
+  in the sample.
+* *tiers*: nothing in a later tier causes anything in an earlier one. *A is exogenous*: nothing measured causes A.
+* *edge A - B*, *no edge A - B*: the two are, or are not, adjacent in M.
+* *no selection*: M has no undirected edge. *no latents*: M has no bidirected edge.
+
+**Selection.** A later variable that influences being in the sample can have a tail towards an earlier one: it causes
+the sample, not that variable. A statement that A does not cause B excludes this too. It is what the arrowhead says,
+and without it tiers would say hardly anything. Whoever thinks that A and B both influence being in the sample should
+not say it of them. It follows from "A is a cause neither of B nor of being in the sample".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lmarvel.errors import ParameterError
+from lmarvel.graph.marks import quote
+
+Pair = tuple[str, str]
+PARTS = ("tiers", "causes", "not_causes", "edges", "no_edges", "exogenous")
+
+
+class KnowledgeError(ParameterError):
+    """Statements cannot be used: unreadable, about unknown variables, or contradictory."""
+
+
+class Statement(NamedTuple):
+    """One statement: its kind, a key of :class:`Knowledge`, and what it is about (names or patterns)."""
+
+    kind: str
+    about: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return _WORDS[self.kind](*self.about)
+
+
+def _tiers(*tiers: Sequence[str]) -> str:
+    return "tiers: " + " < ".join(", ".join(map(word, tier)) for tier in tiers)
+
+
+def word(name: str) -> str:
+    """Return a name as the text form has it: quoted where it holds a blank, a comma or ``<``."""
+    plain = quote(name)
+    return f'"{plain}"' if plain == name and "<" in name else plain
+
+
+_WORDS: Mapping[str, Callable[..., str]] = {
+    "tiers": _tiers,
+    "causes": lambda a, b: f"{word(a)} causes {word(b)}",
+    "not_causes": lambda a, b: f"{word(a)} does not cause {word(b)}",
+    "edges": lambda a, b: f"edge {word(a)} - {word(b)}",
+    "no_edges": lambda a, b: f"no edge {word(a)} - {word(b)}",
+    "exogenous": lambda a: f"{word(a)} is exogenous",
+    "selection": lambda: "no selection",
+    "latents": lambda: "no latents",
+}
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known already, in statements; see :mod:`lmarvel.knowledge.statements` for what each says exactly.
+
+    Names can be patterns: ``lab_*`` is every variable whose name begins so (``*`` any characters, ``?`` one).
+
+    Parameters
+    ----------
+    tiers : sequence of sequences of names
+        Earlier tiers first: nothing in a later one causes anything in an earlier one. Not all variables need a tier.
+    causes, not_causes : sequence of (name, name)
+        The first is, or is not, a cause of the second, direct or not.
+    edges, no_edges : sequence of (name, name)
+        The two are adjacent, or not, whatever else is measured.
+    exogenous : sequence of names
+        Nothing measured causes these.
+    selection : bool
+        False: what is measured had no influence on who is in the sample.
+    latents : bool
+        False: no unmeasured variable is a cause of two measured ones.
+
+    Examples
+    --------
+    >>> known = Knowledge(tiers=[["age", "sex"], ["smoking"], ["bp"]], causes=[("smoking", "bp")], selection=False)
+    >>> print(known)
+    tiers: age, sex < smoking < bp
+    smoking causes bp
+    no selection
+    >>> Knowledge(tiers=[["age"], ["bp"]], causes=[("bp", "age")])
+    Traceback (most recent call last):
+    ...
+    lmarvel.knowledge.statements.KnowledgeError: these statements contradict each other: 'tiers: age < bp' and \
+'bp causes age'
+    """
+
+    tiers: tuple[tuple[str, ...], ...] = ()
+    causes: tuple[Pair, ...] = ()
+    not_causes: tuple[Pair, ...] = ()
+    edges: tuple[Pair, ...] = ()
+    no_edges: tuple[Pair, ...] = ()
+    exogenous: tuple[str, ...] = ()
+    selection: bool = True
+    latents: bool = True
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "tiers", tuple(_names(tier, "tiers") for tier in _listed(self.tiers, "tiers")))
+        if not all(self.tiers):
+            raise KnowledgeError("tiers has an empty tier: leave it out")
+        _check_once([name for tier in self.tiers for name in tier])
+        for part in ("causes", "not_causes", "edges", "no_edges"):
+            put(self, part, tuple(dict.fromkeys(_pair(pair, part) for pair in _listed(vars(self)[part], part))))
+        put(self, "exogenous", tuple(dict.fromkeys(_names(self.exogenous, "exogenous"))))
+        for part in ("selection", "latents"):
+            if not isinstance(vars(self)[part], bool):
+                raise KnowledgeError(f"{part} must be True or False, not {vars(self)[part]!r}")
+        from lmarvel.knowledge.contradictions import check_as_written  # which reads statements
+
+        check_as_written(self)
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self.statements)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.statements)) or "# nothing is known"
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        """The statements one by one; the tiers are one."""
+        if self.tiers:
+            yield Statement("tiers", self.tiers)
+        for part in ("causes", "not_causes", "edges", "no_edges"):
+            yield from (Statement(part, pair) for pair in vars(self)[part])
+        yield from (Statement("exogenous", (name,)) for name in self.exogenous)
+        yield from (Statement(part) for part in ("selection", "latents") if not vars(self)[part])
+
+    @classmethod
+    def of(cls, statements: Iterable[Statement]) -> Knowledge:
+        """Return the knowledge that consists of these statements."""
+        return cls(**_parts(statements))
+
+    def and_(self, *others: Knowledge) -> Knowledge:
+        """Return all that is known from here and from others; only one of them may have tiers.
+
+        Examples
+        --------
+        >>> print(Knowledge(tiers=[["A"], ["B"]]).and_(Knowledge(no_edges=[("A", "B")])))
+        tiers: A < B
+        no edge A - B
+        """
+        return Knowledge.of(dict.fromkeys(s for known in (self, *others) for s in known.statements))
+
+    @classmethod
+    def parse(cls, text: str) -> Knowledge:
+        """Return the knowledge of a text: a statement a line, or Tetrad's form (:mod:`lmarvel.knowledge.text`).
+
+        Examples
+        --------
+        >>> Knowledge.parse("smoking causes bp").causes
+        (('smoking', 'bp'),)
+        """
+        from lmarvel.knowledge.text import parse  # which makes knowledge
+
+        return parse(text)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Knowledge:
+        """Read a file of such text."""
+        from lmarvel.knowledge.text import read
+
+        return read(path)
+
+    def to_tetrad(self) -> str:
+        """Return the text that Tetrad reads; what it has no words for is refused."""
+        from lmarvel.knowledge.text import as_tetrad
+
+        return as_tetrad(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, ready for JSON; parts that say nothing are left out."""
+        plain: dict[str, Any] = {
+            part: [_plain(item) for item in vars(self)[part]] for part in PARTS if vars(self)[part]
+        }
+        return plain | {part: False for part in ("selection", "latents") if not vars(self)[part]}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Knowledge:
+        """Return what :meth:`to_dict` gave."""
+        if not isinstance(plain, Mapping) or not {*plain} <= {*PARTS, "selection", "latents"}:
+            raise KnowledgeError(f"knowledge has the parts {', '.join(PARTS)}, selection and latents")
+        return cls(**plain)
+
+
+def _plain(item: str | tuple[str, ...]) -> str | list[str]:
+    return item if isinstance(item, str) else list(item)
+
+
+def _parts(statements: Iterable[Statement]) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    for kind, about in statements:
+        if kind == "tiers":
+            if "tiers" in parts:
+                raise KnowledgeError("tiers are given twice: put all of them into one list")
+            parts["tiers"] = about
+        elif kind in ("selection", "latents"):
+            parts[kind] = False
+        else:
+            parts.setdefault(kind, []).append(about[0] if kind == "exogenous" else about)
+    return parts
+
+
+def _listed(value: Any, part: str) -> list[Any]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise KnowledgeError(f"{part} must be a list, not {value!r}")
+    return list(value)
+
+
+def _names(value: Any, part: str) -> tuple[str, ...]:
+    names = tuple(_listed(value, part))
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise KnowledgeError(f"{part} must hold names of variables, not {name!r}")
+    return names
+
+
+def _pair(value: Any, part: str) -> Pair:
+    names = _names(value, part)
+    if len(names) != 2:
+        raise KnowledgeError(f"{part} must hold pairs of names, such as ('A', 'B'), not {value!r}")
+    if names[0] == names[1] and not any(c in names[0] for c in "*?["):
+        raise KnowledgeError(f"{part} says something of {names[0]} and itself: a pair needs two variables")
+    return names[0], names[1]
+
+
+def _check_once(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise KnowledgeError(f"{name} is in two tiers: it can be in one only")
+        seen.add(name)
