@@ -33,6 +33,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, TAIL, Edge, parse_edge
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
+from lmarvel.questions import Questions
 from lmarvel.result_file import (
     decode_boundaries,
     decode_data,
@@ -56,7 +57,7 @@ Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
-class Discovery(Evidenced):
+class Discovery(Evidenced, Questions):
     """A learned PAG with everything that led to it.
 
     Attributes
