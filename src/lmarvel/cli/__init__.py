@@ -4,7 +4,7 @@ Exit codes: 0 success, 2 bad input or usage, 3 a limit ended the search early (w
 is printed), 130 interrupted.
 """
 
-from lmarvel.cli import learning, reproducing, showing, simulating  # the commands register themselves
+from lmarvel.cli import effects, learning, reproducing, showing, simulating  # the commands register themselves
 from lmarvel.cli.app import app, main
 
-__all__ = ["app", "learning", "main", "reproducing", "showing", "simulating"]
+__all__ = ["app", "effects", "learning", "main", "reproducing", "showing", "simulating"]

@@ -212,13 +212,11 @@ def _forbidden(ready: Prepared, pair: Pair, v: int) -> Verdict:
         return Verdict(
             False, f"{name} lies on a path on which {x} may affect {y}: {ready.path_text(path)}", ready.named(path)
         )
-    for u in members(pair.between):
-        way = ready.possible_path(u, 1 << v)
-        if way is not None:
-            between = f"{readable(ready.graph.names[u])}, which lies on a path on which {x} may affect {y}"
-            why = f"{name} may be affected by {between}"
-            return Verdict(False, f"{why}: {ready.path_text(way)}", ready.named(way))
-    raise AssertionError("a forbidden node is reached from a node between")
+    ways = (ready.possible_path(u, 1 << v) for u in members(pair.between))
+    way = min((way for way in ways if way), key=len)
+    source = readable(ready.graph.names[way[0]])
+    where = "" if way[0] == pair.y else f", which lies on a path on which {x} may affect {y}"
+    return Verdict(False, f"{name} may be affected by {source}{where}: {ready.path_text(way)}", ready.named(way))
 
 
 def _opened_by(ready: Prepared, walk: list[int], z: int) -> str:
@@ -246,7 +244,7 @@ def not_amenable(ready: Prepared, pair: Pair) -> tuple[tuple[str, ...], str]:
     elif near == CIRCLE:
         why = f"the data do not tell whether {x} affects {v} or an unmeasured cause affects both"
     else:
-        why = f"{x} affects {v}, but the data do not exclude that an unmeasured cause affects both as well"
+        why = f"the data do not exclude that, beside the effect of {x} on {v}, an unmeasured cause affects both"
     return ready.named(path), f"{why} (path {ready.path_text(path)})"
 
 

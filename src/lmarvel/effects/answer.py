@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from lmarvel.data import Dataset
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.estimate import Columns, Estimate, adjusted_estimates, formula_estimates
-from lmarvel.effects.formula import Density
+from lmarvel.effects.formula import Density, Formula
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.prepared import Prepared, node_set
 from lmarvel.effects.ranges import MOST, Range, effect_range
@@ -44,6 +43,8 @@ class Effect:
         doubt.
     range : Range or None
         The values over the explanations, where it is not identified.
+    affected : tuple of str
+        Those of ``given`` that x may affect; then the number is not the effect in a group that exists before x is set.
     rests_on : str
         What has to be true for the answer to be.
     names : tuple of str
@@ -61,6 +62,7 @@ class Effect:
     estimates: tuple[Estimate, ...]
     others: tuple[Estimate, ...]
     range: Range | None
+    affected: tuple[str, ...]
     rests_on: str
     names: tuple[str, ...]
 
@@ -90,8 +92,8 @@ class Effect:
         left = rf"P(\text{{{self.identified.y}}} \mid \operatorname{{do}}(\text{{{self.identified.x}}}){seen})"
         return f"{left} = {self._formula.latex(self.names)}"
 
-    @cached_property
-    def _formula(self) -> Any:
+    @property
+    def _formula(self) -> Formula | None:
         return None if self.status in ("none", "not identified") else self.identified.formula
 
     @property
@@ -109,8 +111,10 @@ class Effect:
         if self.status == "none":
             return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
         if self.status == "not identified":
+            why = f"because {self.identified.because}, unless {self.identified.unless}"
+            if self.identified.cause == "definite" and not self.given:
+                return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
             asked = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
-            why = f"because {self.identified.because}; unless {self.identified.unless}"
             return f"{among}{asked} cannot be told from these data, {why}."
         if not self.estimates:
             how = "is the same under every explanation of these data, and can be estimated"
@@ -119,7 +123,14 @@ class Effect:
             each = "; ".join(f"{one.contrast}: {one}" for one in self.estimates)
             return f"{among}{x} affects {y}, under every explanation of these data, by: {each}."
         one = self.estimates[0]
-        zero = " The interval holds 0: that there is no effect is not excluded." if one.low <= 0 <= one.high else ""
+        zero = " The interval holds 0." if one.low <= 0 <= one.high else ""
+        if self.affected:
+            given, late = listing(self.given), listing(self.affected)
+            return (
+                f"If {x} is set one unit higher, {y} among those who then have the same {given} differs by {one}, under"
+                f" every explanation of these data. {late} may be affected by {x}, so this is no effect within a group"
+                f" that exists before.{zero}"
+            )
         return f"{among}{x} affects {y} by {one} under every explanation of these data.{zero}"
 
     @property
@@ -157,7 +168,7 @@ class Effect:
                 *(f"  {i}. {step}" for i, step in enumerate(self.identified.steps, 1)),
             ]
         if self.range is not None:
-            lines.append(f"The effect is {self.range}.")
+            lines.append(str(self.range))
         return "\n".join([*lines, self.rests_on])
 
     def _by(self, one: Estimate) -> str:
@@ -170,6 +181,7 @@ class Effect:
         return {
             **self.identified.to_dict(),
             "given": list(self.given),
+            "affected": list(self.affected),
             "sentence": self.sentence,
             "estimates": [one.to_dict() for one in self.estimates],
             "others": [one.to_dict() for one in self.others],
@@ -225,7 +237,7 @@ def effect(
     >>> x = a + b + rng.normal(size=2000)
     >>> table = {"A": a, "B": b, "X": x, "Y": 0.4 * x + a + rng.normal(size=2000)}
     >>> print(effect(pag, "X", "Y", table).sentence)
-    X affects Y by 0.401 (0.37 to 0.433) under every explanation of these data.
+    X affects Y by 0.388 (0.357 to 0.42) under every explanation of these data.
     """
     ready = ready_for_effects(found)
     i, j = checked_pair(ready, x, y)
@@ -247,7 +259,8 @@ def effect(
     elif told.status == "not identified" and told.path and not z:
         span = effect_range(ready, i, j, None if table is None else _covariance(ready, table), most)
     rests_on = _rests_on(found, bool(estimates))
-    return Effect(told, ready.named(z), tuple(estimates), tuple(others), span, rests_on, ready.graph.names)
+    late = ready.named(ready.possible_descendants(1 << i) & z)
+    return Effect(told, ready.named(z), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names)
 
 
 def _by_adjustment(

@@ -15,7 +15,6 @@ from lmarvel.effects.prepared import Prepared
 from lmarvel.graph.kinds import ADMG, DAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import Node
-from lmarvel.interchange import dagitty, dot
 from lmarvel.result import Discovery
 
 
@@ -65,6 +64,8 @@ class Exported:
     @property
     def dagitty(self) -> str:
         """The DAG in DAGitty's language, with exposure, outcome, latent and adjusted variables."""
+        from lmarvel.interchange import dagitty  # loaded when needed: few who import the package write such files
+
         roles = {**dict.fromkeys(self.adjustment or (), "adjusted"), self.x: "exposure", self.y: "outcome"}
         lines = dagitty.dumps(self.dag, latent=self.latent).splitlines()
         for name, role in roles.items():
@@ -74,6 +75,8 @@ class Exported:
     @property
     def dowhy(self) -> dict[str, object]:
         """What DoWhy's ``CausalModel`` takes: treatment, outcome and graph (DOT); and the adjustment set."""
+        from lmarvel.interchange import dot
+
         return {
             "treatment": self.x,
             "outcome": self.y,

@@ -74,17 +74,29 @@ def product(factors: Sequence[Formula]) -> Formula:
     flat: list[Formula] = []
     for factor in factors:
         flat += factor.factors if isinstance(factor, Product) else [factor] * (factor.of != 0)
-    if len(flat) == 1:
-        return flat[0]
+    if len(flat) < 2:
+        return flat[0] if flat else Density(0, 0)
     of = _union(f.of for f in flat)
     return Product(of, _union(f.given for f in flat) & ~of, tuple(flat))
 
 
 def quotient(top: Formula, bottom: Formula, of: int) -> Formula:
-    """Divide; what results is a distribution of ``of``."""
-    if bottom.of == 0:
-        return top
+    """Divide, and cancel what stands above and below; what results is a distribution of ``of``."""
+    above, below = _factors(top), _factors(bottom)
+    for factor in list(below):
+        if factor in above:
+            above.remove(factor)
+            below.remove(factor)
+    if not below:
+        return product(above)
+    top, bottom = product(above), product(below)
     return Quotient(of, (top.given | bottom.given | top.of | bottom.of) & ~of, top, bottom)
+
+
+def _factors(formula: Formula) -> list[Formula]:
+    if isinstance(formula, Product):
+        return list(formula.factors)
+    return [formula] if formula.of else []
 
 
 def marginal(formula: Formula, of: int) -> Formula:

@@ -95,10 +95,11 @@ def identify(ready: Prepared, x: int, y: int) -> Identification:
     """
     run = _Run(ready)
     wanted = ready.possible_ancestors(y, ready.everything & ~x)
-    others = f": {run.names(wanted & ~y)} may act on it" if wanted & ~y else ""
+    are, them = ("is", "it") if y.bit_count() == 1 else ("are", "them")
+    others = f": {run.names(wanted & ~y)} may act on {them}" if wanted & ~y else ""
     run.note(
         wanted,
-        f"Wanted: how {run.names(y)} is distributed when {run.names(x)} is set{others}, so Q[{run.names(wanted)}].",
+        f"Wanted: how {run.names(y)} {are} distributed when {run.names(x)} is set{others}, so Q[{run.names(wanted)}].",
     )
     try:
         whole = run.identify(wanted, ready.everything, Density(ready.everything, 0))

@@ -49,7 +49,7 @@ class Range:
     Examples
     --------
     >>> print(Range((0.0, 0.42), 3, 1, True))
-    between 0 and 0.42 in 2 of 3 explanations; in 1 of them it cannot be told, and may lie outside
+    Of 3 explanations 2 put the effect between 0 and 0.42, and 1 does not tell it: it may lie outside.
     """
 
     values: tuple[float, ...]
@@ -59,17 +59,28 @@ class Range:
 
     def __str__(self) -> str:
         told = self.looked_at - self.untold
-        everything = f"{self.looked_at}" if self.complete else f"the first {self.looked_at:,}"
+        first = "" if self.complete else "the first "
+        more = "" if self.complete else ", and there are more"
+        explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
         if told == 0:
-            return "in no explanation a number" if self.complete else f"in none of {everything} explanations a number"
-        low, high = (f"{value:.3g}" for value in (self.values[0], self.values[-1])) if self.values else ("", "")
-        where = f"between {low} and {high}" if low != high else f"{low}" if low else "a number"
-        text = f"{where} in {told:,} of {everything} explanations"
-        if self.untold:
-            text += f"; in {self.untold:,} of them it cannot be told, and may lie outside"
-        if not self.complete:
-            text += f". There are more than {count(self.looked_at, 'explanation')}: these are not all"
-        return text
+            return f"Of {explanations}, none tells the effect."
+        verb = "s" if told == 1 else ""
+        says = f"put{verb} the effect {self._where}" if self.values else f"tell{verb} the effect"
+        comma = "" if self.complete else ","
+        if not self.untold:
+            return (
+                f"Of {explanations}{comma} all {'put' if self.values else 'tell'} the effect {self._where}".rstrip()
+                + "."
+            )
+        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not tell it: it may lie outside."
+        return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
+
+    @property
+    def _where(self) -> str:
+        if not self.values:
+            return ""
+        low, high = f"{self.values[0]:.3g}", f"{self.values[-1]:.3g}"
+        return f"at {low}" if low == high else f"between {low} and {high}"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""

@@ -40,15 +40,6 @@ class Spread:
         How many graphs say 'none', 'adjustment', 'formula' or 'not identified'; 'illegal' are those that no MAG has.
     values : tuple of float
         The effect in each graph that tells it, zeros included, ascending.
-
-    Examples
-    --------
-    >>> from lmarvel import PAG
-    >>> edges = ("nodes: A B X Y", "A o-> X", "B o-> X")
-    >>> graphs = [PAG.from_edges(*edges, "X --> Y"), PAG.from_edges(*edges)]
-    >>> loadings = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0.5, 0.5, 0.5, 1]])
-    >>> print(effect_spread(graphs, "X", "Y", covariance=loadings @ loadings.T))
-    2 of 2 graphs tell the effect of X on Y: 0.25 in the middle, 90 % of them 0.025 to 0.475; 1 says that there is none
     """
 
     x: str
@@ -76,7 +67,7 @@ class Spread:
         tell = "tells" if len(self.values) == 1 else "tell"
         return (
             f"{len(self.values):,} of {count(total, 'graph')} {tell} the effect of {x} on {y}: {middle:.3g} in the"
-            f" middle, 90 % of them {low:.3g} to {high:.3g}; {zero:,} {'says' if zero == 1 else 'say'} that there is none"
+            f" middle, 90 % of them {low:.3g} to {high:.3g}; {zero:,} {'says' if zero == 1 else 'say'} there is none"
         )
 
 
@@ -93,6 +84,15 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
         The table; or instead of it
     covariance : array
         the covariance of the variables, in the order of the first graph.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> edges = ("nodes: A B X Y", "A o-> X", "B o-> X")
+    >>> graphs = [PAG.from_edges(*edges, "X --> Y"), PAG.from_edges(*edges)]
+    >>> loadings = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0.5, 0.5, 0.5, 1]])
+    >>> print(effect_spread(graphs, "X", "Y", covariance=loadings @ loadings.T))
+    2 of 2 graphs tell the effect of X on Y: 0.25 in the middle, 90 % of them 0.025 to 0.475; 1 says there is none
     """
     known = list(graphs)
     if not known:
