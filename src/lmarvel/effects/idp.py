@@ -133,19 +133,20 @@ class _Run:
         return q
 
     def _remove(self, c: int, t: int, q: Formula) -> tuple[int, Formula] | None:
-        """Remove the first bucket outside c that can be; None if there is none."""
+        """Remove a bucket outside c that can be; None if there is none.
+
+        One that affects nothing else in t comes first: it is summed out, and the formula stays short.
+        """
         ready = self.ready
-        for b in ready.buckets(t):
-            if b & c:
+        outside = [(b, ready.possible_descendants(b, t) & ~b) for b in ready.buckets(t) if not b & c]
+        for b, below in sorted(outside, key=lambda item: item[1] != 0):
+            if pc_component(ready, b, t) & below:
                 continue
-            below = ready.possible_descendants(b, t)
-            if pc_component(ready, b, t) & below & ~b:
-                continue
-            # Q[t] / Q_t(b | t - below), written without the quotient.
-            upper = marginal(q, t & ~below)
-            lower = conditional(q, below & ~b, (t & ~below) | b) if below & ~b else None
-            self.note(t & ~b, self._removal_words(b, below & ~b, t))
-            return t & ~b, upper if lower is None else product([upper, lower])
+            # Q[t] / Q_t(b | t - b - below), written without the quotient.
+            above = t & ~below & ~b
+            upper = marginal(q, above)
+            self.note(t & ~b, self._removal_words(b, below, t))
+            return t & ~b, product([upper, conditional(q, below, above | b)]) if below else upper
         return None
 
     def _removal_words(self, b: int, below: int, t: int) -> str:
