@@ -64,6 +64,7 @@ def test_the_question_can_be_taken_to_other_programs(files: tuple[Path, Path], f
 def test_causes_are_told_with_the_reason(files: tuple[Path, Path]) -> None:
     assert run("causes", files[0], "Y").out == (
         "A causes Y: A --> Y\nX causes Y: X --> Y\nB may cause Y: no edge of B o-> X --> Y points back\n"
+        "This rests on the learned graph being right, and on a sample that was not selected.\n"
     )
     plain = json.loads(run("causes", files[0], "Y", "--format", "json").out)
     assert [one["status"] for one in plain["causes"]] == ["definite", "possible", "definite"]

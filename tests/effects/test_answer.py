@@ -195,7 +195,7 @@ def test_a_nominal_cause_and_outcome_give_a_number_for_each_pair_of_levels() -> 
     by = {one.contrast: one.value for one in told.estimates}
     assert by["X 1 in place of 0: chance of Y 0"] == pytest.approx(-0.5, abs=0.05)
     assert by["X 2 in place of 0: chance of Y 2"] == pytest.approx(0.5, abs=0.05)
-    assert "by: X 1 in place of 0: chance of Y 0" in told.sentence
+    assert "X affects Y by X 1 in place of 0: chance of Y 0: -0." in told.sentence
 
 
 def test_a_nominal_variable_that_is_adjusted_for_becomes_indicators() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from lmarvel.data import Dataset
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
+from lmarvel.effects.causes import what_it_rests_on
 from lmarvel.effects.estimate import Columns, Estimate, adjusted_estimates, formula_estimates
 from lmarvel.effects.formula import Density, Formula
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
@@ -21,7 +22,7 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result import Discovery
-from lmarvel.wording import listing, readable, selected
+from lmarvel.wording import listing, readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 
@@ -120,18 +121,18 @@ class Effect:
             how = "is the same under every explanation of these data, and can be estimated"
             return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
         if len(self.estimates) > 1:
-            each = "; ".join(f"{one.contrast}: {one}" for one in self.estimates)
-            return f"{among}{x} affects {y}, under every explanation of these data, by: {each}."
-        one = self.estimates[0]
-        zero = " The interval holds 0." if one.low <= 0 <= one.high else ""
+            number, zero = "; ".join(f"{one.contrast}: {one}" for one in self.estimates), ""
+        else:
+            one = self.estimates[0]
+            number, zero = str(one), " The interval holds 0." if one.low <= 0 <= one.high else ""
         if self.affected:
             given, late = listing(self.given), listing(self.affected)
             return (
-                f"If {x} is set one unit higher, {y} among those who then have the same {given} differs by {one}, under"
-                f" every explanation of these data. {late} may be affected by {x}, so this is no effect within a group"
-                f" that exists before.{zero}"
+                f"If {x} is set, {y} among those who then have the same {given} differs by {number}, under every"
+                f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
+                f" exists before.{zero}"
             )
-        return f"{among}{x} affects {y} by {one} under every explanation of these data.{zero}"
+        return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
 
     @property
     def _how(self) -> str:
@@ -258,7 +259,8 @@ def effect(
         estimates = _by_formula(ready, told, table, bootstrap, seed)
     elif told.status == "not identified" and told.path and not z:
         span = effect_range(ready, i, j, None if table is None else _covariance(ready, table), most)
-    rests_on = _rests_on(found, bool(estimates))
+    chance = " The interval does not hold the chance of learning another graph." if estimates else ""
+    rests_on = what_it_rests_on(found) + chance
     late = ready.named(ready.possible_descendants(1 << i) & z)
     return Effect(told, ready.named(z), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names)
 
@@ -289,13 +291,6 @@ def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: in
 def _covariance(ready: Prepared, table: Columns) -> Any:
     at = [table.names.index(name) for name in ready.graph.names]
     return table.covariance[np.ix_(at, at)]
-
-
-def _rests_on(found: object, with_numbers: bool) -> str:
-    sample = selected(found.settings) if isinstance(found, Discovery) else True
-    unselected = ", and on a sample that was not selected" if sample else ""
-    interval = " The interval does not hold the chance of learning another graph." if with_numbers else ""
-    return f"This rests on the learned graph being right{unselected}.{interval}"
 
 
 def _check_counts(bootstrap: int | None, most: int) -> None:

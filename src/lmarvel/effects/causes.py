@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from lmarvel import wording
 from lmarvel.effects.prepared import Prepared, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import MAG, PAG
@@ -77,6 +78,8 @@ class Causes:
         All other variables, in the order of the graph.
     selected : str or None
         What shows that the sample was selected, if anything does; definite causes are fewer then.
+    rests_on : str
+        What has to be true for the answer to be.
 
     Examples
     --------
@@ -88,7 +91,8 @@ class Causes:
 
     of: str
     all: tuple[Cause, ...]
-    selected: str | None = None
+    selected: str | None
+    rests_on: str
 
     @property
     def definite(self) -> tuple[str, ...]:
@@ -125,12 +129,12 @@ class Causes:
             for cause in self.all
             if cause.status == status
         ]
-        return "\n".join([*lines, *([f"Note: {self.selected}."] if self.selected else [])])
+        return "\n".join([*lines, *([f"{self.selected}."] if self.selected else []), self.rests_on])
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
         plain = [{"name": c.name, "status": c.status, "reason": c.reason, "path": list(c.path)} for c in self.all]
-        return {"of": self.of, "causes": plain, "selected": self.selected}
+        return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
 
 
 def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
@@ -150,6 +154,7 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     A may cause C: no edge of A o-> C points back
     B may cause C: no edge of B o-> C points back
     D does not cause C: every path from D to C has an edge that points back
+    This rests on the learned graph being right, and on a sample that was not selected.
     """
     ready = found if isinstance(found, Prepared) else Prepared(found.pag if isinstance(found, Discovery) else found)
     graph = ready.graph
@@ -158,7 +163,13 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
     sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
     told = [_told(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
-    return Causes(graph.names[j], tuple(told), selected)
+    return Causes(graph.names[j], tuple(told), selected, what_it_rests_on(found, known=selected is not None))
+
+
+def what_it_rests_on(found: object, known: bool = False) -> str:
+    """Say once what an answer rests on; ``known`` means that selection has been reckoned with."""
+    doubtful = not known and (not isinstance(found, Discovery) or wording.selected(found.settings))
+    return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
 
 
 def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
