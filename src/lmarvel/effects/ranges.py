@@ -72,7 +72,8 @@ class Range:
                 f"Of {explanations}{comma} all {'put' if self.values else 'tell'} the effect {self._where}".rstrip()
                 + "."
             )
-        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not tell it: it may lie outside."
+        outside = ": it may lie outside" if self.values else ""
+        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
         return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
 
     @property
