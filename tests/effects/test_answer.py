@@ -18,19 +18,23 @@ from lmarvel import (
     LMarvel,
     MSeparation,
     ParameterError,
+    adjustment_set,
+    adjustment_sets,
     all_effects,
     causes,
     effect,
     effect_spread,
+    is_valid_adjustment,
     mag_to_pag,
 )
-from lmarvel.effects import exported
+from lmarvel.effects import exported, optimal_adjustment
 from lmarvel.effects.estimate import Columns, adjusted_estimates, least_squares
 from lmarvel.effects.gaussian import slope
 from lmarvel.effects.prepared import Prepared
 from lmarvel.effects.ranges import effect_range
 from lmarvel.interchange import dagitty
 from tests.effects.models import model_of, random_model
+from tests.generators import random_study
 
 BACKDOOR = PAG.from_edges("nodes: A B X Y", "A o-> X", "B o-> X", "X --> Y", "A --> Y")
 
@@ -304,6 +308,10 @@ def test_selection_in_the_same_part_of_the_graph_is_a_reason() -> None:
     assert causes(pag, "Y")["A"].status == "possible"
     assert "that the sample was selected" in str(causes(pag, "Y"))
     assert {one.status for one in all_effects(pag)} == {"not identified"}
+    assert is_valid_adjustment(pag, "A", "Y").reason.startswith("no set is valid: ")
+    assert adjustment_set(pag, "A", "Y") is None
+    assert list(adjustment_sets(pag, "A", "Y")) == []
+    assert optimal_adjustment(pag, "A", "Y", np.eye(5)) is None
 
 
 def test_selection_elsewhere_does_not_matter() -> None:
@@ -391,3 +399,22 @@ def test_all_pairs_are_plain_data() -> None:
             "path": [],
         }
     ]
+
+
+def test_with_selection_causes_are_never_told_wrongly() -> None:
+    """Where the graph shows selection, definite causes are ancestors in the true DAG, and impossible ones are not."""
+    rng = np.random.default_rng(10)
+    told = {"definite": 0, "possible": 0, "impossible": 0}
+    while told["definite"] < 15:
+        study = random_study(rng, 7, latent=1, selection=1, degree=3.0, heavy=True)
+        pag = mag_to_pag(study.mag)
+        for y in pag.names:
+            found = causes(pag, y)
+            if found.selected is None:
+                continue
+            ancestors = study.dag.ancestors(y)
+            for cause in found:
+                told[cause.status] += 1
+                assert cause.status != "definite" or cause.name in ancestors
+                assert cause.status != "impossible" or cause.name not in ancestors
+    assert told["impossible"] > 50

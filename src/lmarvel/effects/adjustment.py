@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from lmarvel.effects.prepared import Prepared, node_set, prepare
+from lmarvel.effects.prepared import Prepared, node_set, prepare, selection_near
 from lmarvel.effects.separators import augmented, minimal_separators
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import MAG, PAG
@@ -186,6 +186,9 @@ def is_valid_adjustment(graph: PAG | MAG | Prepared, x: Node, y: Node, z: Node |
         raise GraphError(
             f"{readable(ready.graph.names[i if chosen >> i & 1 else j])} cannot be adjusted for: it is asked about"
         )
+    selected = selection_near(ready.graph, 1 << i | 1 << j)
+    if selected is not None:
+        return Verdict(False, f"no set is valid: {selected}")
     pair = pair_of(ready, i, j)
     if pair.invisible:
         path, why = not_amenable(ready, pair)
@@ -263,7 +266,8 @@ def adjustment_set(graph: PAG | MAG | Prepared, x: Node, y: Node) -> frozenset[s
     True
     """
     ready = prepare(graph)
-    z = canonical_set(ready, pair_of(ready, *checked_pair(ready, x, y)))
+    i, j = checked_pair(ready, x, y)
+    z = canonical_set(ready, pair_of(ready, i, j)) if selection_near(ready.graph, 1 << i | 1 << j) is None else None
     return None if z is None else frozenset(ready.named(z))
 
 
@@ -282,7 +286,10 @@ def adjustment_sets(graph: PAG | MAG | Prepared, x: Node, y: Node, *, minimal: b
     [['A'], ['A', 'B']]
     """
     ready = prepare(graph)
-    pair = pair_of(ready, *checked_pair(ready, x, y))
+    i, j = checked_pair(ready, x, y)
+    if selection_near(ready.graph, 1 << i | 1 << j) is not None:
+        return iter(())
+    pair = pair_of(ready, i, j)
     found = minimal_sets(ready, pair) if minimal else all_sets(ready, pair)
     return (frozenset(ready.named(z)) for z in found)
 

@@ -15,7 +15,16 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.effects.adjustment import Pair, all_sets, blocks, canonical_set, checked_pair, minimal_sets, pair_of
+from lmarvel.effects.adjustment import (
+    Pair,
+    adjustment_set,
+    all_sets,
+    blocks,
+    canonical_set,
+    checked_pair,
+    minimal_sets,
+    pair_of,
+)
 from lmarvel.effects.prepared import Prepared, prepare
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
@@ -48,7 +57,10 @@ def optimal_adjustment(
     ['C']
     """
     ready = prepare(graph)
-    z = smallest_variance(ready, pair_of(ready, *checked_pair(ready, x, y)), covariance)
+    i, j = checked_pair(ready, x, y)
+    if adjustment_set(ready, i, j) is None:
+        return None
+    z = smallest_variance(ready, pair_of(ready, i, j), covariance)
     return None if z is None else frozenset(ready.named(z))
 
 
