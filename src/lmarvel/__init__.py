@@ -10,6 +10,17 @@ from lmarvel.ci.gaussian import FisherZ
 from lmarvel.ci.oracle import MSeparation
 from lmarvel.data import Dataset, Kind
 from lmarvel.data.moments import Moments, moments_of
+from lmarvel.effects import (
+    Causes,
+    Effect,
+    adjustment_set,
+    adjustment_sets,
+    all_effects,
+    causes,
+    effect,
+    effect_spread,
+    is_valid_adjustment,
+)
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.estimators.many import Replicates, learn_many
@@ -36,10 +47,12 @@ __all__ = [
     "Auto",
     "CITest",
     "CITestError",
+    "Causes",
     "DataError",
     "Dataset",
     "Discovery",
     "Edge",
+    "Effect",
     "Explanation",
     "FisherZ",
     "FunctionTest",
@@ -61,10 +74,17 @@ __all__ = [
     "SepsetAnswer",
     "SepsetQuery",
     "Statistics",
+    "adjustment_set",
+    "adjustment_sets",
+    "all_effects",
     "bic",
+    "causes",
+    "effect",
+    "effect_spread",
     "explain_invalid",
     "find_sepset",
     "is_chordal_undirected",
+    "is_valid_adjustment",
     "learn_many",
     "mag_to_pag",
     "markov_equivalent",

@@ -35,6 +35,7 @@ from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.wording import conflicts_note
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
+from lmarvel.questions import Questions
 from lmarvel.result_file import (
     decode_boundaries,
     decode_data,
@@ -59,7 +60,7 @@ Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
-class Discovery(Informed):
+class Discovery(Informed, Questions):
     """A learned PAG with everything that led to it.
 
     Attributes

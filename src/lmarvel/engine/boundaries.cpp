@@ -231,7 +231,7 @@ public:
     Searcher(const BoundaryTask& task, FoundBoundaries& found, const Clock& clock)
         : task_(task), found_(found), clock_(clock), growth_(task, clock), asked_(found), tests_(task.tests) {}
 
-    // BoundarySearch the boundary of a target; what still depends on it where a limit on sizes ended the growth counts too.
+    // Search the boundary of a target; what still depends on it where a limit on sizes ended the growth counts too.
     Set boundary(Index target) {
         growth_.start(target);
         const bool complete = search();

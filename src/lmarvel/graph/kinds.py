@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lmarvel.errors import GraphError
 from lmarvel.graph.checks import checked_names, look_up, parse_edges
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, counted, readable
-from lmarvel.graph.mixed import MixedGraph, Node
-from lmarvel.graph.paths import closure, collider_connected, members
+from lmarvel.graph.mixed import MixedGraph, Node, Nodes
+from lmarvel.graph.paths import bits, closure, collider_connected, members
 from lmarvel.graph.projection import project
 from lmarvel.graph.separation import has_inducing_path, inducing_path
 
@@ -76,6 +76,24 @@ class PAG(MixedGraph):
     def possible_parents(self, node: Node) -> frozenset[str]:
         """Return the nodes Y whose edge with X can be Y --> X."""
         return self._linked(node, (ARROW, CIRCLE), (TAIL, CIRCLE))
+
+    def possible_ancestors(self, nodes: Nodes) -> frozenset[str]:
+        """Return every node that is an ancestor of one of ``nodes`` in some MAG of the class, they themselves included.
+
+        Examples
+        --------
+        >>> sorted(PAG.from_edges("A o-> C", "B <-> C", "C --> D").possible_ancestors("D"))
+        ['A', 'C', 'D']
+        """
+        return self._named(members(closure(self._possible_steps(TAIL, ARROW), self._mask(nodes))))
+
+    def possible_descendants(self, nodes: Nodes) -> frozenset[str]:
+        """Return every node that is a descendant of one of ``nodes`` in some MAG of the class, they included."""
+        return self._named(members(closure(self._possible_steps(ARROW, TAIL), self._mask(nodes))))
+
+    def _possible_steps(self, near: int, far: int) -> list[int]:
+        """Return for each node where its edges lead without the mark ``near`` at it and ``far`` at the other end."""
+        return [bits(w for w, at_v, at_w in links if at_v != near and at_w != far) for links in self.links]
 
 
 class ADMG:

@@ -1,0 +1,38 @@
+"""From a PAG to an effect: who causes whom, whether that can be told, and by how much.
+
+:func:`causes` tells who is a cause for sure, possibly, or not at all. :func:`effect` answers a question about one
+pair, with numbers if there is a table; :func:`all_effects` says of all pairs whether and how their effects are
+identified. Below them stand adjustment sets (:mod:`~lmarvel.effects.adjustment`), identification
+(:mod:`~lmarvel.effects.idp`, :mod:`~lmarvel.effects.cidp`) and formulas.
+"""
+
+from lmarvel.effects.adjustment import Verdict, adjustment_set, adjustment_sets, is_valid_adjustment
+from lmarvel.effects.answer import Effect, effect
+from lmarvel.effects.causes import Cause, Causes, causes
+from lmarvel.effects.estimate import Estimate
+from lmarvel.effects.export import Exported, exported
+from lmarvel.effects.identified import Identified, all_effects
+from lmarvel.effects.ranges import Range
+from lmarvel.effects.spread import Spread, effect_spread
+from lmarvel.effects.variance import optimal_adjustment
+
+__all__ = [
+    "Cause",
+    "Causes",
+    "Effect",
+    "Estimate",
+    "Exported",
+    "Identified",
+    "Range",
+    "Spread",
+    "Verdict",
+    "adjustment_set",
+    "adjustment_sets",
+    "all_effects",
+    "causes",
+    "effect",
+    "effect_spread",
+    "exported",
+    "is_valid_adjustment",
+    "optimal_adjustment",
+]

@@ -1,0 +1,299 @@
+"""Does X affect Y, and by how much? The answer in words, with the numbers and what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from lmarvel.data import Dataset
+from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
+from lmarvel.effects.causes import what_it_rests_on
+from lmarvel.effects.estimate import Columns, Estimate, adjusted_estimates, formula_estimates
+from lmarvel.effects.formula import Density, Formula
+from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
+from lmarvel.effects.prepared import Prepared, node_set
+from lmarvel.effects.ranges import MOST, Range, effect_range
+from lmarvel.effects.variance import smallest_variance
+from lmarvel.errors import GraphError, ParameterError
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.mixed import Node
+from lmarvel.result import Discovery
+from lmarvel.wording import listing, readable
+
+SIDE_BY_SIDE = 12  # other valid sets that are shown
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The answer to a question about an effect; print it to read it.
+
+    Attributes
+    ----------
+    identified : Identified
+        Whether and how the effect is the same under every explanation.
+    given : tuple of str
+        What is held, by looking at those with the same values.
+    estimates : tuple of Estimate
+        The effect: one number, or one for each level. Empty without data, and where it is not identified.
+    others : tuple of Estimate
+        The same by other valid adjustment sets. They estimate the same thing, so where they disagree the graph is in
+        doubt.
+    range : Range or None
+        The values over the explanations, where it is not identified.
+    affected : tuple of str
+        Those of ``given`` that x may affect; then the number is not the effect in a group that exists before x is set.
+    rests_on : str
+        What has to be true for the answer to be.
+    names : tuple of str
+        The variables of the graph.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG, effect
+    >>> print(effect(PAG.from_edges("A o-> X", "B o-> X", "X --> Y"), "A", "Y"))  # doctest: +ELLIPSIS
+    Whether and how much A affects Y cannot be told from these data, because the data do not tell whether A affects ...
+    """
+
+    identified: Identified
+    given: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    others: tuple[Estimate, ...]
+    range: Range | None
+    affected: tuple[str, ...]
+    rests_on: str
+    names: tuple[str, ...]
+
+    @property
+    def status(self) -> str:
+        """One of 'none', 'adjustment', 'formula', 'not identified'."""
+        return self.identified.status
+
+    @property
+    def value(self) -> float | None:
+        """The estimate; None if there is none, or one for each of several levels."""
+        if self.status == "none":
+            return 0.0
+        return self.estimates[0].value if len(self.estimates) == 1 else None
+
+    @property
+    def formula(self) -> str | None:
+        """The formula as text; None where there is no effect, or it is not identified."""
+        return None if self._formula is None else f"{self._asked} = {self._formula.text(self.names)}"
+
+    @property
+    def latex(self) -> str | None:
+        """The formula as LaTeX."""
+        if self._formula is None:
+            return None
+        seen = "".join(rf", \text{{{name}}}" for name in self.given)
+        left = rf"P(\text{{{self.identified.y}}} \mid \operatorname{{do}}(\text{{{self.identified.x}}}){seen})"
+        return f"{left} = {self._formula.latex(self.names)}"
+
+    @property
+    def _formula(self) -> Formula | None:
+        return None if self.status in ("none", "not identified") else self.identified.formula
+
+    @property
+    def _asked(self) -> str:
+        seen = "".join(f", {name}" for name in self.given)
+        return f"P({self.identified.y} | do({self.identified.x}){seen})"
+
+    # --- words --------------------------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        x, y = readable(self.identified.x), readable(self.identified.y)
+        among = f"Among those with the same {listing(self.given)}, " if self.given else ""
+        if self.status == "none":
+            return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
+        if self.status == "not identified":
+            why = f"because {self.identified.because}, unless {self.identified.unless}"
+            if self.identified.cause == "definite" and not self.given:
+                return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
+            asked = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
+            return f"{among}{asked} cannot be told from these data, {why}."
+        if not self.estimates:
+            how = "is the same under every explanation of these data, and can be estimated"
+            return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
+        if len(self.estimates) > 1:
+            number, zero = "; ".join(f"{one.contrast}: {one}" for one in self.estimates), ""
+        else:
+            one = self.estimates[0]
+            number, zero = str(one), " The interval holds 0." if one.low <= 0 <= one.high else ""
+        if self.affected:
+            given, late = listing(self.given), listing(self.affected)
+            return (
+                f"If {x} is set, {y} among those who then have the same {given} differs by {number}, under every"
+                f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
+                f" exists before.{zero}"
+            )
+        return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
+
+    @property
+    def _how(self) -> str:
+        if self.identified.adjustment is None:
+            return " by a formula"
+        return f" by adjusting for {listing(self.identified.adjustment)}"
+
+    @property
+    def disagreement(self) -> str | None:
+        """What to say where the interval of another valid set lies apart from that of the one chosen; else None."""
+        mine = {one.contrast: one for one in self.estimates}
+        for other in self.others:
+            one = mine[other.contrast]
+            if other.low > one.high or other.high < one.low:
+                ours, theirs = listing(one.adjusted or ()), listing(other.adjusted or ())
+                sets = f"adjusting for {ours} gives {one}, for {theirs} {other}"
+                return f"Valid sets disagree: {sets}. Either the graph is not right, or the effect is not linear."
+        return None
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        if self.estimates:
+            lines += [
+                f"  {one.contrast}: {one}, standard error {one.error:.2g}, by {self._by(one)}" for one in self.estimates
+            ]
+        if self.others:
+            lines += ["The same by other valid adjustment sets:"]
+            lines += [f"  {one}, {self._by(one)}" for one in self.others]
+        if self.disagreement:
+            lines.append(self.disagreement)
+        if self.formula and self.status == "formula":
+            lines += [
+                f"Formula: {self.formula}",
+                *(f"  {i}. {step}" for i, step in enumerate(self.identified.steps, 1)),
+            ]
+        if self.range is not None:
+            lines.append(str(self.range))
+        return "\n".join([*lines, self.rests_on])
+
+    def _by(self, one: Estimate) -> str:
+        if one.adjusted is None:
+            return one.method
+        return f"adjusting for {listing(one.adjusted)} ({one.method})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data, ready for JSON."""
+        return {
+            **self.identified.to_dict(),
+            "given": list(self.given),
+            "affected": list(self.affected),
+            "sentence": self.sentence,
+            "estimates": [one.to_dict() for one in self.estimates],
+            "others": [one.to_dict() for one in self.others],
+            "disagreement": self.disagreement,
+            "formula": self.formula,
+            "latex": self.latex,
+            "steps": list(self.identified.steps),
+            "range": None if self.range is None else self.range.to_dict(),
+            "rests_on": self.rests_on,
+        }
+
+
+def effect(
+    found: Discovery | PAG | Prepared,
+    x: Node,
+    y: Node,
+    data: Any = None,
+    *,
+    given: Node | Iterable[Node] = (),
+    bootstrap: int | None = None,
+    seed: int = 0,
+    nominal: Sequence[str] = (),
+    most: int = MOST,
+) -> Effect:
+    """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
+
+    Parameters
+    ----------
+    found : Discovery or PAG
+        What was learned.
+    x, y : str
+        Cause and outcome.
+    data : array, frame, mapping, path or Dataset, optional
+        The table; without it the answer has no numbers.
+    given : str or sequence of str
+        Variables to condition on: the effect among those with the same values of them.
+    bootstrap : int, optional
+        Number of replicates for the interval. By default, HC3 standard errors where least squares does, else 200.
+    seed : int
+        For the bootstrap.
+    nominal : sequence of str
+        Columns whose numbers are labels.
+    most : int
+        How many MAGs of the class to look at where the effect is not identified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import PAG
+    >>> pag = PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y")
+    >>> rng = np.random.default_rng(1)
+    >>> a, b = rng.normal(size=(2, 2000))
+    >>> x = a + b + rng.normal(size=2000)
+    >>> table = {"A": a, "B": b, "X": x, "Y": 0.4 * x + a + rng.normal(size=2000)}
+    >>> print(effect(pag, "X", "Y", table).sentence)
+    X affects Y by 0.388 (0.357 to 0.42) under every explanation of these data.
+    """
+    ready = ready_for_effects(found)
+    i, j = checked_pair(ready, x, y)
+    z = node_set(ready.graph, given)
+    if z & (1 << i | 1 << j):
+        raise GraphError(
+            f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
+        )
+    _check_counts(bootstrap, most)
+    told = classify_given(ready, i, j, z) if z else classify(ready, i, j)
+    table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
+    estimates: list[Estimate] = []
+    others: list[Estimate] = []
+    span = None
+    if table is not None and told.status == "adjustment":
+        estimates, others = _by_adjustment(ready, pair_of(ready, i, j), table, bootstrap, seed)
+    elif table is not None and told.status == "formula":
+        estimates = _by_formula(ready, told, table, bootstrap, seed)
+    elif told.status == "not identified" and told.path and not z:
+        span = effect_range(ready, i, j, None if table is None else _covariance(ready, table), most)
+    chance = " The interval does not hold the chance of learning another graph." if estimates else ""
+    rests_on = what_it_rests_on(found) + chance
+    late = ready.named(ready.possible_descendants(1 << i) & z)
+    return Effect(told, ready.named(z), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names)
+
+
+def _by_adjustment(
+    ready: Prepared, pair: Pair, table: Columns, bootstrap: int | None, seed: int
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
+    best = smallest_variance(ready, pair, _covariance(ready, table))
+    largest = canonical_set(ready, pair)
+    assert best is not None
+    assert largest is not None
+    beside = dict.fromkeys(z for z in (*islice(minimal_sets(ready, pair), SIDE_BY_SIDE), largest) if z != best)
+    x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
+    found = [adjusted_estimates(table, x, y, ready.named(z), bootstrap, seed) for z in (best, *beside)]
+    return found[0], [one for part in found[1:] for one in part]
+
+
+def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:
+    formula = told.formula
+    if isinstance(formula, Density):  # P(y | x, z): a regression
+        z = ready.named(formula.given & ~(1 << ready.graph.index(told.x)))
+        return adjusted_estimates(table, told.x, told.y, z, bootstrap, seed)
+    assert formula is not None
+    return formula_estimates(table, formula, ready.graph.names, told.x, told.y, bootstrap, seed)
+
+
+def _covariance(ready: Prepared, table: Columns) -> Any:
+    at = [table.names.index(name) for name in ready.graph.names]
+    return table.covariance[np.ix_(at, at)]
+
+
+def _check_counts(bootstrap: int | None, most: int) -> None:
+    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")

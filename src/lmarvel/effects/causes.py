@@ -1,0 +1,252 @@
+"""Who causes Y: surely, possibly, or not at all, under every explanation of the data that a PAG stands for.
+
+X is an ancestor of Y
+
+* in *no* MAG of the class if no walk of possible steps leads from X to Y;
+* in *every* MAG if directed edges lead from X to Y, or if two unshielded paths of possible steps do whose first nodes
+  U and W are not adjacent: X is no collider between U and W, so one of the two leaves X in each MAG, and an
+  unshielded path of possible steps that is once directed stays so (the reasoning of Zhang's rules R9 and R10;
+  Roumpelaki et al. 2016). Paths may end in any node of which it is known that it causes Y;
+* in *some* MAGs otherwise.
+
+Where ``---`` or ``--o`` shows that the sample was selected, a tail at X says no more than that X causes the other end
+or being in the sample. X is then a definite cause only if it has an arrowhead, which excludes the second, and steps
+along ``---`` are possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from lmarvel import wording
+from lmarvel.effects.prepared import Prepared, selection_near
+from lmarvel.errors import GraphError
+from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.graph.marks import ARROW
+from lmarvel.graph.mixed import Node
+from lmarvel.graph.paths import bits, closure, members
+from lmarvel.result import Discovery
+from lmarvel.wording import listing, readable
+
+Status = Literal["definite", "possible", "impossible"]
+_CLAIMS: dict[Status, str] = {
+    "definite": "{x} causes {y}",
+    "possible": "{x} may cause {y}",
+    "impossible": "{x} does not cause {y}",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What the graph says about one variable as a cause of another.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    status : 'definite', 'possible' or 'impossible'
+        Whether it is an ancestor under every explanation, under some, or under none.
+    reason : str
+        Why.
+    path : tuple of str
+        A path that shows it; empty for impossible causes.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")["A"]
+    Cause(name='A', status='possible', reason='no edge of A o-> C --> D points back', path=('A', 'C', 'D'))
+    """
+
+    name: str
+    status: Status
+    reason: str
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Causes:
+    """The causes of a variable; iterate over them, look one up by name, or print them.
+
+    Attributes
+    ----------
+    of : str
+        The variable.
+    all : tuple of Cause
+        All other variables, in the order of the graph.
+    selected : str or None
+        What shows that the sample was selected, if anything does; definite causes are fewer then.
+    rests_on : str
+        What has to be true for the answer to be.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> found = causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")
+    >>> found.definite, found.possible, found.impossible
+    (('C',), ('A', 'B'), ())
+    """
+
+    of: str
+    all: tuple[Cause, ...]
+    selected: str | None
+    rests_on: str
+
+    @property
+    def definite(self) -> tuple[str, ...]:
+        """The variables that cause it under every explanation."""
+        return self._with("definite")
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """The variables that cause it under some explanations and not under others."""
+        return self._with("possible")
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """The variables that cause it under no explanation."""
+        return self._with("impossible")
+
+    def _with(self, status: Status) -> tuple[str, ...]:
+        return tuple(cause.name for cause in self.all if cause.status == status)
+
+    def __iter__(self) -> Iterator[Cause]:
+        return iter(self.all)
+
+    def __getitem__(self, name: str) -> Cause:
+        for cause in self.all:
+            if cause.name == name:
+                return cause
+        raise GraphError(f"{name!r} is not among the other variables: {listing(cause.name for cause in self.all)}")
+
+    def __str__(self) -> str:
+        y = readable(self.of)
+        lines = [
+            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}"
+            for status in _CLAIMS
+            for cause in self.all
+            if cause.status == status
+        ]
+        return "\n".join([*lines, *([f"{self.selected}."] if self.selected else []), self.rests_on])
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data."""
+        plain = [{"name": c.name, "status": c.status, "reason": c.reason, "path": list(c.path)} for c in self.all]
+        return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
+
+
+def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
+    """Return which variables cause ``y`` under every explanation of the data, under some, and under none.
+
+    Parameters
+    ----------
+    found : Discovery, PAG or MAG
+        What was learned.
+    y : str
+        The variable that is asked about.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> print(causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "C"))
+    A may cause C: no edge of A o-> C points back
+    B may cause C: no edge of B o-> C points back
+    D does not cause C: every path from D to C has an edge that points back
+    This rests on the learned graph being right, and on a sample that was not selected.
+    """
+    ready = found if isinstance(found, Prepared) else Prepared(found.pag if isinstance(found, Discovery) else found)
+    graph = ready.graph
+    j = graph.index(y)
+    selected = selection_near(graph, 1 << j)
+    steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
+    sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
+    told = [_told(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
+    return Causes(graph.names[j], tuple(told), selected, what_it_rests_on(found, known=selected is not None))
+
+
+def what_it_rests_on(found: object, known: bool = False) -> str:
+    """Say once what an answer rests on; ``known`` means that selection has been reckoned with."""
+    doubtful = not known and (not isinstance(found, Discovery) or wording.selected(found.settings))
+    return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
+
+
+def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
+    name, to = ready.graph.names[v], readable(ready.graph.names[y])
+    if sure >> v & 1:
+        directed = _shortest(ready.graph.masks.children, v, y)
+        if directed:
+            return Cause(name, "definite", ready.path_text(directed), ready.named(directed))
+        path = ready.possible_path(v, sure & ~(1 << v)) or [v]
+        why = (
+            f"{readable(name)} stands between two unshielded ways that lead to {to}, and at least one of them leaves it"
+        )
+        return Cause(name, "definite", why, ready.named(path))
+    possible = _shortest(steps, v, y)
+    if possible:
+        return Cause(name, "possible", f"no edge of {ready.path_text(possible)} points back", ready.named(possible))
+    return Cause(name, "impossible", f"every path from {readable(name)} to {to} has an edge that points back")
+
+
+def definite_ancestors(ready: Prepared, y: int) -> int:
+    """Return the nodes that are ancestors of y in every MAG of the class, y included."""
+    parents = ready.graph.masks.parents
+    sure = closure(parents, 1 << y)
+    while True:
+        starts = _good_starts(ready, sure)
+        new = bits(x for x, firsts in starts.items() if _two_apart(ready, firsts))
+        if not new & ~sure:
+            return sure
+        sure = closure(parents, sure | new)
+
+
+def _good_starts(ready: Prepared, ends: int) -> dict[int, int]:
+    """Return for each x outside ``ends`` where unshielded paths of possible steps that lead there go first."""
+    adjacent, into = ready.graph.masks.adjacent, ready.into
+    good: dict[int, int] = {}
+    stack = [(v, w) for w in members(ends) for v in members(into[w] & ~ends)]
+    for v, w in stack:
+        good[v] = good.get(v, 0) | 1 << w
+    while stack:
+        v, w = stack.pop()  # a good way starts v, w; before it u, with u and w not adjacent
+        for u in members(into[v] & ~adjacent[w] & ~(1 << w) & ~ends):
+            if not good.get(u, 0) >> v & 1:
+                good[u] = good.get(u, 0) | 1 << v
+                stack.append((u, v))
+    return good
+
+
+def _two_apart(ready: Prepared, firsts: int) -> bool:
+    """Tell whether two of the nodes are not adjacent."""
+    return any(firsts & ~ready.graph.masks.adjacent[u] & ~(1 << u) for u in members(firsts))
+
+
+def _not_pointing(graph: PAG | MAG, v: int) -> int:
+    """Return the nodes whose edge with v has no arrowhead at v."""
+    return bits(w for w, near, _ in graph.links[v] if near != ARROW)
+
+
+def _despite_selection(graph: PAG | MAG, y: int) -> int:
+    """Return the ancestors of y by directed edges that have an arrowhead, so that they do not cause selection."""
+    pointed = bits(v for v, links in enumerate(graph.links) if any(near == ARROW for _, near, _ in links))
+    return closure(graph.masks.parents, 1 << y) & pointed
+
+
+def _shortest(step: list[int], start: int, end: int) -> list[int]:
+    """Return a shortest path along the steps, empty if there is none."""
+    before, layer = {start: start}, [start]
+    while layer and end not in before:
+        following = []
+        for v in layer:
+            for w in members(step[v]):
+                if w not in before:
+                    before[w] = v
+                    following.append(w)
+        layer = following
+    if end not in before:
+        return []
+    path = [end]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path[::-1]

@@ -1,0 +1,299 @@
+"""Numbers for an effect that is identified: estimate, standard error and 95 % interval from a table.
+
+* By adjustment, with an outcome measured on a scale: least squares; standard errors HC3 [1]_, which need no equal
+  variances.
+* By adjustment, with an outcome of levels: logistic regression, standardised. The chance of the level is averaged
+  over the rows with the cause set to each of its values (for a cause on a scale: the average slope). Intervals by
+  bootstrap.
+* By a formula: linear Gaussian evaluation (:mod:`lmarvel.effects.gaussian`). Intervals by bootstrap.
+
+A cause with levels is compared level by level with its first one. Nominal variables that are adjusted for become
+indicators of their levels.
+
+References
+----------
+.. [1] MacKinnon & White, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics 29
+   (1985).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data import Dataset, Kind
+from lmarvel.effects.formula import Density, Formula, Product, Quotient, Sum
+from lmarvel.effects.gaussian import slope
+from lmarvel.errors import DataError
+from lmarvel.graph.paths import members
+from lmarvel.wording import count, listing, readable
+
+Vector = NDArray[np.float64]
+LEVEL = 0.95
+REPLICATES = 200
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with how sure it is.
+
+    Attributes
+    ----------
+    contrast : str
+        What changes by how much: what is set on the one hand, what is looked at on the other.
+    value, error, low, high : float
+        Estimate, standard error, and the ends of the 95 % interval.
+    method : str
+        How it was found.
+    adjusted : tuple of str or None
+        The variables adjusted for; None for a formula.
+
+    Examples
+    --------
+    >>> print(Estimate("one unit more of X", 0.42, 0.056, 0.31, 0.53, "least squares, HC3", ("Z",)))
+    0.42 (0.31 to 0.53)
+    """
+
+    contrast: str
+    value: float
+    error: float
+    low: float
+    high: float
+    method: str
+    adjusted: tuple[str, ...] | None
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data."""
+        plain = {**self.__dict__}
+        return {**plain, "adjusted": None if self.adjusted is None else list(self.adjusted)}
+
+
+class Columns:
+    """The rows of a table by name of the column, with what each measures.
+
+    Parameters
+    ----------
+    data : Dataset
+        Every variable of the graph is a column of it.
+    nominal : sequence of str
+        Columns whose numbers are labels of levels without an order.
+    """
+
+    def __init__(self, data: Dataset, nominal: Sequence[str] = ()) -> None:
+        for name in nominal:
+            if name not in data.names:
+                raise DataError(
+                    f"nominal names {name!r}, but the table has no such column: {', '.join(data.names[:20])}"
+                )
+        self.names, self.nominal = data.names, frozenset(nominal)
+        self.covariance = data.moments.covariance  # refuses a table that nothing can be estimated from
+        self.rows = data.rows()
+        self.weights = np.ones(len(self.rows)) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+        self._kinds = dict(zip(data.names, data.kinds, strict=True))
+
+    def kind(self, name: str) -> Kind:
+        """Return what a column measures."""
+        return Kind.NOMINAL if name in self.nominal and self._kinds[name] != Kind.BINARY else self._kinds[name]
+
+    def column(self, name: str) -> Vector:
+        """Return the values of a column."""
+        return self.rows[:, self.names.index(name)]
+
+    def is_level(self, name: str) -> bool:
+        """Tell whether the values of a column are levels."""
+        return self.kind(name) in (Kind.BINARY, Kind.NOMINAL)
+
+    def indicators(self, name: str) -> tuple[Vector, list[str]]:
+        """Return a column as regressors: itself, or indicators of all levels but the first, with what each compares."""
+        values, shown = self.column(name), readable(name)
+        if not self.is_level(name):
+            return values[:, None], [f"one unit more of {shown}"]
+        levels = np.unique(values)
+        labels = [f"{shown} {level:g} in place of {levels[0]:g}" for level in levels[1:]]
+        return (values[:, None] == levels[1:]).astype(np.float64), labels
+
+
+def adjusted_estimates(
+    table: Columns, x: str, y: str, z: Sequence[str], bootstrap: int | None = None, seed: int = 0
+) -> list[Estimate]:
+    """Estimate the effect of x on y by adjusting for z."""
+    causes, contrasts = table.indicators(x)
+    design = np.column_stack([np.ones(len(table.rows)), causes, *(table.indicators(name)[0] for name in z)])
+    _check_design(design, [x, *z])
+    k = causes.shape[1]
+    if table.is_level(y):
+        return _standardised(
+            table, design, contrasts, y, tuple(z), REPLICATES if bootstrap is None else bootstrap, seed
+        )
+    outcome = table.column(y)
+    if not bootstrap:
+        value, error, freedom = least_squares(design, outcome, table.weights)
+        return [_with_interval(contrasts[i], value[1 + i], error[1 + i], freedom, tuple(z)) for i in range(k)]
+
+    def coefficients(weights: Vector) -> Vector:
+        return _solve(design, outcome, weights)[1 : 1 + k]
+
+    return _bootstrapped(table, coefficients, contrasts, "least squares", tuple(z), bootstrap, seed)
+
+
+def least_squares(design: Vector, outcome: Vector, weights: Vector) -> tuple[Vector, Vector, int]:
+    """Return coefficients, their HC3 standard errors, and the degrees of freedom."""
+    root = np.sqrt(weights)
+    scaled = design * root[:, None]
+    inverse = np.linalg.inv(scaled.T @ scaled)
+    coefficients = inverse @ (scaled.T @ (outcome * root))
+    residuals = (outcome - design @ coefficients) * root
+    leverage = np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
+    spread = scaled * (residuals / np.maximum(1 - leverage, 1e-12))[:, None]
+    sandwich = inverse @ (spread.T @ spread) @ inverse
+    return coefficients, np.sqrt(np.diag(sandwich)), int(np.count_nonzero(weights)) - design.shape[1]
+
+
+def formula_estimates(
+    table: Columns, formula: Formula, names: Sequence[str], x: str, y: str, bootstrap: int | None = None, seed: int = 0
+) -> list[Estimate]:
+    """Estimate the slope of the mean of y in x by a formula over the positions of ``names``."""
+    used = list(members(variables(formula) | 1 << names.index(x)))
+    levels = [names[v] for v in used if table.kind(names[v]) == Kind.NOMINAL]
+    if levels:
+        raise DataError(
+            f"the formula for this effect is evaluated for numbers, and {listing(levels)} has levels without an order:"
+            " turn it into numbers, or ask about another pair"
+        )
+    at = [table.names.index(names[v]) for v in used]
+    rows = table.rows[:, at]
+
+    def evaluated(weights: Vector) -> Vector:
+        mean = weights @ rows / weights.sum()
+        centred = rows - mean
+        covariance = np.zeros((len(names), len(names)))
+        covariance[np.ix_(used, used)] = (centred * weights[:, None]).T @ centred / weights.sum()
+        np.fill_diagonal(covariance, np.where(np.diag(covariance) > 0, np.diag(covariance), 1.0))
+        return np.array([slope(formula, covariance, names.index(x), names.index(y))])
+
+    replicates = bootstrap or REPLICATES
+    contrasts = [f"one unit more of {readable(x)}"]
+    return _bootstrapped(table, evaluated, contrasts, "formula, linear", None, replicates, seed)
+
+
+def variables(formula: Formula) -> int:
+    """Return all variables that stand anywhere in a formula."""
+    if isinstance(formula, Density):
+        return formula.of | formula.given
+    if isinstance(formula, Quotient):
+        return variables(formula.top) | variables(formula.bottom)
+    if isinstance(formula, Sum):
+        return variables(formula.body)
+    assert isinstance(formula, Product)
+    result = 0
+    for factor in formula.factors:
+        result |= variables(factor)
+    return result
+
+
+# --- parts ------------------------------------------------------------------------------------------------
+
+
+def _standardised(
+    table: Columns, design: Vector, contrasts: list[str], y: str, z: tuple[str, ...], replicates: int, seed: int
+) -> list[Estimate]:
+    """Average the chance of each level of y over the rows, with x set to each of its values."""
+    values = table.column(y)
+    levels = np.unique(values)[1:] if table.kind(y) == Kind.BINARY else np.unique(values)
+    labels = [f"{contrast}: chance of {readable(y)} {level:g}" for level in levels for contrast in contrasts]
+    on_scale = len(contrasts) == 1 and contrasts[0].startswith("one unit")
+
+    def averaged(weights: Vector) -> Vector:
+        told = [_chances(design, values == level, weights, len(contrasts), on_scale) for level in levels]
+        return np.concatenate(told)
+
+    return _bootstrapped(table, averaged, labels, "logistic, standardised", z, max(replicates, 2), seed)
+
+
+def _chances(design: Vector, hit: NDArray[np.bool_], weights: Vector, k: int, on_scale: bool) -> Vector:
+    coefficients = _logistic(design, hit.astype(np.float64), weights)
+    share = weights / weights.sum()
+    if on_scale:
+        chance = _expit(design @ coefficients)
+        return np.array([share @ (chance * (1 - chance)) * coefficients[1]])
+    rest = design.copy()
+    rest[:, 1 : 1 + k] = 0
+    base = rest @ coefficients
+    at_first = share @ _expit(base)
+    return np.array([share @ _expit(base + coefficients[1 + i]) - at_first for i in range(k)])
+
+
+def _logistic(design: Vector, outcome: Vector, weights: Vector, rounds: int = 40) -> Vector:
+    """Fit by Newton's method; a trace of a ridge keeps what separates perfectly finite."""
+    scale = np.maximum(np.abs(design).max(axis=0), 1e-300)
+    scaled = design / scale
+    coefficients = np.zeros(design.shape[1])
+    ridge = 1e-6 * weights.sum() / len(weights) * np.eye(len(coefficients))
+    for _ in range(rounds):
+        chance = _expit(scaled @ coefficients)
+        gradient = scaled.T @ (weights * (outcome - chance)) - ridge @ coefficients
+        curvature = (scaled * (weights * chance * (1 - chance))[:, None]).T @ scaled + ridge
+        step = np.linalg.solve(curvature, gradient)
+        coefficients = coefficients + step
+        if np.abs(step).max() < 1e-10 * (1 + np.abs(coefficients).max()):
+            break
+    return np.asarray(coefficients / scale)
+
+
+def _expit(values: Vector) -> Vector:
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * values)))
+
+
+def _bootstrapped(
+    table: Columns,
+    estimate: Callable[[Vector], Vector],
+    contrasts: list[str],
+    method: str,
+    adjusted: tuple[str, ...] | None,
+    replicates: int,
+    seed: int,
+) -> list[Estimate]:
+    """Estimate again on rows drawn with replacement; standard error and percentiles of what comes out."""
+    rng = np.random.default_rng(seed)
+    n = len(table.rows)
+    value = estimate(table.weights)
+    drawn = np.array(
+        [estimate(np.bincount(rng.integers(0, n, n), minlength=n) * table.weights) for _ in range(replicates)]
+    )
+    error = drawn.std(axis=0, ddof=1)
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    how = f"{method}; bootstrap of {count(replicates, 'replicate')}"
+    return [
+        Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), how, adjusted)
+        for i, text in enumerate(contrasts)
+    ]
+
+
+def _with_interval(contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...]) -> Estimate:
+    from scipy.stats import t  # loaded when needed: it takes longer than the estimate
+
+    half = float(t.ppf((1 + LEVEL) / 2, freedom)) * float(error)
+    value = float(value)
+    return Estimate(contrast, value, float(error), value - half, value + half, "least squares, HC3", z)
+
+
+def _solve(design: Vector, outcome: Vector, weights: Vector) -> Vector:
+    weighted = design * weights[:, None]
+    return np.asarray(np.linalg.lstsq(weighted.T @ design, weighted.T @ outcome, rcond=None)[0])
+
+
+def _check_design(design: Vector, names: Sequence[str]) -> None:
+    n, k = design.shape
+    if n < k + 2:
+        raise DataError(
+            f"{count(n, 'row')} cannot tell the effect given {count(k - 1, 'regressor')}: more rows are needed"
+        )
+    scale = np.sqrt((design**2).sum(axis=0))
+    if np.linalg.matrix_rank(design / np.maximum(scale, 1e-300), tol=1e-9) < k:
+        raise DataError(f"the columns {listing(names)} determine each other: leave one of them out of the table")

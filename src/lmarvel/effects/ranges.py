@@ -1,0 +1,115 @@
+"""What an effect can be where it is not identified: its values over the MAGs of the class (Malinsky & Spirtes 2017
+[1]_).
+
+Each MAG of the class is an explanation of the data. In some of them the effect is identified (zero where x is no
+ancestor of y, by adjustment, or by a formula), and each of these gives a number. In others a confounder may stand
+behind an arrow, and no number can be given: how often that happens is told, because the effect may then lie anywhere.
+
+References
+----------
+.. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
+   of Approximate Reasoning 88 (2017).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.effects.adjustment import canonical_set, pair_of
+from lmarvel.effects.formula import Density, Formula
+from lmarvel.effects.gaussian import slope
+from lmarvel.effects.idp import identify
+from lmarvel.effects.members import class_members
+from lmarvel.effects.prepared import Prepared
+from lmarvel.wording import count
+
+MOST = 500
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values of an effect over the explanations of the data.
+
+    Attributes
+    ----------
+    values : tuple of float
+        The different values, ascending; empty if no explanation that was looked at gives one, or without data.
+    looked_at : int
+        How many MAGs of the class were looked at.
+    untold : int
+        In how many of them the effect is not identified.
+    complete : bool
+        True if these are all.
+
+    Examples
+    --------
+    >>> print(Range((0.0, 0.42), 3, 1, True))
+    Of 3 explanations 2 put the effect between 0 and 0.42, and 1 does not tell it: it may lie outside.
+    """
+
+    values: tuple[float, ...]
+    looked_at: int
+    untold: int
+    complete: bool
+
+    def __str__(self) -> str:
+        told = self.looked_at - self.untold
+        first = "" if self.complete else "the first "
+        more = "" if self.complete else ", and there are more"
+        explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
+        if told == 0:
+            return f"Of {explanations}, none tells the effect."
+        verb = "s" if told == 1 else ""
+        says = f"put{verb} the effect {self._where}" if self.values else f"tell{verb} the effect"
+        comma = "" if self.complete else ","
+        if not self.untold:
+            return (
+                f"Of {explanations}{comma} all {'put' if self.values else 'tell'} the effect {self._where}".rstrip()
+                + "."
+            )
+        outside = ": it may lie outside" if self.values else ""
+        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
+        return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
+
+    @property
+    def _where(self) -> str:
+        if not self.values:
+            return ""
+        low, high = f"{self.values[0]:.3g}", f"{self.values[-1]:.3g}"
+        return f"at {low}" if low == high else f"between {low} and {high}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data."""
+        return {**self.__dict__, "values": list(self.values)}
+
+
+def effect_range(ready: Prepared, x: int, y: int, covariance: NDArray[np.float64] | None, most: int = MOST) -> Range:
+    """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them."""
+    near = ready.possible_ancestors(1 << x | 1 << y)
+    ways: Counter[Formula | int | None] = Counter()
+    members = class_members(ready.mag, near)
+    for mag in islice(members, most):
+        ways[way_to_tell(Prepared(mag), x, y)] += 1
+    told = [way for way in ways if way is not None]
+    values: list[float] = []
+    if covariance is not None:
+        values = sorted({0.0 if isinstance(way, int) else slope(way, covariance, x, y) for way in told})
+    return Range(tuple(values), sum(ways.values()), ways[None], next(members, None) is None)
+
+
+def way_to_tell(ready: Prepared, x: int, y: int) -> Formula | int | None:
+    """Return how one graph tells the effect: 0 if there is none, a formula, or None where it does not."""
+    if not ready.possible_ancestors(1 << y) >> x & 1:
+        return 0
+    pair = pair_of(ready, x, y)
+    if pair.invisible:
+        return None
+    z = canonical_set(ready, pair)
+    if z is not None:
+        return Density(1 << y, 1 << x | z)  # its slope in x is the coefficient of the regression
+    return identify(ready, 1 << x, 1 << y).formula

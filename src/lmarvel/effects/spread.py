@@ -1,0 +1,133 @@
+"""One effect read from many graphs: how much the answer depends on what was learned.
+
+The graphs come from a bootstrap of the learning, from several methods, or from several levels of the tests; where
+they come from does not matter here. An interval for one graph takes that graph as given. The spread over graphs shows
+what that leaves out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lmarvel.data import Dataset
+from lmarvel.effects.adjustment import pair_of
+from lmarvel.effects.formula import Density, Formula
+from lmarvel.effects.gaussian import slope
+from lmarvel.effects.identified import Identified, classify
+from lmarvel.effects.prepared import Prepared, prepare
+from lmarvel.effects.variance import smallest_variance
+from lmarvel.errors import GraphError, ParameterError
+from lmarvel.graph.kinds import PAG
+from lmarvel.wording import count, readable
+
+ILLEGAL = "illegal"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What many graphs say about one effect.
+
+    Attributes
+    ----------
+    x, y : str
+        Cause and outcome.
+    statuses : mapping
+        How many graphs say 'none', 'adjustment', 'formula' or 'not identified'; 'illegal' are those that no MAG has.
+    values : tuple of float
+        The effect in each graph that tells it, zeros included, ascending.
+    """
+
+    x: str
+    y: str
+    statuses: dict[str, int]
+    values: tuple[float, ...]
+
+    @property
+    def told(self) -> float:
+        """The share of the graphs that tell the effect."""
+        total = sum(self.statuses.values())
+        return len(self.values) / total if total else 0.0
+
+    def quantile(self, share: float) -> float:
+        """Return a quantile of the values; NaN if no graph tells the effect."""
+        return float(np.quantile(self.values, share)) if self.values else float("nan")
+
+    def __str__(self) -> str:
+        x, y = readable(self.x), readable(self.y)
+        total = sum(self.statuses.values())
+        if not self.values:
+            return f"None of {count(total, 'graph')} tells the effect of {x} on {y}"
+        low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
+        zero = self.statuses.get("none", 0)
+        tell = "tells" if len(self.values) == 1 else "tell"
+        return (
+            f"{len(self.values):,} of {count(total, 'graph')} {tell} the effect of {x} on {y}: {middle:.3g} in the"
+            f" middle, 90 % of them {low:.3g} to {high:.3g}; {zero:,} {'says' if zero == 1 else 'say'} there is none"
+        )
+
+
+def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, covariance: Any = None) -> Spread:
+    """Return what many PAGs over the same variables say about the effect of ``x`` on ``y``.
+
+    Parameters
+    ----------
+    graphs : iterable of PAG
+        The graphs.
+    x, y : str
+        Cause and outcome.
+    data : array, frame, mapping, path or Dataset
+        The table; or instead of it
+    covariance : array
+        the covariance of the variables, in the order of the first graph.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> edges = ("nodes: A B X Y", "A o-> X", "B o-> X")
+    >>> graphs = [PAG.from_edges(*edges, "X --> Y"), PAG.from_edges(*edges)]
+    >>> loadings = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0.5, 0.5, 0.5, 1]])
+    >>> print(effect_spread(graphs, "X", "Y", covariance=loadings @ loadings.T))
+    2 of 2 graphs tell the effect of X on Y: 0.25 in the middle, 90 % of them 0.025 to 0.475; 1 says there is none
+    """
+    known = list(graphs)
+    if not known:
+        raise ParameterError("there are no graphs to read the effect from")
+    if (data is None) == (covariance is None):
+        raise ParameterError("give either the data or their covariance")
+    names = known[0].names
+    matrix = (
+        np.asarray(covariance, dtype=np.float64) if data is None else _ordered(Dataset.of(data, columns=names), names)
+    )
+    statuses: Counter[str] = Counter()
+    values = []
+    for graph in known:
+        try:
+            ready = prepare(graph.reordered(names))
+        except GraphError:
+            statuses[ILLEGAL] += 1
+            continue
+        i, j = ready.graph.index(x), ready.graph.index(y)
+        told = classify(ready, i, j)
+        statuses[told.status] += 1
+        if told.status == "none":
+            values.append(0.0)
+        elif told.formula is not None:
+            values.append(slope(_best(ready, told, i, j, matrix), matrix, i, j))
+    return Spread(x, y, dict(statuses), tuple(sorted(values)))
+
+
+def _best(ready: Prepared, told: Identified, x: int, y: int, covariance: Any) -> Formula:
+    """Return the formula to evaluate: the regression of smallest variance where adjustment does."""
+    assert told.formula is not None
+    z = smallest_variance(ready, pair_of(ready, x, y), covariance) if told.status == "adjustment" else None
+    return told.formula if z is None else Density(1 << y, 1 << x | z)
+
+
+def _ordered(data: Dataset, names: Sequence[str]) -> Any:
+    at = [data.names.index(name) for name in names]
+    return data.moments.covariance[np.ix_(at, at)]

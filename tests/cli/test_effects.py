@@ -1,0 +1,100 @@
+"""``causes`` and ``effect``, as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lmarvel import PAG, Discovery, Statistics
+from tests.cli.running import run, write_csv
+from tests.effects.test_answer import BACKDOOR, table
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    return saved(BACKDOOR, tmp_path / "result.json"), write_csv(tmp_path / "data.csv", table(500))
+
+
+def saved(pag: PAG, path: Path) -> Path:
+    Discovery(pag, {}, {}, Statistics({}, {})).save(path)
+    return path
+
+
+def test_an_effect_is_told_in_plain_words(files: tuple[Path, Path]) -> None:
+    done = run("effect", *files, "X", "Y")
+    assert (done.code, done.err) == (0, "")
+    first, second, *rest = done.out.splitlines()
+    assert first.startswith("X affects Y by 0.")
+    assert first.endswith("under every explanation of these data.")
+    assert second.endswith("by adjusting for A (least squares, HC3)")
+    assert rest[0] == "The same by other valid adjustment sets:"
+    assert rest[-1].startswith("This rests on the learned graph being right")
+
+
+def test_what_cannot_be_told_is_told_with_what_would_help(files: tuple[Path, Path]) -> None:
+    done = run("effect", *files, "B", "X")
+    assert done.code == 0
+    assert "cannot be told from these data, because " in done.out
+    assert ", unless you measure " in done.out
+
+
+def test_json_holds_all_of_it(files: tuple[Path, Path]) -> None:
+    done = run("effect", *files, "X", "Y", "--given", "A", "--bootstrap", "20", "--seed", "3", "--format", "json")
+    plain = json.loads(done.out)
+    assert plain["given"] == ["A"]
+    assert plain["estimates"][0]["method"] == "least squares; bootstrap of 20 replicates"
+    assert plain["formula"] == "P(Y | do(X), A) = P(Y | A, X)"
+
+
+def test_levels_are_told_by_option(tmp_path: Path) -> None:
+    data = table(300)
+    data["X"] = np.random.default_rng(1).integers(0, 3, 300).astype(float)
+    paths = saved(BACKDOOR, tmp_path / "r.json"), write_csv(tmp_path / "d.csv", data)
+    assert "X 2 in place of 0" in run("effect", *paths, "X", "Y", "--nominal", "X").out
+
+
+@pytest.mark.parametrize(("form", "part"), [("dagitty", "X [exposure]"), ("dowhy", '"treatment": "X"')])
+def test_the_question_can_be_taken_to_other_programs(files: tuple[Path, Path], form: str, part: str) -> None:
+    assert part in run("effect", *files, "X", "Y", "--format", form).out
+
+
+def test_causes_are_told_with_the_reason(files: tuple[Path, Path]) -> None:
+    assert run("causes", files[0], "Y").out == (
+        "A causes Y: A --> Y\nX causes Y: X --> Y\nB may cause Y: no edge of B o-> X --> Y points back\n"
+        "This rests on the learned graph being right, and on a sample that was not selected.\n"
+    )
+    plain = json.loads(run("causes", files[0], "Y", "--format", "json").out)
+    assert [one["status"] for one in plain["causes"]] == ["definite", "possible", "definite"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["Q", "Y"], "unknown node 'Q': the graph has A, B, X, Y"),
+        (["X", "X"], "an effect has a cause and an outcome, and X was given twice"),
+        (["X", "Y", "--given", "Y"], "Y is asked about: it cannot be given as well"),
+        (["X", "Y", "--bootstrap", "1"], "bootstrap must be a whole number of at least 2, not 1"),
+        (["X", "Y", "--seed", "-1"], "seed must be a whole number of at least 0, not -1"),
+    ],
+)
+def test_bad_input_is_one_line(files: tuple[Path, Path], arguments: list[str], message: str) -> None:
+    done = run("effect", *files, *arguments)
+    assert (done.code, done.out, done.err) == (2, "", f"lmarvel: {message}\n")
+
+
+def test_a_table_without_a_variable_of_the_graph_is_one_line(tmp_path: Path) -> None:
+    data = table(30)
+    del data["B"]
+    paths = saved(BACKDOOR, tmp_path / "r.json"), write_csv(tmp_path / "d.csv", data)
+    done = run("effect", *paths, "X", "Y")
+    assert done.code == 2
+    assert "no such column" in done.err
+
+
+def test_names_that_act_on_a_terminal_are_shown_as_text(tmp_path: Path) -> None:
+    wild = BACKDOOR.relabel({"A": "A\x1b[31m"})
+    done = run("causes", saved(wild, tmp_path / "r.json"), "Y")
+    assert "\x1b" not in done.out
