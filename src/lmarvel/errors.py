@@ -63,10 +63,10 @@ class DataError(LMarvelError):
     Examples
     --------
     >>> from lmarvel import LMarvel
-    >>> LMarvel().fit({"A": [1, 2, 3, 4, 5], "B": [7, 7, 7, 7, 7]})
+    >>> LMarvel().fit({"dose": [1, 2, 4, 3], "y": [7, 5, 6, 9]}, categorical=["does"])
     Traceback (most recent call last):
     ...
-    lmarvel.errors.DataError: constant column 'B': it can be neither cause nor effect here, drop it
+    lmarvel.errors.DataError: categorical names 'does', but the table has no such column: dose, y; did you mean 'dose'?
     """
 
 
@@ -75,8 +75,11 @@ class UnusableError(DataError):
 
     Examples
     --------
-    >>> issubclass(UnusableError, DataError)
-    True
+    >>> from lmarvel import LMarvel
+    >>> LMarvel().fit({"A": [1, 2, 3, 4, 5], "B": [7, 7, 7, 7, 7]})
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.UnusableError: constant column 'B': it can be neither cause nor effect here, drop it
     """
 
 

@@ -45,12 +45,6 @@ REFUSED = {
         ["the level 'mauve' of 'g' has 1 row", "--drop g"],
     ),
     "a level a row": (BASE | {"id": [f"p{i}" for i in range(N)]}, [], ["'id' has 120 levels", "--drop id"]),
-    "a column that determines another": (
-        BASE | {"g": GROUP, "warm": ["yes" if g == "red" else "no" for g in GROUP]},
-        [],
-        ["the levels of 'g' determine 'warm'", "--drop g"],
-    ),
-    "a copy of levels": (BASE | {"g": GROUP, "h": [g.upper() for g in GROUP]}, [], ["'h' is a copy of 'g'"]),
     "a weight of zero": (BASE | {"w": [1.0, 0.0, *X[2:]]}, ["--weights", "w"], ["row 2 in 'w' is 0"]),
     "a weight below zero": (BASE | {"w": [1, 2, -3, *[1] * (N - 3)]}, ["--weights", "w"], ["row 3 in 'w' is -3"]),
     "a weight that is missing": (BASE | {"w": [None, *[1] * (N - 1)]}, ["--weights", "w"], ["row 1 in 'w' is missing"]),
@@ -252,6 +246,15 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
     command = shlex.split(lines[-1])
     assert command[-4:] == ["--drop", "row,patient_id,visit,twice,flat,typo", "--missing", "drop"]
     assert any(line.startswith("colour") and "3 levels: blue (" in line for line in lines)
+
+
+def test_levels_that_say_the_same_are_described(tmp_path: Path) -> None:
+    columns = {"g": GROUP, "warm": ["yes" if g == "red" else "no" for g in GROUP], "h": [g.upper() for g in GROUP]}
+    lines = run("describe", table(tmp_path, BASE | columns)).out.splitlines()
+    assert "  g, h: determines 'warm'; leave them out" in lines
+    assert lines[-1].endswith("--drop g,h")
+    lines = run("describe", table(tmp_path, BASE | {"g": GROUP, "h": columns["h"]})).out.splitlines()
+    assert "  h: is a copy of 'g', level by level; leave it out" in lines
 
 
 def test_a_description_as_json_has_all_of_it(tmp_path: Path) -> None:

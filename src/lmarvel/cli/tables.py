@@ -94,17 +94,18 @@ class TableOptions:
         """Turn the refusal of a table into one that names everything, with a command that would run."""
         try:
             yield
-        except UnusableError as error:
+        except DataError as error:
             try:
                 found = self.profile(path)
             except LMarvelError:
                 raise error from None
-            if not found.faults:
+            meant = isinstance(error, UnusableError) or any(f.sentence in str(error) for f in found.faults)
+            if not (found.faults and meant):
                 raise
             raise DataError(refusal(found, error)) from None
 
 
-def refusal(found: Profile, error: UnusableError) -> str:
+def refusal(found: Profile, error: DataError) -> str:
     """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
     gaps = [column.name for column in found.columns if column.missing]
     said, ways = f"{joined(found.faults)}.", ""

@@ -63,7 +63,10 @@ def _in_python(way: WayOut | None) -> str:
 
 
 def check_levels(table: Table) -> None:
-    """Refuse columns with levels that no test can be run on; those of numbers are not looked at."""
+    """Refuse columns with levels that no test can be run on; those of numbers are not looked at.
+
+    Levels that determine another column are left to the tests: G-square can live with them.
+    """
     if table.levels is None:
         return
     at = [i for i, levels in enumerate(table.levels) if levels is not None]
@@ -71,9 +74,6 @@ def check_levels(table: Table) -> None:
     rows = np.concatenate([np.empty((0, len(at))), *some.batches(1 << 20)])
     assert some.levels is not None
     found = [*_levels(rows, some.levels, some.names)]
-    gone = {name for fault in found for name in fault.drop}
-    left = [i for i, name in enumerate(some.names) if name not in gone]
-    found += _determined(rows[:, left], [some.levels[i] for i in left], [some.names[i] for i in left])
     if found:
         raise UnusableError(f"{joined(found)}. Leave {_it(found)} out, or merge levels")
 
@@ -160,7 +160,7 @@ def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[s
             elif forth or back:
                 one, other = (i, j) if forth else (j, i)
                 gone.add(one)
-                yield Fault((names[one],), f"the levels of {names[one]!r} determine {names[other]!r}")
+                yield Fault((names[one],), f"{names[one]!r} determines {names[other]!r}")
 
 
 def _decides(one: Matrix, other: Matrix) -> tuple[bool, bool]:
