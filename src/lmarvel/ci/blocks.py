@@ -101,7 +101,7 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
 
     Examples
     --------
-    >>> data = Dataset.of({"a": [1.0, 5.0, 2.0, 4.0], "b": ["x", "y", "z", "x"]})
+    >>> data = Dataset.of({"a": [1.0, 5.0, 2.0, 4.0, 3.0, 0.0], "b": ["x", "y", "z", "x", "z", "y"]})
     >>> blocks_of(data).starts.tolist()
     [0, 1, 3]
     """

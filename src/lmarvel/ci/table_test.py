@@ -114,8 +114,7 @@ class TableTest:
         if found.df == 0 or math.isinf(found.statistic):
             return math.inf
         spread = 2 / (9 * found.df)  # Wilson & Hilferty: the cube root of a chi-square variable is nearly normal
-        root = math.pow(found.statistic / found.df, 1 / 3)
-        return 700.0 + (root - 1 + spread) / math.sqrt(spread)
+        return 700.0 + (math.pow(found.statistic / found.df, 1 / 3) - 1 + spread) / math.sqrt(spread)
 
     # --- many tests -----------------------------------------------------------------------------------------
 

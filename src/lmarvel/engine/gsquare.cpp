@@ -13,12 +13,30 @@ constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker cou
 
 double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
 
+constexpr double MUCH = 8.0;  // rows that are expected in a cell
+
+// The sum of margins, the sum of their inverses, the least of them, and how many there are, of those above zero.
+struct Described { double total = 0.0, inverses = 0.0, least = HUGE_VAL, held = 0.0; };
+template <class Count>
+Described described(const Count* margins, std::size_t n) {
+    Described found;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto m = static_cast<double>(margins[i]);
+        if (!(m > 0.0)) continue;
+        found.total += m;
+        found.inverses += 1.0 / m;
+        found.least = std::min(found.least, m);
+        found.held += 1.0;
+    }
+    return found;
+}
+
 // The mean of c log c for the count c of a cell, given the margins r, k and n of its table: hypergeometric. Where much is
 // expected its moments do; else the sum is taken over the counts that can be, whose weights follow from each other.
 template <class F>
 double mean_of_cell(double r, double k, double n, F f) {
     const double e = r * k / n;
-    if (e > 8.0 && n > 3.0) {
+    if (e > MUCH && n > 3.0) {
         const double a = r / n, b = k / n, v = e * (1.0 - a) * (1.0 - b) * n / (n - 1.0);
         const double skew = v * (1.0 - 2.0 * a) * (1.0 - 2.0 * b) * n / (n - 2.0);
         return e * std::log(e) + v / (2.0 * e) - skew / (6.0 * e * e) + (3.0 * v * v + v) / (12.0 * e * e * e);
@@ -200,7 +218,7 @@ template <class Count, class F>
 double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound) {
     const std::size_t a = levels(x_), b = levels(y_);
     std::vector<Count> margins(strata * (a + b));
-    double sum = 0.0, rest = 0.0;  // of the cells; of all margins
+    double sum = 0.0;
     df = 0;
     for (std::size_t z = 0; z < strata; ++z) {
         const Count* table = cells.data() + z * a * b;
@@ -224,26 +242,33 @@ double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, 
         }
         double own = f(total);
         for (std::size_t i = 0; i < a + b; ++i) own -= f(row[i]);
-        sum += here;
-        rest += own;
+        sum += here + own;
         df += (held_rows - 1) * (held_columns - 1);
     }
     if (df == 0) return 0.0;  // the set determines x or y
-    statistic = std::max(2.0 * (sum + rest), 0.0);
+    statistic = std::max(2.0 * sum, 0.0);
     if (bound >= 0.0 && chi_square_tail(statistic / MOST_OVER, df) <= bound) return 0.0;
     double mean = 0.0;
     for (std::size_t z = 0; z < strata; ++z) {
         const Count *row = margins.data() + z * (a + b), *column = row + a;
-        double total = 0.0;
-        for (std::size_t i = 0; i < a; ++i) total += row[i];
-        for (std::size_t i = 0; i < a && total > 0.0; ++i) {
-            if (!(row[i] > 0)) continue;
-            for (std::size_t j = 0; j < b; ++j) {
-                if (column[j] > 0) mean += mean_of_cell(row[i], column[j], total, [&](double c) { return f(static_cast<Count>(c)); });
+        const auto [total, over_rows, least_row, held_rows] = described(row, a);
+        if (!(total > 0.0)) continue;
+        const auto [same, over_columns, least_column, held_columns] = described(column, b);
+        if (least_row * least_column > MUCH * total) {  // Williams: what the moments of all cells come to
+            mean += (held_rows - 1.0) * (held_columns - 1.0) +
+                    (total * over_rows - 1.0) * (same * over_columns - 1.0) / (6.0 * total);
+            continue;
+        }
+        double here = f(static_cast<Count>(total));
+        for (std::size_t i = 0; i < a + b; ++i) here -= f(row[i]);
+        for (std::size_t i = 0; i < a; ++i) {
+            for (std::size_t j = 0; j < b && row[i] > 0; ++j) {
+                if (!(column[j] > 0)) continue;
+                here += mean_of_cell(row[i], column[j], total, [&](double c) { return f(static_cast<Count>(c)); });
             }
         }
+        mean += 2.0 * here;
     }
-    mean = 2.0 * (mean + rest);
     if (mean > 1e-9 * static_cast<double>(df)) statistic *= static_cast<double>(df) / mean;
     return chi_square_tail(statistic, df);
 }

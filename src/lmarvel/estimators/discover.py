@@ -372,9 +372,7 @@ def _recorded(
     if why is not None:
         plain["chosen"] = why
     if test is not None:
-        plain["test"] = test.name
-        if test.why is not None:
-            plain["test_chosen"] = test.why
+        plain |= {"test": test.name} | ({} if test.why is None else {"test_chosen": test.why})
         if test.rows is not None:
             plain["rows"] = test.rows
     if table is not None:
