@@ -46,6 +46,11 @@ class Stability:
         In how many of them the mark at y on x-y is a circle, an arrowhead, a tail: ``marks[k, x, y]``.
     causes, not_causes : array of shape (p, p)
         In how many of them x causes y in all MAGs, and in none.
+    drawn : int
+        How many tables were drawn; nothing could be learned from those beyond ``replicates``, in which a column became
+        constant, say, or a copy of another.
+    seed : int
+        What they were drawn from.
 
     Examples
     --------
@@ -61,6 +66,8 @@ class Stability:
     marks: Counts
     causes: Counts
     not_causes: Counts
+    drawn: int = 0
+    seed: int = 0
 
     @classmethod
     def of(cls, pags: Iterable[PAG], selection: bool = True) -> Stability:
@@ -168,12 +175,22 @@ class Tally:
         np.fill_diagonal(possible, True)
         self._not_causes += ~possible & known
 
-    def stability(self) -> Stability:
+    def go_on_from(self, known: Stability) -> None:
+        """Add what was counted before."""
+        self.replicates += known.replicates
+        self._adjacent += known.adjacent
+        self._marks += known.marks
+        self._causes += known.causes
+        self._not_causes += known.not_causes
+
+    def stability(self, drawn: int | None = None, seed: int = 0) -> Stability:
         """Return what was counted so far."""
-        arrays = [a.copy() for a in (self._adjacent, self._marks, self._causes, self._not_causes)]
-        for array in arrays:
+        counted = [a.copy() for a in (self._adjacent, self._marks, self._causes, self._not_causes)]
+        for array in counted:
             array.setflags(write=False)
-        return Stability(self.names, self.replicates, *arrays)
+        adjacent, marks, causes, not_causes = counted
+        drawn = self.replicates if drawn is None else drawn
+        return Stability(self.names, self.replicates, adjacent, marks, causes, not_causes, drawn, seed)
 
 
 def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:

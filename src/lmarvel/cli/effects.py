@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from lmarvel.cli.app import app, interruptible
-from lmarvel.cli.options import Separator
+from lmarvel.cli.options import Table
 from lmarvel.cli.showing import Result
+from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.errors import ParameterError
 
+_NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
 
@@ -30,9 +31,10 @@ def causes(
 
 
 @app.command()
+@with_table
 def effect(
     result: Result,
-    data: Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .parquet or .feather.")],
+    data: Table,
     x: Annotated[str, typer.Argument(help="The cause.")],
     y: Annotated[str, typer.Argument(help="The outcome.")],
     given: Annotated[
@@ -43,17 +45,13 @@ def effect(
         int | None, typer.Option(help="Replicates for the interval; by default HC3 where least squares does, else 200.")
     ] = None,
     seed: Annotated[int, typer.Option(help="For the bootstrap.")] = 0,
-    nominal: Annotated[
-        list[str] | None, typer.Option(help="The numbers of this column are labels; may be repeated.")
-    ] = None,
-    separator: Separator = None,
+    table: TableOptions = _NOTHING_SAID,
     form: Annotated[
         Literal["text", "json", "dagitty", "dowhy"],
         typer.Option("--format", help="What to print: text, json, or the question for another program."),
     ] = "text",
 ) -> None:
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
-    from lmarvel.data.dataset import Dataset
     from lmarvel.effects import effect as answer
     from lmarvel.effects import exported
     from lmarvel.result import Discovery
@@ -65,9 +63,6 @@ def effect(
         out = exported(found, x, y)
         print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")
         return
-    with interruptible():
-        table = Dataset.of(data, separator=separator)
-        told = answer(
-            found, x, y, table, given=given or (), bootstrap=bootstrap, seed=seed, nominal=tuple(nominal or ())
-        )
+    with interruptible(), table.usable(data):
+        told = answer(found, x, y, table.dataset(data), given=given or (), bootstrap=bootstrap, seed=seed)
     print(as_json(told.to_dict()) if form == "json" else told)

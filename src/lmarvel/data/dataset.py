@@ -291,7 +291,7 @@ class Dataset:
         whole.flags.writeable = False
         return whole
 
-    def resample(self, seed: int) -> Dataset:
+    def resample(self, seed: int | Sequence[int]) -> Dataset:
         """Draw n rows with replacement: the same table, with how often each row was drawn for a weight.
 
         No row is copied, and the same seed draws the same rows. Where rows belong to clusters, as many clusters as

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -159,7 +159,7 @@ class Reading:
         self.view()
         return self.scan().fingerprint()
 
-    def resampled(self, seed: int) -> Reading:
+    def resampled(self, seed: int | Sequence[int]) -> Reading:
         """Return the same rows, with how often each was drawn for a weight."""
         n, view, generator = self.running().n, self.view(), np.random.default_rng(seed)
         if view.clusters is not None and len(view.clusters) != n:

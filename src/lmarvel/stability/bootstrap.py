@@ -1,0 +1,140 @@
+"""The bootstrap: learn again from tables whose rows are drawn with replacement, and count what recurs.
+
+Replicate number i is drawn from the pair (seed, i) alone, and counts only add up. So the result does not depend on the
+number of workers, a run that was interrupted goes on where it stopped, and what has to be kept for that is the counts.
+Each replicate runs the whole method, boundaries included, on as many rows as the table has.
+
+A table in which a row occurs twice shows chance associations more strongly than a new sample would, so that edges with
+a low frequency are mostly false; docs/stability.md shows what a frequency was worth on data with known truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.dataset import Dataset
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.frequencies import Stability, Tally
+
+Marks = NDArray[np.int8]
+Progress = Callable[[int, int], None]
+
+
+class Learner(Protocol):
+    """A method with its settings: learns the marks of a PAG; it travels to other processes."""
+
+    def __call__(self, data: Dataset, /) -> Marks:
+        """Return the marks of the PAG that is learned from a table."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The bootstrap was interrupted; ``stability`` is what was counted until then, to go on from."""
+
+    def __init__(self, stability: Stability) -> None:
+        super().__init__(f"interrupted after {stability.drawn} replicates")
+        self.stability = stability
+
+
+def bootstrap(
+    data: Dataset,
+    learn: Learner,
+    replicates: int,
+    *,
+    seed: int = 0,
+    selection: bool = True,
+    n_jobs: int = 1,
+    threads: bool = False,
+    known: Stability | None = None,
+    progress: Progress | None = None,
+) -> Stability:
+    """Learn from tables drawn again and again, and count how often each part of the graph recurs.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table. Where it has clusters, these are drawn whole.
+    learn : callable
+        ``learn(table)`` gives the marks of a PAG over the columns of the table, in their order.
+    replicates : int
+        How many tables to draw.
+    seed : int
+        The same seed draws the same tables.
+    selection : bool
+        Whether the sample may be selected; then less can be claimed (:mod:`lmarvel.frequencies`).
+    n_jobs : int
+        Workers, -1 for all processors; joblib's back ends are honoured (``joblib.parallel_config``).
+    threads : bool
+        Whether ``learn`` runs without Python's lock, so that threads do.
+    known : Stability, optional
+        Counts to go on from, of the same table, method and seed.
+    progress : callable, optional
+        Called with (done, of how many).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=300)
+    >>> table = Dataset.of({"A": a, "B": a + rng.normal(size=300)})
+    >>> def joined(data):
+    ...     return np.array([[0, 1], [1, 0]], dtype=np.int8) * (data.moments.correlation()[0, 1] > 0.7)
+    >>> 0 < bootstrap(table, joined, 50, seed=1).edge("A", "B") < 1
+    True
+    """
+    check_settings(replicates, seed, n_jobs)
+    tally = Tally(data.names, selection)
+    drawn = 0
+    if known is not None:
+        if known.names != data.names or known.seed != seed:
+            raise ParameterError("the counts to go on from are of other variables, or of another seed")
+        tally.go_on_from(known)
+        drawn = known.drawn
+    report = progress or (lambda done, of: None)
+    why = ""
+    try:
+        report(drawn, replicates)
+        for found in _learned(data, learn, range(drawn, replicates), seed, n_jobs, threads):
+            drawn += 1
+            if isinstance(found, str):
+                why = why or found
+            else:
+                tally.add(found)
+            report(drawn, replicates)
+    except KeyboardInterrupt:
+        raise Interrupted(tally.stability(drawn, seed)) from None
+    if not tally.replicates:
+        raise DataError(f"nothing could be learned from any of {replicates} tables that were drawn again: {why}")
+    return tally.stability(drawn, seed)
+
+
+def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
+    """Refuse settings of a bootstrap that make no sense, before any work."""
+    for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ParameterError(f"n_jobs must be a number of workers, or -1 for all processors, not {n_jobs!r}")
+
+
+def _learned(
+    data: Dataset, learn: Learner, numbers: range, seed: int, n_jobs: int, threads: bool
+) -> Iterator[Marks | str]:
+    """Iterate over what is learned, in order; a reason in words where nothing is."""
+    if n_jobs == 1 or len(numbers) < 2:
+        for i in numbers:
+            yield _replicate(data, learn, seed, i)
+        return
+    from joblib import Parallel, delayed  # loaded when there are workers
+
+    pool = Parallel(n_jobs, prefer="threads" if threads else "processes", return_as="generator")
+    yield from pool(delayed(_replicate)(data, learn, seed, i) for i in numbers)
+
+
+def _replicate(data: Dataset, learn: Learner, seed: int, i: int) -> Marks | str:
+    try:
+        return learn(data.resample([seed, i]))
+    except DataError as error:
+        return str(error)
