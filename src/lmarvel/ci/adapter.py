@@ -10,6 +10,7 @@ ability                        without it
 ``n``                          the number of rows is not known
 ``largest_set``                sets of any size can be answered
 ``columns``                    a variable is one column
+``has_table``                  a score needs its moments
 ``shortage``                   which sets had too few rows is told by ``largest_set``
 ``find_sepset(query)``         the readable search, each question asked at most once
 ``growth(target)``             single tests, one a variable
@@ -61,6 +62,8 @@ class IndependenceTest:
         The largest conditioning set that it can answer.
     columns : int
         The number of columns behind its variables.
+    has_table : bool
+        It stands for a table that can be scored.
     shortage : str or None
         What to say where rows were too few for some sets.
     searches : bool
@@ -85,6 +88,7 @@ class IndependenceTest:
         self.rows: int | None = getattr(test, "n", None)
         self.largest_set: int = getattr(test, "largest_set", len(self.names))
         self.columns: int = getattr(test, "columns", len(self.names))
+        self.has_table: bool = getattr(test, "has_table", False) or getattr(test, "moments", None) is not None
         self.shortage: str | None = getattr(test, "shortage", None)
         self.search_name: str = getattr(test, "search", "readable")
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)

@@ -81,6 +81,7 @@ class GSquare(TableTest):
     def _set_up(self, names: tuple[str, ...], compiled: bool) -> None:
         self.names, self.n = names, int(self._rows)
         self._sizes: list[int] = self._levels.tolist()
+        self.columns = sum(self._sizes) - len(self._sizes)  # indicators, of which a score is made
         self._gaps = (self._codes == _MISSING).any(axis=1).astype(np.uint8)
         cheap = sorted(self._sizes)
         fitting = [k for k in range(len(cheap) - 1) if self._cost(cheap[: k + 2]) <= self._rows]

@@ -46,6 +46,8 @@ class TableTest:
         "compiled" or "readable".
     """
 
+    has_table = True
+
     names: tuple[str, ...]
     n: int
     largest_set: int

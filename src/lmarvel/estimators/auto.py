@@ -47,14 +47,18 @@ class Auto(PagEstimator):
 
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
         """Return the method for this test, and why it was chosen."""
-        p, rows = len(test.names), test.rows
-        if test.moments is None or rows is None:
+        p, rows = test.columns, test.rows
+        if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
+        columns = f"{p} columns" if p == len(test.names) else f"{p} columns (of {len(test.names)} variables)"
         if p > MOST_COLUMNS:
-            return self._as(LMarvel), f"lmarvel: {p} columns are many for a search by score, which takes {MOST_COLUMNS}"
+            return (
+                self._as(LMarvel),
+                f"lmarvel: {columns} are many for a search by score, which takes {MOST_COLUMNS}",
+            )
         if rows < max(ROWS_A_COLUMN * p, p + 2):
-            return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {p} columns"
-        return self._as(Lift), f"lift: {rows} rows and {p} columns allow a search by score"
+            return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
+        return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.block_gaussian import BlockGaussian
+from lmarvel.ci.blocks import Blocks, blocks_of
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError, ParameterError
@@ -24,6 +28,8 @@ from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.evidence import evidence
+from lmarvel.search.grouped import GroupedBlocks, Groups
+from lmarvel.search.grouped_stages import lift_groups
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.record import OutOfTime
 from lmarvel.search.regressions import is_compiled
@@ -35,6 +41,7 @@ from lmarvel.trace import BudgetEnded, Event
 # For the graph to start from: tests at most, and a share of the seconds.
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
+_LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
 
 
@@ -44,8 +51,9 @@ class Lift(PagEstimator):
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. It needs a table of numbers with more rows than
-    columns. Nothing is random but restarts that are asked for, and the order of the columns does not matter.
+    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns; a
+    variable with levels, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is random
+    but restarts that are asked for, and the order of the columns does not matter.
 
     Parameters
     ----------
@@ -108,31 +116,31 @@ class Lift(PagEstimator):
         """Run L-MARVEL for a start, then the search."""
         if not is_compiled():
             say_that_it_is_slow()
-        moments = table_of(ledger.test, data)
+        table = scored_table(ledger.test, data, self.penalty)
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
-        deadline = now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now)
+        how: dict[str, Any] = {
+            "selection": self.selection,
+            "latents": self.latents,
+            "start": start,
+            "restarts": self.restarts,
+            "seed": self.seed,
+            "deadline": now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now),
+            "progress": report,
+            "known": ledger.known,
+        }
         try:
-            found = lift(
-                moments.correlation(),
-                moments.n,
-                penalty=self.penalty,
-                selection=self.selection,
-                latents=self.latents,
-                start=start,
-                restarts=self.restarts,
-                seed=self.seed,
-                deadline=deadline,
-                progress=report,
-                known=ledger.known,
-            )
+            if isinstance(table, Groups):
+                found = lift_groups(table, **how)
+            else:
+                found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         nothing_open = np.empty((0, 2), dtype=np.intp)
-        trace = self._trace(found, moments, ledger)
+        trace = self._trace(found, table, ledger)
         if ledger.known is None:
             return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
-        informed = orient_mag(MAG._trusted(moments.names, found.mag), self.selection, ledger.known)
+        informed = orient_mag(MAG._trusted(ledger.names, found.mag), self.selection, ledger.known)
         return Chosen(found.mag, informed.marks, found.score, trace, nothing_open, found.pag)
 
     @classmethod
@@ -140,13 +148,14 @@ class Lift(PagEstimator):
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, moments: Moments, ledger: Ledger) -> Sequence[Event]:
+    def _trace(self, found: LiftResult, table: Moments | Groups, ledger: Ledger) -> Sequence[Event]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
         seconds that are left now. Graphs that take much memory are not kept for that.
         """
         penalty, selection, latents, known = self.penalty, self.selection, self.latents, ledger.known
+        names = ledger.names
         left = ledger.meter.deadline - time.monotonic()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
@@ -156,15 +165,16 @@ class Lift(PagEstimator):
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
             records = evidence(
                 found,
-                moments.correlation(),
-                moments.n,
+                table.correlation if isinstance(table, Groups) else table.correlation(),
+                int(table.n),
                 pvalue,
                 penalty=penalty,
                 selection=selection,
                 latents=latents,
                 deadline=time.monotonic() + left,
+                scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
             )
-            mag = MAG._trusted(moments.names, found.mag)
+            mag = MAG._trusted(names, found.mag)
             return (*ended, *records, *orient_mag(mag, selection, known).log)
 
         small = sum(marks.size for _, marks in found.seen) <= SMALL
@@ -204,12 +214,39 @@ def lmarvel_start(
     return oriented.marks if oriented.complete else None
 
 
+def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups:
+    """Return what a score rests on, in the order of the test's variables: moments, or groups of columns for levels."""
+    if isinstance(test.test, BlockGaussian):
+        return groups_of(test.test.blocks, penalty)
+    if test.moments is None and data is not None and _has_levels(data):
+        blocks = blocks_of(data)
+        where = {name: i for i, name in enumerate(blocks.names)}
+        return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    return table_of(test, data)
+
+
+def groups_of(blocks: Blocks, penalty: float) -> Groups:
+    """Return the blocks of a test as the groups of columns that a score needs."""
+    columns = tuple(tuple(blocks.columns(v)) for v in range(len(blocks.names)))
+    return Groups(blocks.moments.correlation(), columns, blocks.moments.n, penalty)
+
+
+def _has_levels(data: Dataset) -> bool:
+    return any(kind in _LEVELLED for kind in data.kinds)
+
+
 def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     """Return the moments behind a score, in the order of the test's variables."""
     if test.moments is not None:
         return test.moments
     if data is None:
         raise DataError("a score needs data: pass a table to fit, also with a test of your own")
+    if _has_levels(data):
+        levelled = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
+        raise DataError(
+            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has levels: use the method lift, or"
+            " leave such columns out"
+        )
     moments = data.moments
     if set(moments.names) != set(test.names):
         raise DataError("the columns of the table and the variables of the test differ")

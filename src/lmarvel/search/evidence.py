@@ -51,6 +51,7 @@ def evidence(
     selection: bool = True,
     latents: bool = True,
     deadline: float = math.inf,
+    scores: BlockScores | None = None,
 ) -> tuple[Event, ...]:
     """Return the records that tell how much speaks for each part of the graph that Lift chose.
 
@@ -64,6 +65,8 @@ def evidence(
         ``pvalue(x, y, given)``, the test.
     deadline : float
         When :func:`time.monotonic` passes this, what is missing is left out.
+    scores : BlockScores, optional
+        The scores of blocks, where a variable is more than a column; then the correlations are not needed.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def evidence(
     price = penalty * math.log(n)
     records = list(_chosen(found, price))
     try:
-        scores = GaussianBlocks(correlation, n)
+        scores = GaussianBlocks(correlation, n) if scores is None else scores
         weighing = _Weighing(found, scores, pvalue, price, selection, latents, Record(n, deadline))
         records.extend(weighing.records())
     except OutOfTime:

@@ -15,6 +15,7 @@ import numpy as np
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.graph.kinds import maximal
 from lmarvel.graph.paths import members
+from lmarvel.knowledge.known import Known
 from lmarvel.search.ancestral import NO_EDGE, AncestralGraph, Marks, direct_chordal
 from lmarvel.search.grouped import (
     GroupedBlocks,
@@ -28,6 +29,7 @@ from lmarvel.search.grouped import (
 from lmarvel.search.inputs import checked_start
 from lmarvel.search.lift import LiftResult, LiftSearch
 from lmarvel.search.lifting import Lifting
+from lmarvel.search.limits import Limit, Limits, unlimited
 from lmarvel.search.orders import forward, from_orders
 from lmarvel.search.record import Progress, Record
 from lmarvel.search.regressions import Regressions
@@ -64,14 +66,14 @@ class GroupedLifting(Lifting):
 class GroupedStages:
     """What Lift does with graphs, over groups of columns."""
 
-    def __init__(self, groups: Groups, record: Record) -> None:
-        self.groups, self.record = groups, record
+    def __init__(self, groups: Groups, record: Record, limit: Limit = unlimited) -> None:
+        self.groups, self.record, self.limit = groups, record, limit
         self.scores = GroupedBlocks(groups)
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""
         groups, record = self.groups, self.record
-        best = Regressions(GroupedLocal(groups), len(groups))
+        best = self.limit(Regressions(GroupedLocal(groups), len(groups)))
         predicted = np.argsort(predictability(groups), kind="stable").tolist()
         last = smallest_boundary_last(groups)
         starts = (last, forward(best, record.check), predicted, predicted[::-1], last[::-1], *more)
@@ -108,6 +110,7 @@ def lift_groups(
     seed: int = 0,
     deadline: float = math.inf,
     progress: Progress | None = None,
+    known: Known | None = None,
 ) -> LiftResult:
     """Learn a PAG by score from a table whose variables are groups of columns.
 
@@ -115,7 +118,7 @@ def lift_groups(
     ----------
     groups : Groups
         The correlations of all columns, the columns of each variable, rows and penalty.
-    selection, latents, start, restarts, seed, deadline, progress
+    selection, latents, start, restarts, seed, deadline, progress, known
         As for :func:`lmarvel.search.lift.lift`.
 
     Examples
@@ -132,7 +135,10 @@ def lift_groups(
     back = np.argsort(columns)
     ordered = Groups(groups.correlation, tuple(groups.columns[v] for v in columns), groups.n, groups.penalty)
     record = Record(int(groups.n), deadline, progress)
-    search = LiftSearch(GroupedStages(ordered, record), int(groups.n), groups.penalty, selection, latents, record)
+    limits = None if known is None else Limits(known.moved(columns))
+    stages = GroupedStages(ordered, record, unlimited if limits is None else limits.families)
+    search = LiftSearch(stages, int(groups.n), groups.penalty, selection, latents, record)
+    search.limits = limits
     rng = np.random.default_rng(seed)
     search.more = [rng.permutation(len(groups)).tolist() for _ in range(restarts)]
     search.run(None if start is None else checked_start(start, len(groups))[np.ix_(columns, columns)])
