@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
@@ -31,44 +33,77 @@ COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-W
 
 
 def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
-    """Compile the engine in the folders of its sources."""
+    """Compile the engine in the folders of its sources, two files at a time, and only what has changed."""
     objects.mkdir(parents=True, exist_ok=True)
     engine = package / "engine"
+    with ThreadPoolExecutor(2) as workers:
+        written = [package / f"{module}.pyx" for module in MODULES]
+        generated = dict(zip(MODULES, workers.map(lambda w: translated(w, objects), written), strict=True))
+        shared = {part: engine / f"{part}.cpp" for parts in MODULES.values() for part in parts}
+        sources = [*generated.values(), *shared.values()]
+        made = dict(zip(sources, workers.map(lambda s: compiled(s, engine, objects, flags), sources), strict=True))
     for module, parts in MODULES.items():
-        written = package / f"{module}.pyx"
-        generated = objects / f"{written.stem}.cpp"
-        if is_older(generated, [written, *written.parent.glob("*.pxi")]):
-            cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(written.parent), str(written)]
-            subprocess.run([*cython, "-o", str(generated)], check=True)
-        made = [
-            compiled(source, engine, objects, flags) for source in (generated, *(engine / f"{p}.cpp" for p in parts))
-        ]
+        linked = [made[generated[module]], *(made[shared[part]] for part in parts)]
         target = package / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
-        undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
-        subprocess.run([COMPILER, "-shared", *undefined, *flags, *made, "-o", str(target)], check=True)
+        if is_older(target, linked):
+            undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
+            subprocess.run([COMPILER, "-shared", *undefined, *flags, *linked, "-o", str(target)], check=True)
 
 
-def is_older(made: Path, sources: list[Path]) -> bool:
+def is_older(made: Path, sources: Iterable[Path]) -> bool:
     """Tell whether something has to be made anew: it is not there, or one of its sources has changed since."""
-    return not made.exists() or any(made.stat().st_mtime < s.stat().st_mtime for s in sources)
+    return not made.exists() or any(not s.exists() or made.stat().st_mtime < s.stat().st_mtime for s in sources)
 
 
-def compiled(source: Path, engine: Path, objects: Path, flags: tuple[str, ...]) -> str:
-    """Compile one source, and return its object."""
-    made = str(objects / f"{source.stem}.o")
-    if not is_older(Path(made), [source, *engine.glob("*.hpp")]):
+def translated(written: Path, objects: Path) -> Path:
+    """Make C++ of one Cython source."""
+    generated = objects / f"{written.stem}.cpp"
+    if is_older(generated, [written, *written.parent.glob("*.pxi")]):
+        cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(written.parent), str(written)]
+        subprocess.run([*cython, "-o", str(generated)], check=True)
+    return generated
+
+
+def compiled(source: Path, engine: Path, objects: Path, flags: tuple[str, ...]) -> Path:
+    """Compile one source, and return its object; beside it the compiler notes which headers it read."""
+    made = objects / f"{source.stem}.o"
+    noted = made.with_suffix(".d")
+    if noted.exists() and not is_older(made, read_from(noted)):
         return made
-    include = ("-I", str(engine), "-I", sysconfig.get_paths()["include"])
+    include = ("-I", str(engine), "-isystem", sysconfig.get_paths()["include"])
     extra = () if source.parent == engine else ("-Wno-unused-function",)
-    subprocess.run([COMPILER, *COMMON, *flags, *extra, *include, "-c", str(source), "-o", made], check=True)
+    subprocess.run(
+        [COMPILER, *COMMON, *flags, *extra, *include, "-MMD", "-c", str(source), "-o", str(made)], check=True
+    )
     return made
+
+
+def read_from(noted: Path) -> list[Path]:
+    """Return the files that an object was compiled from, as the compiler noted them in the language of make."""
+    names = noted.read_text().replace("\\\n", " ").split(": ", 1)[1]
+    return [Path(name.replace("\0", " ")) for name in names.replace("\\ ", "\0").split()]
+
+
+def copy_changed(source: Path, target: Path) -> None:
+    """Bring a copy of the package up to date: what has not changed keeps its time, what has gone goes."""
+    built = {f"{module.split('/')[1]}{sysconfig.get_config_var('EXT_SUFFIX')}" for module in MODULES}
+
+    def copied(folder: Path) -> set[Path]:
+        files = (f for f in folder.rglob("*") if f.is_file() and f.suffix != ".pyc" and f.name not in built)
+        return {f.relative_to(folder) for f in files}
+
+    for name in copied(source):
+        if is_older(target / name, [source / name]):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name)
+    for name in copied(target) - copied(source):
+        (target / name).unlink()
 
 
 def sanitized_tests(options: list[str]) -> int:
     """Build a copy of the package with sanitizers, and run the tests of the engine on it."""
     folder = ROOT / "build" / "sanitize"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "src" / "lmarvel", folder / "lmarvel")
+    copy_changed(ROOT / "src" / "lmarvel", folder / "lmarvel")
     build(folder / "lmarvel", folder / "objects", SANITIZED)
     libraries = [
         subprocess.run(

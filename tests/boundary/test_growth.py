@@ -12,9 +12,10 @@ from lmarvel.boundary.choose import markov_boundaries
 from lmarvel.boundary.grow_shrink import grow_shrink
 from lmarvel.boundary.growth import CountedGrowth, every_boundary, shrink
 from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
-from lmarvel.ci.gaussian import GaussianGrowth, pvalue_of
+from lmarvel.ci.gaussian_growth import GaussianGrowth
 from lmarvel.ci.growth import Evidence, Growth, PairwiseGrowth
 from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.partial_correlation import pvalue_of
 
 Search = Callable[[Growth, float, int], None]
 SEARCHES: dict[str, Search] = {"gs": grow_shrink, "iamb": iamb, "inter-iamb": inter_iamb, "fast-iamb": fast_iamb}

@@ -14,7 +14,8 @@ from scipy.stats import norm
 
 from lmarvel import CITestError, DataError, FisherZ, LMarvel, LMarvelWarning, Moments, SepsetQuery, moments_of
 from lmarvel.ci import gaussian
-from lmarvel.ci.gaussian import kernel_name, pvalue_of, squared_partial_correlation
+from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.partial_correlation import pvalue_of, squared_partial_correlation
 
 BUILT = importlib.util.find_spec("lmarvel.ci._kernel") is not None
 both_ways = pytest.mark.parametrize("compiled", [True, False])

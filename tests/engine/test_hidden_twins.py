@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel.engine import load
-from lmarvel.engine.run import CANCEL
+from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.graph.paths import members
 from lmarvel.search.hidden import HiddenSearch
 from lmarvel.search.hidden_compiled import CompiledHiddenSearch, Search, hidden_search
@@ -154,8 +153,8 @@ def test_progress_is_told_and_may_end_the_search() -> None:
     assert [(stage, total) for stage, _, total in told] == [("hidden", 12)] * 2
 
 
-def test_an_event_ends_the_search() -> None:
-    stop = threading.Event()
+def test_a_flag_ends_the_search() -> None:
+    stop = Cancel()
     stop.set()
     # Whether to go on is asked every 20 ms, so the first report takes longer than that.
     search, model = prepared(Record(2000, progress=lambda *_: time.sleep(0.03)))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel.engine import load
-from lmarvel.engine.run import CANCEL
+from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.search.ancestral import KINDS, UNDIRECTED, AncestralGraph
 from lmarvel.search.lift import lift
 from lmarvel.search.record import OutOfTime, Record, edges_of, marks_of
@@ -170,19 +170,6 @@ def test_a_move_that_was_too_small_is_made_when_less_is_asked() -> None:
 # --- time, and giving up ----------------------------------------------------------------------------------
 
 
-class Given:
-    """An event that is asked, and does something then."""
-
-    def __init__(self, work: object = None, answer: bool = False) -> None:
-        self.work, self.answer, self.asked = work, answer, 0
-
-    def is_set(self) -> bool:
-        self.asked += 1
-        if callable(self.work):
-            self.work()
-        return self.answer
-
-
 def large() -> Matrix:
     return correlation(77, 60, 2000, 4, 3, degree=4.0)
 
@@ -226,11 +213,12 @@ def test_lift_answers_with_the_best_order_when_the_time_is_up() -> None:
     pytest.fail("no search was finished in time")
 
 
-def test_an_event_ends_both_searches() -> None:
+def test_a_flag_ends_both_searches() -> None:
     R, price = large(), 2 * math.log(2000)
     stages = CompiledStages(R, 2000, price, Record(2000))
-    event = Given(answer=True)
-    token = CANCEL.set(event)  # type: ignore[arg-type]
+    stop = Cancel()
+    stop.set()
+    token = CANCEL.set(stop)
     try:
         with pytest.raises(KeyboardInterrupt):
             stages.orders([], lambda order: None)
@@ -238,34 +226,32 @@ def test_an_event_ends_both_searches() -> None:
             stages.climb(AncestralGraph(len(R)), True, True)
     finally:
         CANCEL.reset(token)
-    assert event.asked == 2
     assert stages.score(AncestralGraph(len(R))) > 0  # it can be used again
 
 
 def test_other_threads_go_on_but_not_with_the_same_search() -> None:
     R = large()
     engine = compiled.Lifting(R, 2000, 15.2, np.ones_like(R, dtype=bool))
-    none, refused, ticks = [0] * len(R), [], []
+    none, refused = [0] * len(R), []
     stop = threading.Event()
 
-    def tick() -> None:
-        while not stop.wait(0.001):
-            ticks.append(1)
-
     def meddle() -> None:
-        with pytest.raises(RuntimeError, match="another thread"):
-            engine.score(none, none, none)
-        with pytest.raises(RuntimeError, match="another thread"):
-            engine.climb(none, none, none, 1e-6, True, True)
-        refused.append(len(ticks))
+        while not stop.wait(0.001):
+            try:
+                engine.score(none, none, none)
+            except RuntimeError as error:
+                refused.append(str(error))
+                with pytest.raises(RuntimeError, match="another thread"):
+                    engine.climb(none, none, none, 1e-6, True, True)
+                if len(refused) == 5:
+                    return
 
-    other = threading.Thread(target=tick)
+    other = threading.Thread(target=meddle)
     other.start()
-    engine.climb(none, none, none, 1e-6, True, True, math.inf, 0.3, Given(meddle))
+    engine.climb(none, none, none, 1e-6, True, True, math.inf, 0.5)
     stop.set()
     other.join()
-    assert refused
-    assert refused[-1] > 5
+    assert refused == ["this search is under way in another thread"] * 5
 
 
 # --- nothing is trusted -----------------------------------------------------------------------------------

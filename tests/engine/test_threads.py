@@ -40,6 +40,41 @@ def test_the_interpreter_may_end_while_a_thread_learns() -> None:
     assert (process.returncode, out, err) == (0, "done\n", "")
 
 
+LIFT = """
+    from lmarvel.search.hidden_compiled import hidden_search
+    from lmarvel.search.record import Record
+    from lmarvel.search.stages import stages
+    rows = np.random.default_rng(0).normal(size=(60, 120)) @ np.random.default_rng(1).normal(size=(120, 120))
+    wide = np.corrcoef(np.vstack([rows, np.eye(120)]).T)
+
+    def orders():
+        stages(wide, 2000, 15.2, Record()).orders([], lambda order: None)
+
+    def hidden():
+        search = hidden_search(wide, 2000, 15.2, Record(), ("latent", "selection"))
+        search.run(search.of_dag([(1 << v) - 1 & 15 << max(v - 4, 0) for v in range(120)], range(120)))
+"""
+
+
+@pytest.mark.parametrize("search", ["orders", "hidden"])
+def test_the_interpreter_may_end_while_a_thread_searches_by_score(search: str) -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(LIFT), 8 * " ").strip()}
+        ended = threading.Event()
+
+        class Slow:  # to end: the thread gets the time to ask whether it is to go on
+            def __del__(self, sleep=time.sleep):
+                sleep(0.3)
+
+        slow = Slow()
+        threading.Thread(target=lambda: ({search}(), ended.set()), daemon=True).start()
+        time.sleep(0.5)
+        print(ended.is_set(), flush=True)
+    """)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "False\n", "")
+
+
 def test_an_interruption_ends_all_replicates() -> None:
     process = started("""
         print("begun", flush=True)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from lmarvel.ci.base import ColumnsInput
 from lmarvel.ci.blocks import Blocks
-from lmarvel.ci.gaussian import pvalue_of
+from lmarvel.ci.partial_correlation import pvalue_of
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import CITestError, DataError

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
+from lmarvel.ci.gaussian_growth import GaussianGrowth
+from lmarvel.ci.partial_correlation import pvalue_of, squared_partial_correlation
 from lmarvel.ci.search import readable_search
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import SMALL, Moments, inverse_of
@@ -34,7 +36,6 @@ try:
 except ImportError:  # not built: the readable search does the same, slower
     _kernel = None
 
-_PIVOT = 1e-10
 _KEPT = 1000  # up to so many variables the inverse of total conditioning is kept, to tell how close a pair came
 
 
@@ -172,7 +173,7 @@ class FisherZ:
 
     def growth(self, target: int) -> GaussianGrowth:
         """Return the growing conditioning set of a target, for boundary searches."""
-        return GaussianGrowth(self, target)
+        return GaussianGrowth(self.correlation, self.critical_at, target)
 
     def critical(self, alpha: float) -> NDArray[np.float64]:
         """Return for each size of a conditioning set the squared partial correlation at which p = alpha."""
@@ -269,131 +270,12 @@ class FisherZ:
         return same
 
 
-class GaussianGrowth:
-    """The conditioning set M of a target T, with every variable's covariance with T and variance given M.
-
-    A variable taken in costs one pass over the variables for each member: the rows of a partial Cholesky factor,
-    whose next row updates all covariances and variances at once. Sums are taken in a fixed order, one number at a time,
-    as the engine takes them (``boundaries.cpp``): the two agree to the last bit.
-    """
-
-    def __init__(self, test: FisherZ, target: int) -> None:
-        self.test = test
-        self.target = target
-        self.members: list[int] = []
-        self._start()
-
-    def _start(self) -> None:
-        p = len(self.test.names)
-        self._rows = np.empty((4, p))
-        self._with_target = self.test.correlation[self.target].copy()
-        self._variance = np.ones(p)
-
-    def candidates(self, alpha: float) -> tuple[NDArray[np.float64], float]:
-        """Return the squared partial correlations with the target given M, and the critical value."""
-        usable = self._variance > _PIVOT
-        own = self._variance[self.target]
-        r2 = np.full(len(usable), -np.inf)
-        if own > _PIVOT:
-            np.divide(self._with_target**2, self._variance * own, out=r2, where=usable)
-        r2[self.members] = -np.inf
-        r2[self.target] = -np.inf
-        return r2, self.test.critical_at(alpha, len(self.members))
-
-    def inside(self, alpha: float) -> tuple[NDArray[np.float64], float]:
-        """Return the squared partial correlation of each member given the others."""
-        r2 = np.full(len(self.test.names), -np.inf)
-        if self._variance[self.target] > 1e-6:
-            r2[self.members] = self._given_others()
-        else:  # the members all but determine the target, and the inverse would be noise
-            for v in self.members:
-                others = [m for m in self.members if m != v]
-                r2[v] = squared_partial_correlation(self.test.correlation, self.target, v, others)
-        return r2, self.test.critical_at(alpha, len(self.members) - 1)
-
-    def _given_others(self) -> NDArray[np.float64]:
-        """Invert the triangular factor of members and target, a row at a time; see the squares of its columns.
-
-        With N the inverse, the precision matrix is NᵀN. Its diagonal is the sums of the squares of N's columns, and its
-        last row that of N times N's last number, which cancels in a partial correlation.
-        """
-        k, order = len(self.members), [*self.members, self.target]
-        inverse, total = np.zeros((k + 1, k)), np.zeros(k)
-        for j, v in enumerate(order):
-            for m in range(j):
-                inverse[j] -= self._rows[m, v] * inverse[m]
-            if j < k:
-                inverse[j, j] += 1.0
-            inverse[j] /= self._rows[j, v] if j < k else math.sqrt(self._variance[v])
-            total += inverse[j] * inverse[j]
-        return np.asarray(inverse[k] * inverse[k] / total)
-
-    def add(self, v: int) -> None:
-        """Take a variable into M; one that M determines adds nothing, and is left out."""
-        if self._variance[v] <= _PIVOT:
-            return
-        k = len(self.members)
-        if k == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        row = self.test.correlation[v].copy()
-        for done in self._rows[:k]:
-            row -= done[v] * done
-        row /= math.sqrt(row[v])
-        self._rows[k] = row
-        self._with_target -= row[self.target] * row
-        self._variance -= row * row
-        self.members.append(v)
-
-    def remove(self, v: int) -> None:
-        """Take a variable out of M; the rows are built anew."""
-        kept = [m for m in self.members if m != v]
-        self.members.clear()
-        self._start()
-        for m in kept:
-            self.add(m)
-
-
 class _Plain:
     """The test without its search, so that the readable one is used."""
 
     def __init__(self, test: FisherZ) -> None:
         self.names = test.names
         self.pvalue = test.pvalue
-
-
-def pvalue_of(r2: float, df: int) -> float:
-    """Return the two-sided p-value of a squared partial correlation with n - k - 3 = df."""
-    if r2 >= 1.0:
-        return 0.0
-    return math.erfc(math.sqrt(df * 0.5) * math.atanh(math.sqrt(r2)))
-
-
-def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: Sequence[int]) -> float:
-    """Return the squared partial correlation, 1 where it is undefined: a Cholesky factor a row at a time.
-
-    Examples
-    --------
-    >>> R = np.array([[1.0, 0.6, 0.36], [0.6, 1.0, 0.6], [0.36, 0.6, 1.0]])
-    >>> abs(squared_partial_correlation(R, 0, 2, [1])) < 1e-12
-    True
-    """
-    rows: list[NDArray[np.float64]] = []  # for each kept member: its row of the factor against all of (given, x, y)
-    order = [*given, x, y]
-    block = R[np.ix_(order, order)]
-    for d in range(len(given)):
-        against = block[d].copy()
-        for row in rows:
-            against -= row[d] * row
-        if against[d] > _PIVOT:
-            rows.append(against / math.sqrt(against[d]))
-    vx, vy, c = 1.0, 1.0, float(block[-2, -1])
-    for row in rows:
-        vx -= float(row[-2]) ** 2
-        vy -= float(row[-1]) ** 2
-        c -= float(row[-2] * row[-1])
-    if vx <= _PIVOT or vy <= _PIVOT:
-        return 1.0
-    return min(c * c / (vx * vy), 1.0)
 
 
 @lru_cache(maxsize=64)

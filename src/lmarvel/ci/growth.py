@@ -2,7 +2,7 @@
 
 A :class:`Growth` answers two questions about a target T and a set M: how strongly does each candidate depend on T
 given M, and how strongly each member given the rest of M. The Gaussian test brings an incremental one
-(:class:`lmarvel.ci.gaussian.GaussianGrowth`); for any other test each answer is a round of single tests.
+(:class:`lmarvel.ci.gaussian_growth.GaussianGrowth`); for any other test each answer is a round of single tests.
 A test that can tell more than a p-value, which is 0 for all strong dependences, has an :class:`EvidenceGrowth`.
 """
 

@@ -6,24 +6,17 @@ Nothing from Python is trusted: every position, length and size is checked here,
 wrong one raises ValueError. Numbers that are no numbers change results, never memory.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from threading import get_ident, main_thread
-
 import numpy as np
 
 include "columns.pxi"
+include "sets.pxi"
 
-cdef extern from "clock.hpp" namespace "lmarvel" nogil:
-    struct Listener:
-        cbool main_thread
-        const unsigned char* cancel
-        void* caller
-    cbool is_cancelled(const Listener*)
+include "caller.pxi"
 
 cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Table:
@@ -48,10 +41,6 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         Colliders colliders
     struct Budget:
         int64_t largest_set, max_tests, tests
-    struct Lists:
-        const int64_t* starts
-        const int32_t* members
-        int64_t n
     cppclass Request:
         Method method
         Table table
@@ -79,7 +68,6 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         DONE
         INTERRUPTED
         NO_MEMORY
-    ctypedef cbool (*Poll)(void*) noexcept nogil
     ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
     Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
@@ -90,141 +78,15 @@ POSSIBLE_D_SEP = ("none", "pruned", "classic")
 COLLIDERS = ("standard", "conservative", "majority")
 
 
-cdef class Caller:
-    """Whom the engine asks now and then, and what was raised then."""
-
-    cdef object progress
-    cdef object error
-    cdef const unsigned char[::1] cancel
-    cdef Listener listener
-
-    def __init__(self, cancel, progress=None):
-        self.progress = progress
-        self.listener.main_thread = get_ident() == main_thread().ident
-        self.listener.caller = <void*> self
-        if cancel is not None:
-            self.cancel = cancel.flag
-            self.listener.cancel = &self.cancel[0]
-
-    cdef bint failed(self, work, tuple arguments):
-        try:
-            work(*arguments)
-        except BaseException as error:
-            self.error = error
-            return True
-        return False
-
-    cdef raised(self):
-        raise KeyboardInterrupt if self.error is None else self.error
-
-
-# Signals are heard in the main thread only. No other takes Python's lock to ask: the interpreter may have ended, and
-# would then end the thread inside the engine. Such threads look at a flag.
-cdef cbool poll(void* listener) noexcept nogil:
-    if is_cancelled(<const Listener*> listener):
-        return True
-    return (<const Listener*> listener).main_thread and signalled((<const Listener*> listener).caller)
-
-
-cdef cbool signalled(void* caller) noexcept with gil:
-    return (<Caller> caller).failed(_check_signals, ())
-
-
-def _check_signals():
-    PyErr_CheckSignals()
-
-
 cdef cbool report(void* listener, int64_t phase, int64_t done, int64_t total) noexcept with gil:
     cdef void* caller = (<const Listener*> listener).caller
     return (<Caller> caller).failed((<Caller> caller).progress, (phase, done, total))
-
-
-cdef class Sets:
-    """A checked list of sets: ascending positions below p, one after the other."""
-
-    cdef const int64_t[::1] starts
-    cdef const int32_t[::1] members
-
-    def __init__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
-        cdef Py_ssize_t i, j
-        self.starts, self.members = starts, members
-        if self.starts.shape[0] != n + 1 or self.starts[0] != 0 or self.starts[n] != self.members.shape[0]:
-            raise ValueError("the lengths of the sets do not fit")
-        for i in range(n):
-            if self.starts[i] > self.starts[i + 1]:
-                raise ValueError("the lengths of the sets do not fit")
-        for i in range(n):
-            for j in range(self.starts[i], self.starts[i + 1]):
-                if self.members[j] < 0 or self.members[j] >= p:
-                    raise ValueError(f"there is no variable at position {self.members[j]}")
-                if j > self.starts[i] and self.members[j] <= self.members[j - 1]:
-                    raise ValueError("the members of a set must be ascending")
-
-    cdef Lists lists(self):
-        cdef Lists found
-        found.n = self.starts.shape[0] - 1
-        found.starts = &self.starts[0]
-        found.members = &self.members[0] if self.members.shape[0] else NULL
-        return found
-
-    cdef check_symmetric(self):
-        cdef Py_ssize_t i, j
-        for i in range(self.starts.shape[0] - 1):
-            for j in range(self.starts[i], self.starts[i + 1]):
-                if self.members[j] == i or not self.has(self.members[j], i):
-                    raise ValueError("boundaries must be symmetric and without the variable itself")
-
-    cdef bint has(self, Py_ssize_t i, Py_ssize_t v):
-        cdef Py_ssize_t low = self.starts[i], high = self.starts[i + 1], middle
-        while low < high:
-            middle = (low + high) // 2
-            if self.members[middle] < v:
-                low = middle + 1
-            else:
-                high = middle
-        return low < self.starts[i + 1] and self.members[low] == v
 
 
 cdef int64_t place(tuple words, word) except -1:
     if word not in words:
         raise ValueError(f"there is no {word!r} among {', '.join(words)}")
     return words.index(word)
-
-
-cdef void check_positions(const int32_t[::1] positions, Py_ssize_t n, Py_ssize_t least, Py_ssize_t p) except *:
-    cdef Py_ssize_t i
-    if positions.shape[0] != n:
-        raise ValueError("the lengths of the lists do not fit")
-    for i in range(n):
-        if positions[i] < least or positions[i] >= p:
-            raise ValueError(f"there is no variable at position {positions[i]}")
-
-
-cdef ints(vector[int32_t]& source, Py_ssize_t columns):
-    cdef Py_ssize_t n = <Py_ssize_t> source.size()
-    found = np.empty(n, dtype=np.int32)
-    cdef int32_t[::1] view = found
-    if n:
-        memcpy(&view[0], source.data(), n * sizeof(int32_t))
-    return found.reshape(-1, columns) if columns > 1 else found
-
-
-cdef longs(vector[int64_t]& source, Py_ssize_t columns):
-    cdef Py_ssize_t n = <Py_ssize_t> source.size()
-    found = np.empty(n, dtype=np.int64)
-    cdef int64_t[::1] view = found
-    if n:
-        memcpy(&view[0], source.data(), n * sizeof(int64_t))
-    return found.reshape(-1, columns)
-
-
-cdef doubles(vector[double]& source):
-    cdef Py_ssize_t n = <Py_ssize_t> source.size()
-    found = np.empty(n)
-    cdef double[::1] view = found
-    if n:
-        memcpy(&view[0], source.data(), n * sizeof(double))
-    return found
 
 
 cdef class Held:

@@ -6,7 +6,6 @@ The twins are `lmarvel.search.hidden.HiddenSearch` and `lmarvel.graph.projection
 trusted: positions, lengths and shapes are checked here, before the C++ code sees them.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int8_t
 from libcpp cimport bool as flag
 from libcpp.memory cimport unique_ptr
@@ -17,8 +16,7 @@ from operator import index
 
 import numpy as np
 
-cdef extern from "clock.hpp" namespace "lmarvel" nogil:
-    ctypedef flag (*Poll)(void*) noexcept
+include "caller.pxi"
 
 cdef extern from "hidden.hpp" namespace "lmarvel" nogil:
     const int most_new_nodes
@@ -65,32 +63,9 @@ KINDS = ("latent", "selection")
 _MOST_NODES = 10_000
 
 
-cdef class _Caller:
-    """Whom the search asks now and then, and what was raised then."""
-
-    cdef object progress
-    cdef object cancel
-    cdef object error
-
-
-cdef flag _poll(void* caller) noexcept with gil:
-    try:
-        PyErr_CheckSignals()  # heard in the main thread only; other threads have an event that tells them
-        if (<_Caller>caller).cancel is not None and (<_Caller>caller).cancel.is_set():
-            raise KeyboardInterrupt
-    except BaseException as error:
-        (<_Caller>caller).error = error
-        return True
-    return False
-
-
-cdef flag _report(void* caller, int done, int total) noexcept with gil:
-    try:
-        (<_Caller>caller).progress(done, total)
-    except BaseException as error:
-        (<_Caller>caller).error = error
-        return True
-    return False
+cdef flag report(void* listener, int done, int total) noexcept with gil:
+    cdef Caller caller = <Caller> (<const Listener*> listener).caller
+    return caller.failed(caller.progress, (done, total))
 
 
 cdef class HiddenSearch:
@@ -154,13 +129,13 @@ cdef class HiddenSearch:
     def run(self, model, double seconds, progress=None, cancel=None):
         """Put hidden nodes into a model while the score falls; tell whether there was time enough. See `met`."""
         cdef FlatModel taken = self._taken(model, most_new_nodes)
-        cdef _Caller caller = _caller(progress, cancel)
-        cdef Report report = NULL
+        cdef Caller caller = Caller(cancel, progress)
+        cdef Report tell = NULL
         cdef unique_ptr[Watch] watch
         cdef Ended ended
         if progress is not None:
-            report = _report
-        watch.reset(new Watch(seconds, _poll, report, <void*>caller))
+            tell = report
+        watch.reset(new Watch(seconds, poll, tell, &caller.listener))
         self._enter()
         try:
             with nogil:
@@ -168,7 +143,7 @@ cdef class HiddenSearch:
         finally:
             self._busy = False
         if ended == Ended.INTERRUPTED:
-            raise caller.error
+            caller.raised()
         return ended == Ended.NO
 
     def met(self):
@@ -180,12 +155,12 @@ cdef class HiddenSearch:
     def simplified(self, model, double limit, cancel=None):
         """Drop hidden nodes that the score does not miss; return the model, None if it is the same, and the others."""
         cdef FlatModel taken = self._taken(model, 0), simpler
-        cdef _Caller caller = _caller(None, cancel)
+        cdef Caller caller = Caller(cancel)
         cdef unique_ptr[Watch] watch
         cdef vector[MissedNode] kept
         cdef flag changed = False
         cdef Ended ended
-        watch.reset(new Watch(math.inf, _poll, NULL, <void*>caller))
+        watch.reset(new Watch(math.inf, poll, NULL, &caller.listener))
         self._enter()
         try:
             with nogil:
@@ -193,7 +168,7 @@ cdef class HiddenSearch:
         finally:
             self._busy = False
         if ended == Ended.INTERRUPTED:
-            raise caller.error
+            caller.raised()
         nodes = [(KINDS[kept[i].kind], _integer(kept[i].nodes), kept[i].by) for i in range(kept.size())]
         return (_model(simpler) if changed else None), nodes
 
@@ -202,12 +177,6 @@ cdef class HiddenSearch:
             raise RuntimeError("a search is under way: another thread needs a search of its own")
         self._busy = True
         return 0
-
-
-cdef _Caller _caller(progress, cancel):
-    cdef _Caller caller = _Caller()
-    caller.progress, caller.cancel = progress, cancel
-    return caller
 
 
 cdef object _integer(const vector[int]& nodes):

@@ -6,7 +6,6 @@ The twins are `lmarvel.search.orders.search_orders` and `lmarvel.search.lifting.
 trusted: positions, lengths and shapes are checked here, before the C++ code sees them.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as flag
@@ -18,9 +17,9 @@ from operator import index
 
 import numpy as np
 
-cdef extern from "watch.hpp" namespace "lmarvel" nogil:
-    ctypedef flag (*Poll)(void*) noexcept
+include "caller.pxi"
 
+cdef extern from "watch.hpp" namespace "lmarvel" nogil:
     cdef cppclass Clock:
         Clock(double seconds, Poll poll, void* caller)
 
@@ -76,27 +75,6 @@ cdef extern from "lifting.hpp" namespace "lmarvel" nogil:
 MAX_VARIABLES = 1024
 
 
-cdef class Caller:
-    """Whom a search asks now and then, and what was raised then."""
-
-    cdef object cancel
-    cdef object error
-
-    def __cinit__(self, cancel):
-        self.cancel = cancel
-
-
-cdef flag poll(void* caller) noexcept with gil:
-    try:
-        PyErr_CheckSignals()  # heard in the main thread only; other threads have an event that tells them
-        if (<Caller> caller).cancel is not None and (<Caller> caller).cancel.is_set():
-            raise KeyboardInterrupt
-    except BaseException as error:
-        (<Caller> caller).error = error
-        return True
-    return False
-
-
 cdef const double[:, ::1] _square(matrix, str name):
     cdef const double[:, ::1] found = np.ascontiguousarray(matrix, dtype=np.float64)
     if found.shape[0] != found.shape[1] or not 0 < found.shape[0] <= MAX_VARIABLES:
@@ -148,7 +126,7 @@ def search_orders(
     cdef Caller caller = Caller(cancel)
     cdef unique_ptr[OrderSearch] search
     search.reset(new OrderSearch(&S[0, 0], m, price, settings))
-    cdef Clock* clock = new Clock(seconds, poll, <void*>caller)
+    cdef Clock* clock = new Clock(seconds, poll, &caller.listener)
     cdef Ended ended
     try:
         with nogil:
@@ -156,7 +134,7 @@ def search_orders(
     finally:
         del clock
     if ended == Ended.INTERRUPTED:
-        raise caller.error
+        caller.raised()
     cdef size_t i
     settled = []
     for i in range(search.get().settled.size()):
@@ -279,7 +257,7 @@ cdef class Lifting:
         seen.best = best
         cdef Caller caller = Caller(cancel)
         self._begin()
-        cdef Clock* clock = new Clock(seconds, poll, <void*>caller)
+        cdef Clock* clock = new Clock(seconds, poll, &caller.listener)
         try:
             with nogil:
                 ended = self._search.get().climb(sets, steps, clock[0], seen, &score)
@@ -287,7 +265,7 @@ cdef class Lifting:
             self._busy = False
             del clock
         if ended == Ended.INTERRUPTED:
-            raise caller.error
+            caller.raised()
         cdef size_t i
         met = []
         for i in range(seen.met.size()):

@@ -1,5 +1,5 @@
 // Markov boundaries one target at a time (grow-shrink, IAMB and its kin) with Fisher's z test: the twin of
-// boundary/growth, boundary/iamb, boundary/grow_shrink, ci/gaussian's GaussianGrowth and ci/memory's Rounds.
+// boundary/growth, boundary/iamb, boundary/grow_shrink, ci/gaussian_growth and ci/memory's Rounds.
 #pragma once
 
 #include <cstdint>

@@ -56,6 +56,19 @@ private:
     mutable Vector precision_, covariance_;  // made when asked for; a model does not change once it is fitted
 };
 
+// What a fit begins with: the structure and the parameters.
+template <int W>
+Model<W> copied(const Model<W>& model) {
+    Model<W> start;
+    start.p = model.p;
+    start.parents = model.parents, start.selections = model.selections, start.order = model.order;
+    start.B = model.B, start.log_variance = model.log_variance, start.V = model.V;
+    return start;
+}
+
+// The same for scores that only rounding tells apart: then the first one is taken.
+inline double rank(double score) { return std::nearbyint(score / 1e-5); }
+
 // Coefficients of v on its parents, and the variance that is left, from a covariance matrix of m variables.
 inline double regress(const double* S, std::size_t m, int v, const std::vector<int>& near, Vector& slope) {
     const std::size_t k = near.size();

@@ -9,17 +9,6 @@ namespace {
 constexpr std::uint64_t EVERY = 16383;
 }  // namespace
 
-Ledger::Ledger(const Table& t, const Budget& b, const Clock& c, Arena& arena, bool given_rest)
-    : table(t), budget(b), clock(c), arena_(arena), given_rest_(given_rest), tests_(b.tests) {
-    if (t.blocks != nullptr) other_ = std::make_unique<BlockGaussian>(*t.blocks);
-    if (t.counts != nullptr) other_ = std::make_unique<GSquare>(*t.counts);
-    if (given_rest_) {  // total conditioning asked about each pair given all other variables
-        std::vector<Index> all(static_cast<std::size_t>(t.p));
-        for (Index v = 0; v < t.p; ++v) all[static_cast<std::size_t>(v)] = v;
-        rest_ = Tried{-1, arena.keep(all), t.p - 2, t.p, Span{}, 1.0};
-    }
-}
-
 // --- one test ---------------------------------------------------------------------------------------------
 
 void Ledger::Factor::reserve(std::size_t depth) {
@@ -90,116 +79,7 @@ bool Ledger::afforded(Index x, Index y, const Search& how, const std::vector<Ind
     return other_->affords(x, y, set_);
 }
 
-double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& given, bool once) {
-    if (x > y) std::swap(x, y);
-    if (++asked_ % 1024 == 0) clock.poll();
-    const auto size = static_cast<std::int64_t>(given.size());
-    if (size > budget.largest_set) throw BudgetSpent{Reason::TOO_LARGE, size};
-    bool before = false;
-    each_family(x, y, size, size, once, [&](const Tried& family) { before = before || covers(family, given); });
-    if (before) {
-        clock.check();
-        return single(x, y, given);
-    }
-    check(1);
-    const double p = single(x, y, given);
-    count(phase, size, 1);
-    const bool closest = is_closest(x, y, p);
-    if (once && !closest) return p;
-    const Span kept = arena_.keep(given);
-    if (closest) compare(x, y, p, kept);
-    if (!once) note(x, y, Tried{-1, kept, size, size, Span{}, p});
-    return p;
-}
-
-// --- meter ------------------------------------------------------------------------------------------------
-
-void Ledger::count(Phase phase, std::int64_t size, std::int64_t tests) {
-    auto& sizes = counts[phase];
-    if (static_cast<std::size_t>(size) >= sizes.size()) sizes.resize(static_cast<std::size_t>(size) + 1, 0);
-    sizes[static_cast<std::size_t>(size)] += tests;
-    tests_ += tests;
-}
-
-void Ledger::check(std::int64_t tests) const {
-    if (budget.max_tests >= 0 && tests_ + tests > budget.max_tests) throw BudgetSpent{Reason::TESTS};
-    clock.check();
-}
-
-// --- memory -----------------------------------------------------------------------------------------------
-
-void Ledger::note(Index x, Index y, const Tried& family) {
-    const auto here = static_cast<std::int64_t>(tried_.size());
-    tried_.push_back(family);
-    const std::int64_t tail = tails_.get(x, y);
-    if (tail < 0) heads_.put(x, y, here);
-    else tried_[static_cast<std::size_t>(tail)].next = here;
-    tails_.put(x, y, here);
-}
-
-bool Ledger::is_closest(Index x, Index y, double pvalue) const {
-    const std::int64_t at = closest_at_.get(x, y);
-    return at < 0 || pvalue > closest_[static_cast<std::size_t>(at)].pvalue;
-}
-
-void Ledger::compare(Index x, Index y, double pvalue, Span given) {
-    const std::int64_t at = closest_at_.get(x, y);
-    if (at < 0) {
-        closest_at_.put(x, y, static_cast<std::int64_t>(closest_.size()));
-        closest_.push_back(Closest{pvalue, given});
-    } else if (pvalue > closest_[static_cast<std::size_t>(at)].pvalue) {
-        closest_[static_cast<std::size_t>(at)] = Closest{pvalue, given};
-    }
-}
-
-std::pair<double, Span> Ledger::closest(Index x, Index y) const {
-    const std::int64_t at = closest_at_.get(x, y);
-    if (at < 0) return {0.0, Span{}};
-    return {closest_[static_cast<std::size_t>(at)].pvalue, closest_[static_cast<std::size_t>(at)].given};
-}
-
-// Call with each family tried for a pair, as the readable memory chooses them by the sizes of the sets asked for.
-template <class Use>
-void Ledger::each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, bool afresh, Use use) const {
-    std::int64_t families = 0;
-    const std::int64_t head = afresh ? -1 : heads_.get(x, y);
-    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) ++families;
-    const bool filter = smallest > 0 || families > 8;
-    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) {
-        const Tried& f = tried_[static_cast<std::size_t>(i)];
-        const std::int64_t base = f.always >= 0, top = f.largest + !f.stop.none();
-        if (!filter || (base + f.smallest <= largest && base + top >= smallest)) use(f);
-    }
-    if (!rounds.of_target.empty()) {
-        const auto asked = [&](Span s) {
-            if (smallest <= s.n && s.n <= largest) use(Tried{-1, s, s.n, s.n, Span{}, 1.0});
-        };
-        for (Span s : rounds.of_target[static_cast<std::size_t>(x)]) if (!arena_.has(s, y)) asked(s);
-        for (Span s : rounds.of_target[static_cast<std::size_t>(y)]) if (!arena_.has(s, x)) asked(s);
-        for (std::int64_t i = rounds.heads.get(x, y); i >= 0; i = rounds.singly[static_cast<std::size_t>(i)].second) {
-            asked(rounds.singly[static_cast<std::size_t>(i)].first);
-        }
-    }
-    if (given_rest_ && largest >= rest_.smallest) use(rest_);
-}
-
-// Tell whether a conditioning set belongs to a family.
-bool Ledger::covers(const Tried& family, const std::vector<Index>& full) const {
-    const bool member = family.always >= 0 && std::binary_search(full.begin(), full.end(), family.always);
-    if (family.always >= 0 && !member) return false;
-    const std::int64_t free = static_cast<std::int64_t>(full.size()) - member;
-    if (free < family.smallest) return false;
-    for (Index v : full) if (v != family.always && !arena_.has(family.pool, v)) return false;
-    if (free <= family.largest) return true;
-    if (family.stop.none() || free != family.stop.n) return false;
-    const Index* stop = arena_.begin(family.stop);
-    for (Index v : full) {
-        if (v == family.always) continue;
-        if (v != *stop) return v < *stop;
-        ++stop;
-    }
-    return false;
-}
+// --- what was tried ---------------------------------------------------------------------------------------
 
 // Translate a family into positions; false if it cannot hold any subset of this search.
 bool Ledger::fill(Family& g, const Tried& f, const std::vector<Index>& pool, const Search& how) const {

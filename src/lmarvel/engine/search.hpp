@@ -143,4 +143,29 @@ private:
     bool covered(const Family& g, const std::vector<Index>& pool, std::size_t k) const;
 };
 
+// Call with each family tried for a pair, as the readable memory chooses them by the sizes of the sets asked for.
+template <class Use>
+void Ledger::each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, bool afresh, Use use) const {
+    std::int64_t families = 0;
+    const std::int64_t head = afresh ? -1 : heads_.get(x, y);
+    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) ++families;
+    const bool filter = smallest > 0 || families > 8;
+    for (std::int64_t i = head; i >= 0; i = tried_[static_cast<std::size_t>(i)].next) {
+        const Tried& f = tried_[static_cast<std::size_t>(i)];
+        const std::int64_t base = f.always >= 0, top = f.largest + !f.stop.none();
+        if (!filter || (base + f.smallest <= largest && base + top >= smallest)) use(f);
+    }
+    if (!rounds.of_target.empty()) {
+        const auto asked = [&](Span s) {
+            if (smallest <= s.n && s.n <= largest) use(Tried{-1, s, s.n, s.n, Span{}, 1.0});
+        };
+        for (Span s : rounds.of_target[static_cast<std::size_t>(x)]) if (!arena_.has(s, y)) asked(s);
+        for (Span s : rounds.of_target[static_cast<std::size_t>(y)]) if (!arena_.has(s, x)) asked(s);
+        for (std::int64_t i = rounds.heads.get(x, y); i >= 0; i = rounds.singly[static_cast<std::size_t>(i)].second) {
+            asked(rounds.singly[static_cast<std::size_t>(i)].first);
+        }
+    }
+    if (given_rest_ && largest >= rest_.smallest) use(rest_);
+}
+
 }  // namespace lmarvel
