@@ -23,6 +23,14 @@ Table = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option(help="Learn again from so many tables drawn from the rows, and tell how often each part recurs."),
+]
+Seed = Annotated[
+    int | None, typer.Option(help="What is random, the bootstrap and restarts of lift, comes of it; default 0.")
+]
+Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
 
 KnowledgeFile = Annotated[
     Path | None, typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them.")

@@ -6,12 +6,10 @@ order of the user: so no method's result depends on the order of the columns.
 
 from __future__ import annotations
 
-import math
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,8 +26,10 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError
+from lmarvel.estimators.checked import later_check
 from lmarvel.estimators.clock import Clock
 from lmarvel.estimators.inputs import Boundary, boundaries_for
+from lmarvel.estimators.recorded import recorded_settings, versions
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
@@ -42,7 +42,6 @@ from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.trace import BudgetEnded, Event, moved
-from lmarvel.version import __version__
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
@@ -127,7 +126,7 @@ def discover(
             table.read(clock.within(settings.max_seconds))
         except BudgetSpent as spent:
             clock.lap("data")
-            unread = _recorded(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
+            unread = recorded_settings(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
             return _nothing_learned(table.names, str(spent), clock, unread)
     given = as_ci_test(settings.test, table, names)
     settings, why = settings.resolved(given)
@@ -147,7 +146,7 @@ def discover(
         if swift is not None:
             clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
             report("orientation", 0, 1)
-            recorded = _recorded(settings, table, given, level, swift.method, why)
+            recorded = recorded_settings(settings, table, given, level, swift.method, why)
             return _swift_discovery(swift, order, given, ledger, clock, recorded)
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
@@ -155,9 +154,9 @@ def discover(
         outcome = settings.learn(ledger, boundaries, table, report)
     except BudgetSpent as spent:  # before anything was found
         clock.lap("boundary" if method == "none" else "search")
-        recorded = _recorded(settings, table, given, level, method, why)
+        recorded = recorded_settings(settings, table, given, level, method, why)
         return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
-    recorded = _recorded(settings, table, given, level, method, why)
+    recorded = recorded_settings(settings, table, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
@@ -290,18 +289,20 @@ def _discovery(
 ) -> Discovery:
     """Put everything together under names."""
     names = test.names
+    pag, mag = PAG._trusted(names, found.pag), None if found.mag is None else MAG._trusted(names, found.mag)
     return Discovery(
-        pag=PAG._trusted(names, found.pag),
+        pag=pag,
         sepsets=sepsets,
         boundaries=boundaries,
         stats=_statistics(ledger, clock),
         trace=found.trace,
         settings=settings,
         undecided=_named_pairs(names, found.undecided),
-        mag=None if found.mag is None else MAG._trusted(names, found.mag),
+        mag=mag,
         bic=found.bic,
         data=data,
-        versions=dict(_versions(test.search_name)),
+        versions=dict(versions(test.search_name)),
+        later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets),
     )
 
 
@@ -346,7 +347,7 @@ def _nothing_learned(
         settings=settings,
         undecided=AllPairs(names),
         data=None if test is None else test.summary(),
-        versions=dict(_versions("none" if test is None else test.search_name)),
+        versions=dict(versions("none" if test is None else test.search_name)),
     )
 
 
@@ -357,47 +358,7 @@ def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[
     return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries.sets, strict=True)}
 
 
-def _recorded(
-    settings: Settings,
-    table: Dataset | None,
-    test: IndependenceTest | None,
-    level: float,
-    boundary: str,
-    why: str | None = None,
-) -> dict[str, Any]:
-    """Return the settings as a result keeps them: plain values, with what "auto" became."""
-    plain = {"method": type(settings).__name__, **settings.get_params()}
-    del plain["knowledge"]  # which a result keeps by itself
-    plain |= {"boundary": boundary, "boundary_alpha": level}
-    if why is not None:
-        plain["chosen"] = why
-    if test is not None:
-        plain |= {"test": test.name} | ({} if test.why is None else {"test_chosen": test.why})
-        if test.rows is not None:
-            plain["rows"] = test.rows
-    if table is not None:
-        plain |= table.said()
-    return {name: _plain(value) for name, value in plain.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
-    if type(value) in (str, int, bool, type(None)):
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | None) else type(value).__name__
-
-
 def _statistics(ledger: Ledger, clock: Clock) -> Statistics:
     """Return the tests by phase and size and the seconds by phase."""
     meter = ledger.meter
     return Statistics({p: meter.tests_by_size(p) for p in meter.phases}, dict(clock.seconds))
-
-
-@cache
-def _versions(search: str) -> dict[str, str]:
-    """Return the versions of what computes."""
-    return {"lmarvel": __version__, "python": platform.python_version(), "numpy": np.__version__, "search": search}

@@ -1,0 +1,61 @@
+"""What a result keeps of how it was made: settings as plain values, and versions."""
+
+from __future__ import annotations
+
+import math
+import platform
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.data.dataset import Dataset
+from lmarvel.version import __version__
+
+
+class Recorded(Protocol):
+    """A method with parameters by name."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+
+
+def recorded_settings(
+    settings: Recorded,
+    table: Dataset | None,
+    test: IndependenceTest | None,
+    level: float,
+    boundary: str,
+    why: str | None = None,
+) -> dict[str, Any]:
+    """Return the settings as a result keeps them: plain values, with what "auto" became."""
+    plain = {"method": type(settings).__name__, **settings.get_params()}
+    del plain["knowledge"]  # which a result keeps by itself
+    plain |= {"boundary": boundary, "boundary_alpha": level}
+    if why is not None:
+        plain["chosen"] = why
+    if test is not None:
+        plain |= {"test": test.name} | ({} if test.why is None else {"test_chosen": test.why})
+        if test.rows is not None:
+            plain["rows"] = test.rows
+    if table is not None:
+        plain |= table.said()
+    return {name: _plain(value) for name, value in plain.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON can hold it: no limit is None, and what is no plain value is named."""
+    if type(value) in (str, int, bool, type(None)):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else type(value).__name__
+
+
+@cache
+def versions(search: str) -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {"lmarvel": __version__, "python": platform.python_version(), "numpy": np.__version__, "search": search}
