@@ -185,6 +185,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
         yield f"Method   {chosen['chosen']}"
     if told := table_said(chosen):
         yield f"Table    {told}"
+    if "value_chosen" in chosen:
+        yield f"Chosen   {chosen['value_chosen']}"
     search = found.versions.get("search", "unknown")
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {search} search"
     chose = found.evidence.chose

@@ -26,6 +26,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.drawn_again import check_can_be_drawn, drawn_again, to_go_on_from
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
+from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
 from lmarvel.result import Discovery
@@ -71,7 +72,7 @@ class Estimator:
 class PagEstimator(Estimator):
     """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
 
-    alpha: float = 0.01
+    alpha: Any = 0.01  # a number, or "auto"
     test: str | CITest | Callable[..., float] = "auto"
     boundary: Boundary = "auto"
     boundary_alpha: float | None = None
@@ -83,7 +84,8 @@ class PagEstimator(Estimator):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense; ``fit`` does so before any work."""
-        checked_alpha(self.alpha)
+        if self.alpha != AUTO:
+            checked_alpha(self.alpha)
         if self.boundary_alpha is not None:
             checked_alpha(self.boundary_alpha, "boundary_alpha")
         if isinstance(self.test, str):
@@ -197,15 +199,23 @@ class PagEstimator(Estimator):
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
         said |= {"cluster": cluster}
         method = self._informed()
-        if bootstrap is None:
+        if bootstrap is None and not method.is_left_open():
             self.result_ = discover(data, method, names, progress, **said)
             return self
-        check_settings(bootstrap, seed, n_jobs)
+        if bootstrap is not None:
+            check_settings(bootstrap, seed, n_jobs)
         check_can_be_drawn(data, method)
-        table = Dataset.of(data, names, **said)
-        self.result_ = discover(table, method, progress=progress)
-        self._draw_again(table, method, bootstrap, seed, n_jobs, resume, progress or silent)
+        table, report = Dataset.of(data, names, **said), progress or silent
+        method, why = settled(method, table, partial(report, "level"))
+        found = discover(table, method, progress=progress)
+        self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})
+        if bootstrap is not None:
+            self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)
         return self
+
+    def is_left_open(self) -> bool:
+        """Tell whether the table is to choose the level, or the penalty."""
+        return AUTO in (self.alpha, vars(self).get("penalty"))
 
     def _draw_again(
         self,

@@ -74,6 +74,9 @@ class Settings(Protocol):
     max_seconds: float | None
     knowledge: Knowledge | None
 
+    def __init__(self, **parameters: Any) -> None:
+        """Take parameters by name."""
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
 
