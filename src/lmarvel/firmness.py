@@ -109,6 +109,13 @@ class Firm:
             )
         return self.stability.stable(self.pag, share)
 
+    def edge_shares(self) -> dict[frozenset[str], float] | None:
+        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        counted = self.stability
+        if counted is None:
+            return None
+        return {frozenset((edge.a, edge.b)): counted.edge(edge.a, edge.b) for edge in self.pag.edges()}
+
     # --- words ------------------------------------------------------------------------------------------
 
     def recurring(self, a: str, b: str) -> str | None:

@@ -296,13 +296,17 @@ class Discovery(Firm, Informed, Questions):
     # --- pictures ---------------------------------------------------------------------------------------
 
     def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
+
+        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
+        """
         from lmarvel.drawing import draw  # loaded when needed: it is a third of the package's start
 
-        return draw(self.pag, path, layout=layout, title=title)
+        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
 
     def _repr_svg_(self) -> str | None:
-        return self.pag._repr_svg_()
+        plain = self.pag._repr_svg_()
+        return plain if plain is None or self.stability is None else self.draw()
 
     # --- files ------------------------------------------------------------------------------------------
 

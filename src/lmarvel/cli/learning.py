@@ -158,7 +158,7 @@ def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | Non
     if output is not None and output.suffix.lower() == ".json":
         found.save(output)
     elif output is not None and output.suffix.lower() in ENDINGS:
-        draw(shown, output)
+        draw(shown, output, shares=found.edge_shares())
     elif output is not None:
         from lmarvel.interchange.registry import write_graph
 
