@@ -228,12 +228,12 @@ def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:
     >>> reachable(np.array([[False, True, False], [False, False, True], [False, False, False]])).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
-    reach = step.astype(np.float32)  # products of numbers are quick, those of truth values are not
-    while True:
-        further = np.minimum(reach + reach @ reach, 1.0)
-        if np.array_equal(further, reach):
-            return np.asarray(reach > 0)
-        reach = further
+    reach, pairs = step.astype(np.float32), -1  # products of numbers are quick, those of truth values are not
+    while (found := np.count_nonzero(reach)) > pairs:
+        pairs = found
+        reach += reach @ reach
+        np.minimum(reach, 1.0, out=reach)
+    return np.asarray(reach > 0)
 
 
 def percent(share: float) -> str:

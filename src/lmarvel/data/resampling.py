@@ -83,7 +83,7 @@ class Resampling:
         kept = weights[drawn].astype(np.float64)
         if self._given is not None:
             kept *= self._given[drawn]
-        rows, total = self._rows[drawn], float(kept.sum())
+        rows, total = self._rows.take(drawn, axis=0), float(kept.sum())
         here = kept @ rows / total
         rows *= np.sqrt(kept)[:, None]
         covariance = rows.T @ rows
