@@ -24,15 +24,19 @@ from lmarvel.effects import (
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.estimators.many import Replicates, learn_many
+from lmarvel.estimators.tuning import tune
 from lmarvel.explanation import Explanation, Reason
+from lmarvel.frequencies import Stability
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG, is_chordal_undirected
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.removability import NotRemovable, removable, why_not_removable
 from lmarvel.knowledge import Knowledge
+from lmarvel.model_check import ModelCheck
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
 from lmarvel.result import Discovery, Statistics
 from lmarvel.score.ricf import bic
+from lmarvel.stability.tune import TuningPath
 from lmarvel.version import __version__ as __version__
 
 __all__ = [
@@ -66,6 +70,7 @@ __all__ = [
     "MSeparation",
     "Mark",
     "MixedGraph",
+    "ModelCheck",
     "Moments",
     "NotRemovable",
     "ParameterError",
@@ -73,7 +78,9 @@ __all__ = [
     "Replicates",
     "SepsetAnswer",
     "SepsetQuery",
+    "Stability",
     "Statistics",
+    "TuningPath",
     "adjustment_set",
     "adjustment_sets",
     "all_effects",
@@ -91,5 +98,6 @@ __all__ = [
     "moments_of",
     "pag_to_mag",
     "removable",
+    "tune",
     "why_not_removable",
 ]

@@ -78,6 +78,8 @@ class Explanation:
         Why the edge is there, or not.
     marks : tuple of Reason
         Why each end has its mark; empty where there is no edge.
+    firmness : tuple of str
+        How often it recurs, and which of the separations that it rests on the data reject, where that is known.
 
     Examples
     --------
@@ -99,9 +101,10 @@ class Explanation:
     meaning: str
     adjacency: Reason
     marks: tuple[Reason, ...] = ()
+    firmness: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        reasons = "\n".join(map(str, (self.adjacency, *self.marks)))
+        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.firmness)))
         return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
 
     def reasons(self) -> Iterator[Reason]:
@@ -115,6 +118,7 @@ class Explanation:
             "title": self.title,
             "meaning": self.meaning,
             "why": [reason.to_dict() for reason in (self.adjacency, *self.marks)],
+            **({"firmness": list(self.firmness)} if self.firmness else {}),
         }
 
 
@@ -325,6 +329,21 @@ class Explainer:
         reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
         return said, tuple(reasons)
+
+    def resting_on(self, pairs: Set[frozenset[int]]) -> dict[End, frozenset[frozenset[int]]]:
+        """Return, for each end with a mark, which of some pairs without an edge it rests on, however far back.
+
+        A use of a rule rests on marks that stood before, so one pass in their order tells.
+        """
+        found: list[frozenset[frozenset[int]]] = []
+        for k, use in enumerate(self.rules):
+            if use.rule == K0.name:
+                found.append(frozenset())
+                continue
+            ends, gaps = _RULES[use.rule].premises(use, lambda end, k=k: self._mark_at(end, k))  # type: ignore[misc]
+            before = [found[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
+            found.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
+        return {end: found[k] for end, k in self.writers.items() if found[k]}
 
     def _statement(self, use: RuleApplication) -> str:
         """Return in words what a use of a rule says; R0 may rest on many separating sets, or on one."""

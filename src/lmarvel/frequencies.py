@@ -69,6 +69,31 @@ class Stability:
     drawn: int = 0
     seed: int = 0
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stability):
+            return NotImplemented
+        told = ((s.names, s.replicates, s.drawn, s.seed) for s in (self, other))
+        return len(set(told)) == 1 and bool(np.array_equal(self.counts, other.counts))
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.replicates, self.drawn, self.seed))
+
+    @property
+    def counts(self) -> Counts:
+        """All counts in one array: adjacent, circles, arrowheads, tails, causes, and what does not cause."""
+        return np.stack([self.adjacent, *self.marks, self.causes, self.not_causes])
+
+    @classmethod
+    def from_counts(cls, names: Sequence[str], counts: Counts, replicates: int, drawn: int, seed: int) -> Stability:
+        """Return the frequencies of counts as :attr:`counts` has them; refuse those that no graphs can have."""
+        adjacent, marks, causes, not_causes = counts[0], counts[1:4], counts[4], counts[5]
+        within = bool((counts >= 0).all() and (counts <= replicates).all()) and 1 <= replicates <= drawn and seed >= 0
+        symmetric = np.array_equal(adjacent, adjacent.T) and np.array_equal(marks.sum(axis=0), adjacent)
+        loops = any(found.diagonal().any() for found in counts)
+        if not within or not symmetric or loops or (causes + not_causes > replicates).any():
+            raise ParameterError("no graphs have these counts")
+        return cls(tuple(names), replicates, adjacent, marks, causes, not_causes, drawn, seed)
+
     @classmethod
     def of(cls, pags: Iterable[PAG], selection: bool = True) -> Stability:
         """Count over graphs of the same variables; without selection more can be claimed."""
@@ -170,7 +195,9 @@ class Tally:
         for k, code in enumerate((CIRCLE, ARROW, TAIL)):
             self._marks[k] += marks == code
         known = (marks == ARROW).any(axis=0)[:, None] | (not self.selection)  # causes nothing of being selected
-        self._causes += reachable((marks == ARROW) & (marks.T == TAIL)) & known
+        causes = reachable((marks == ARROW) & (marks.T == TAIL))
+        np.fill_diagonal(causes, False)  # of an illegal PAG, which may have cycles
+        self._causes += causes & known
         possible = reachable((marks != NONE) & (marks.T != ARROW))
         np.fill_diagonal(possible, True)
         self._not_causes += ~possible & known
@@ -201,9 +228,21 @@ def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:
     >>> reachable(np.array([[False, True, False], [False, False, True], [False, False, False]])).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
-    reach = step.astype(np.float32)  # products of numbers are quick, those of truth values are not
-    while True:
-        further = np.minimum(reach + reach @ reach, 1.0)
-        if np.array_equal(further, reach):
-            return np.asarray(reach > 0)
-        reach = further
+    reach, pairs = step.astype(np.float32), -1  # products of numbers are quick, those of truth values are not
+    while (found := np.count_nonzero(reach)) > pairs:
+        pairs = found
+        reach += reach @ reach
+        np.minimum(reach, 1.0, out=reach)
+    return np.asarray(reach > 0)
+
+
+def percent(share: float) -> str:
+    """Return a share in words; what is not all, or not nothing, does not look so.
+
+    Examples
+    --------
+    >>> percent(0.868), percent(1.0), percent(0.996), percent(0.001)
+    ('87 %', '100 %', '99.6 %', '0.1 %')
+    """
+    whole = round(100 * share)
+    return f"{100 * share:.1f} %" if whole in (0, 100) and whole != 100 * share else f"{whole} %"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,13 @@ from typing import Any
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
-from lmarvel.encoding import (
-    ResultError,
-    decode_event,
-    decode_sepsets,
-    encode_sepsets,
-    encode_trace,
-    items,
-    number,
-    text,
-)
+from lmarvel.encoding import ResultError, decode_event, decode_sepsets, encode_sepsets, encode_trace, items, number
 from lmarvel.errors import GraphError
 from lmarvel.explanation import DEPTH, Explainer, Explanation
+from lmarvel.firmness import Firm, LaterCheck, decode_firmness
+from lmarvel.frequencies import Stability
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, Edge, parse_edge
+from lmarvel.graph.marks import ARROW, Edge
 from lmarvel.informed import Informed
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.wording import conflicts_note
@@ -41,6 +34,7 @@ from lmarvel.result_file import (
     decode_data,
     decode_graph,
     decode_knowledge,
+    decode_mag,
     decode_seconds,
     decode_settings,
     decode_tests,
@@ -60,7 +54,7 @@ Contested = tuple[str, str, frozenset[str], float]
 
 
 @dataclass(frozen=True)
-class Discovery(Informed, Questions):
+class Discovery(Firm, Informed, Questions):
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -87,6 +81,8 @@ class Discovery(Informed, Questions):
         The versions of what computed it.
     knowledge, unaided : Knowledge, PAG, optional
         What was known beforehand, and the PAG that the same adjacencies have without it.
+    stability : Stability, optional
+        How often each part recurs in a bootstrap; ``check`` holds what the graph implies against the data.
 
     Examples
     --------
@@ -110,6 +106,8 @@ class Discovery(Informed, Questions):
     versions: Mapping[str, str] = field(default_factory=dict)
     knowledge: Knowledge | None = None
     unaided: PAG | None = None
+    stability: Stability | None = None
+    later_check: LaterCheck | None = field(default=None, repr=False)
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -162,9 +160,8 @@ class Discovery(Informed, Questions):
         found = (e for e in self.trace if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
         return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
 
-    @cached_property
-    def doubts(self) -> dict[frozenset[str], str]:
-        """What stands beside edges that are less sure than others, by pair: undecided, or contested."""
+    def _doubted(self) -> dict[frozenset[str], str]:
+        """Return what stands beside edges that the search left open, or on which the tests disagree, by pair."""
         contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
         return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
 
@@ -246,7 +243,8 @@ class Discovery(Informed, Questions):
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        return self._explainer.explain(x, y, self.describe_edge(a, b), depth)
+        told = self._explainer.explain(x, y, self.describe_edge(a, b), depth)
+        return replace(told, firmness=self.firmness(a, b))
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""
@@ -298,13 +296,17 @@ class Discovery(Informed, Questions):
     # --- pictures ---------------------------------------------------------------------------------------
 
     def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
+
+        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
+        """
         from lmarvel.drawing import draw  # loaded when needed: it is a third of the package's start
 
-        return draw(self.pag, path, layout=layout, title=title)
+        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
 
     def _repr_svg_(self) -> str | None:
-        return self.pag._repr_svg_()
+        plain = self.pag._repr_svg_()
+        return plain if plain is None or self.stability is None else self.draw()
 
     # --- files ------------------------------------------------------------------------------------------
 
@@ -332,6 +334,7 @@ class Discovery(Informed, Questions):
                 "bic": self.bic,
                 "trace": encode_trace(self.trace, pag.names),
                 **self._encode_knowledge(),
+                **self._encode_firmness(),
             }
         )
 
@@ -351,11 +354,12 @@ class Discovery(Informed, Questions):
             trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in items(v))),
             settings=read_part(content, "settings", decode_settings),
             undecided=undecided,
-            mag=read_part(content, "mag", lambda v: None if v is None else _mag(v, names)),
+            mag=read_part(content, "mag", lambda v: None if v is None else decode_mag(v, names)),
             bic=read_part(content, "bic", lambda v: None if v is None else number(v)),
             data=read_part(content, "data", decode_data),
             versions=read_part(content, "versions", decode_versions),
             **decode_knowledge(content, names),
+            **decode_firmness(content, pag),
         )
 
     def save(self, path: str | Path) -> None:
@@ -389,7 +393,3 @@ class Discovery(Informed, Questions):
             return cls.from_dict(plain)
         except ResultError as error:
             raise ResultError(f"{path}: {error}") from None
-
-
-def _mag(plain: Any, names: Sequence[str]) -> MAG:
-    return MAG.from_edges(*map(parse_edge, map(text, items(plain))), nodes=names)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lmarvel.counts import AllPairs, NamedPairs
 from lmarvel.encoding import FORMAT, ResultError, items, number, probability, text, whole
 from lmarvel.errors import LMarvelError
-from lmarvel.graph.kinds import PAG
+from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
@@ -247,6 +247,11 @@ def decode_boundaries(plain: Any, names: Sequence[str]) -> dict[str, frozenset[s
         if not mb <= known - {name}:
             raise ValueError(f"{name} has a boundary of {', '.join(sorted(mb))}")
     return boundaries
+
+
+def decode_mag(plain: Any, names: Sequence[str]) -> MAG:
+    """Return the MAG that a score chose."""
+    return MAG.from_edges(*map(parse_edge, map(text, items(plain))), nodes=names)
 
 
 def decode_knowledge(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

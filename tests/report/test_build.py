@@ -106,3 +106,16 @@ def test_a_report_is_html_and_is_checked_first(tmp_path):
         write_report(found, tmp_path / "report.txt")
     with pytest.raises(OutputError, match="there is no directory"):
         write_report(found, tmp_path / "no" / "report.html")
+
+
+def test_frequencies_and_the_check_are_on_the_page() -> None:
+    found = LMarvel().fit(CARS, bootstrap=20, seed=1).result_
+    page = page_of(found)
+    assert page["draws"] == 20
+    edge = page["edges"][0]
+    assert edge["share"] == found.stability.edge(edge["a"], edge["b"])
+    assert edge["recurs"] == found.recurring(edge["a"], edge["b"])
+    assert edge["firmness"][0].startswith("Recurs: an edge in")
+    assert ["Separations of the graph that the data reject", "0"] in page["statistics"]
+    plain = page_of(LMarvel().fit(CARS).result_)
+    assert plain["draws"] is plain["edges"][0]["share"] is None

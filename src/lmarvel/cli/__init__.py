@@ -4,7 +4,15 @@ Exit codes: 0 success, 2 bad input or usage, 3 a limit ended the search early (w
 is printed), 130 interrupted.
 """
 
-from lmarvel.cli import describing, effects, learning, reproducing, showing, simulating  # they register themselves
+from lmarvel.cli import (  # they register themselves
+    checking,
+    describing,
+    effects,
+    learning,
+    reproducing,
+    showing,
+    simulating,
+)
 from lmarvel.cli.app import app, main
 
-__all__ = ["app", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]
+__all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]

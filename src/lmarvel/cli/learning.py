@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,16 @@ import typer
 
 from lmarvel.atomic import check_writable
 from lmarvel.cli.app import app, check_apart, fail, interruptible, progress_bar
+from lmarvel.cli.drawing import Drawing
 from lmarvel.cli.options import (
     LEARNERS,
+    Bootstrap,
     Forbid,
+    Jobs,
     KnowledgeFile,
     Quiet,
     Require,
+    Seed,
     Table,
     Tiers,
     estimator_of,
@@ -39,7 +44,7 @@ _WRITING = 3e-5  # seconds to make and write the records of a pair that was sepa
 
 
 @app.command()
-@with_options(method_options())
+@with_options({name: option for name, option in method_options().items() if name not in ("seed", "n_jobs")})
 @with_table
 def learn(
     data: Table,
@@ -59,6 +64,9 @@ def learn(
         Literal["likely", "firm"] | None,
         typer.Option(help="lift: print and draw circles in place of weaker marks; results and reports stay whole."),
     ] = None,
+    bootstrap: Bootstrap = None,
+    seed: Seed = None,
+    n_jobs: Jobs = None,
     knowledge: KnowledgeFile = None,
     tiers: Tiers = None,
     forbid: Forbid = None,
@@ -73,14 +81,16 @@ def learn(
             check_output(output)
         if report is not None:
             check_report(report)
-        model = estimator_of(method, **chosen, knowledge=knowledge_of(knowledge, tiers, forbid, require))
+        workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
+        model = estimator_of(method, **chosen, **workers, knowledge=knowledge_of(knowledge, tiers, forbid, require))
+        drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
         everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
         aside = setting_aside(_WRITING if everything else 0.0)
         with progress_bar(quiet) as show, table.usable(data), aside:
             show("data", 0, 1)
-            found = model.fit(table.dataset(data), progress=show).result_
+            found = drawing.fit(model, table.dataset(data), show)
     careful = _careful(found, cautious)
     written = _write(found, found.pag if careful is None else careful, output, report, data)
     if not quiet:
@@ -89,8 +99,18 @@ def learn(
             print(f"\nWith circles where a mark is less than {cautious}\n\n{indented(as_edges(careful))}")
         if written and form == "text":
             print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
+    if drawing.stopped:
+        fail(drawing.stopped, 130)
     if found.budget_ended:
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
+
+
+def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[str, Any]:
+    """Return those options of a bootstrap that are a method's own, too; without a bootstrap that is what they are."""
+    if bootstrap is None:
+        return given
+    own = inspect.signature(LEARNERS[method]).parameters if method in LEARNERS else {}
+    return {name: value for name, value in given.items() if name in own and name != "n_jobs"}
 
 
 _PRINTERS: dict[str, Callable[[Discovery], str]] = {
@@ -138,7 +158,7 @@ def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | Non
     if output is not None and output.suffix.lower() == ".json":
         found.save(output)
     elif output is not None and output.suffix.lower() in ENDINGS:
-        draw(shown, output)
+        draw(shown, output, shares=found.edge_shares())
     elif output is not None:
         from lmarvel.interchange.registry import write_graph
 

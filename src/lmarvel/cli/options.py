@@ -12,6 +12,7 @@ import typer
 
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS, Auto, PagEstimator
+from lmarvel.estimators.tuning import AUTO
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.text import arrow_of, tiers_of
 
@@ -23,6 +24,14 @@ Table = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option(help="Learn again from so many tables drawn from the rows, and tell how often each part recurs."),
+]
+Seed = Annotated[
+    int | None, typer.Option(help="What is random, the bootstrap and restarts of lift, comes of it; default 0.")
+]
+Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
 
 KnowledgeFile = Annotated[
     Path | None, typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them.")
@@ -44,6 +53,7 @@ _HELP = {
     "max_tests": "Stop after so many tests.",
     "max_seconds": "Stop after so many seconds.",
 }
+OPEN = ("alpha", "penalty")  # what the table may choose
 LEARNERS: dict[str, type[PagEstimator]] = {"auto": Auto, **METHODS}
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -144,8 +154,19 @@ def with_options(
 
 def _parameter(option: MethodOption, default: Any) -> inspect.Parameter:
     flag = f"{option.flag}/--no-{option.flag[2:]}" if option.kind is bool else option.flag
-    annotation = Annotated[option.kind | None, typer.Option(flag, help=option.help)]  # type: ignore[name-defined]
+    how: dict[str, Any] = {"parser": number_or_auto, "metavar": "FLOAT|auto"} if option.name in OPEN else {}
+    annotation = Annotated[option.kind | None, typer.Option(flag, help=option.help, **how)]  # type: ignore[name-defined]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def number_or_auto(text: str) -> float | str:
+    """Return a number, or "auto" for one that the table is to choose."""
+    if text == AUTO:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a number nor auto") from None
 
 
 def knowledge_of(

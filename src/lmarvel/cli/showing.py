@@ -83,8 +83,21 @@ def draw(
 
     check_apart(inputs=[graph], outputs=[out])
     check_target(out)
-    write(read_graph(graph), out, layout=layout, title=title)
+    write(read_graph(graph), out, layout=layout, title=title, shares=_shares(graph))
     print(f"Written to {readable(str(out))}")
+
+
+def _shares(path: Path) -> dict[frozenset[str], float] | None:
+    """Return how often edges recur, where the file is a result that tells."""
+    from lmarvel.encoding import ResultError
+    from lmarvel.result import Discovery
+
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        return Discovery.load(path).edge_shares()
+    except ResultError:
+        return None
 
 
 @app.command()

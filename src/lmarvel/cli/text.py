@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmarvel import evidence_wording, wording
+from lmarvel.firmness import CLAIMED
+from lmarvel.frequencies import percent
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.knowledge import wording as knowledge_wording
+from lmarvel.model_check import ModelCheck
 from lmarvel.result import Discovery
 from lmarvel.result_file import json_text
 from lmarvel.table_wording import table_said
@@ -17,6 +20,8 @@ from lmarvel.wording import count, printable, readable
 
 if TYPE_CHECKING:
     from lmarvel.comparison import Comparison
+
+_MOST_CLAIMS = 12
 
 
 def as_json(plain: Any) -> str:
@@ -64,6 +69,7 @@ def _lines(found: Discovery) -> Iterator[str]:
     yield ""
     yield from _legend(found)
     yield from _hidden(found)
+    yield from _recurring(found)
     yield from _knowledge(found)
     yield from _notes(found)
     yield from _numbers(found)
@@ -77,8 +83,9 @@ def _edges(found: Discovery) -> Iterator[str]:
     for edge in edges:
         doubt = found.doubts.get(frozenset((edge.a, edge.b)))
         beside = f"   ({doubt})" if doubt else ""
-        word = found.support_word(edge.a, edge.b)
-        other = f"{readable(edge.b):<{far}}   {word}" if word else readable(edge.b)
+        told = (found.support_word(edge.a, edge.b), found.recurring(edge.a, edge.b))
+        words = "   ".join(f"{word:<8}" for word in told if word).rstrip()
+        other = f"{readable(edge.b):<{far}}   {words}" if words else readable(edge.b)
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if not edges:
         yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
@@ -111,6 +118,32 @@ def _hidden(found: Discovery) -> Iterator[str]:
         yield ""
 
 
+def _recurring(found: Discovery) -> Iterator[str]:
+    """Iterate over what the shares beside the edges are, and over the claims on causes that recur."""
+    counted = found.stability
+    if counted is None:
+        return
+    lost = counted.drawn - counted.replicates
+    unusable = f" (nothing could be learned from {lost:,} more)" if lost else ""
+    yield f"What recurs in {count(counted.replicates, 'draw')} of the rows{unusable}"
+    yield "  beside an edge: its share of the draws, and where it is there those of its left and right mark"
+    claims = found.claims()
+    yield from (f"  {claim} in {percent(share)}" for share, claim in claims[:_MOST_CLAIMS])
+    if len(claims) > _MOST_CLAIMS:
+        yield f"  and {count(len(claims) - _MOST_CLAIMS, 'more claim')}, which explain tells of each pair"
+    if not claims:
+        yield f"  no claim on causes recurs in {percent(CLAIMED)} or more"
+    yield ""
+
+
+def check_lines(check: ModelCheck) -> Iterator[str]:
+    """Iterate over what a check of the model found, the worst by name."""
+    yield str(check)
+    yield from (f"  {failure}" for failure in check.worst())
+    if len(check.failed) > len(check.worst()):
+        yield f"  and {len(check.failed) - len(check.worst()):,} more"
+
+
 def _knowledge(found: Discovery) -> Iterator[str]:
     """Iterate over what was known beforehand, where the marks come from, and what the tests contradict."""
     if found.knowledge is None:
@@ -137,6 +170,10 @@ def _notes(found: Discovery) -> Iterator[str]:
 
 
 def _numbers(found: Discovery) -> Iterator[str]:
+    if found.check is not None and not found.nothing_learned:
+        first, *rest = check_lines(found.check)
+        yield f"Check    {first}"
+        yield from (f"         {line.strip()}" for line in rest)
     stats = found.stats
     phases = ", ".join(f"{phase} {sum(sizes.values()):,}" for phase, sizes in stats.tests.items())
     if stats.n_tests:
@@ -148,6 +185,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
         yield f"Method   {chosen['chosen']}"
     if told := table_said(chosen):
         yield f"Table    {told}"
+    if "value_chosen" in chosen:
+        yield f"Chosen   {chosen['value_chosen']}"
     search = found.versions.get("search", "unknown")
     yield f"Settings alpha {chosen['alpha']:g}, {_boundaries(chosen)}, {search} search"
     chose = found.evidence.chose

@@ -63,6 +63,10 @@ class Dataset:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a dataset never changes: {name} cannot be set")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process, or into a file, as the rows that are worked on; a file is read for that."""
+        return Dataset, (self._given if self._reading is None else self._reading,)
+
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:8]) + ", ..." * (len(self.names) > 8)
         weighted = self._reading is not None and self._reading.weights is not None

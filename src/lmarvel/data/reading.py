@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.faults import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.kinds import Kind, by_kind, kinds_of
-from lmarvel.data.levels import written
+from lmarvel.data.levels import Levels, written
 from lmarvel.data.moments import Moments
 from lmarvel.data.running import Running
 from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
+from lmarvel.data.source import Rows
 from lmarvel.data.table import Table
 from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
@@ -49,6 +50,13 @@ class Reading:
         self._effective: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as arrays: batches of rows come from functions that know files and frames, and these do not travel."""
+        view = self.view()
+        filled = "em" if self.asked.missing == "em" else "refuse"
+        told = (view.weights, view.clusters, self.drawn, dict(self.columns))
+        return _arrived, (view.table.names, self.rows(), view.table.levels, filled, *told)
 
     # --- passes -----------------------------------------------------------------------------------------
 
@@ -239,3 +247,23 @@ class Reading:
             if kind is not Kind.CONTINUOUS:
                 codes[:, i] = np.where(np.isnan(values[:, i]), -1, values[:, i])
         return codes
+
+
+def _arrived(
+    names: tuple[str, ...],
+    rows: NDArray[np.float64],
+    levels: tuple[Levels | None, ...] | None,
+    missing: str,
+    weights: Weights | None,
+    clusters: Clusters | None,
+    drawn: float | None,
+    columns: dict[str, str],
+) -> Reading:
+    """Return a table that came from another process."""
+
+    def batches(size: int) -> Iterator[NDArray[np.float64]]:
+        return (rows[start : start + size] for start in range(0, len(rows), size))
+
+    table = Table.of(names, Rows(batches, levels), in_memory=True)
+    plain = missing == "refuse" and weights is clusters is None
+    return Reading(table, None if plain else Asked(missing=missing), weights, clusters, drawn, columns)

@@ -28,7 +28,7 @@ class Resampling:
     data : Dataset or anything that one can be made of
         The table, which is kept in memory once more, centred.
     clusters : sequence, optional
-        What each row belongs to: clusters are drawn whole.
+        What each row belongs to, where the table does not say: clusters are drawn whole.
     scheme : {"multinomial", "poisson"}
         Draw as many rows (or clusters) as there are, or each a number of times of its own, 1 on average.
 
@@ -45,20 +45,21 @@ class Resampling:
             raise DataError(f"a scheme of resampling is one of {', '.join(SCHEMES)}, not {scheme!r}")
         dataset = Dataset.of(data)
         moments = dataset.moments
-        self.names, self.n, self.scheme = dataset.names, moments.n, scheme
+        self.names, self.n, self.scheme = dataset.names, moments.n, scheme  # n: the effective number, where weighted
         self._given: NDArray[np.float64] | None = None
         if dataset.weights is not None:
             self._given = np.asarray(dataset.weights / dataset.weights.mean(), dtype=np.float64)
         self._mean = moments.mean
         self._rows = np.ascontiguousarray(dataset.rows() - moments.mean)
-        self._codes, self._groups = self._coded(clusters)
+        self._codes, self._groups = self._coded(dataset.clusters if clusters is None else clusters)
 
     def _coded(self, clusters: ArrayLike | None) -> tuple[NDArray[np.intp] | None, int]:
         if clusters is None:
-            return None, self.n
+            return None, len(self._rows)
         given = np.asarray(clusters)
-        if given.shape != (self.n,):
-            raise DataError(f"clusters must name one for each of the {self.n} rows, not be of shape {given.shape}")
+        if given.shape != (len(self._rows),):
+            rows = f"the {len(self._rows)} rows"
+            raise DataError(f"clusters must name one for each of {rows}, not be of shape {given.shape}")
         values, codes = np.unique(given, return_inverse=True)
         if len(values) < 2:
             raise DataError("all rows are of one cluster: at least 2 are needed to draw from")
@@ -82,7 +83,7 @@ class Resampling:
         kept = weights[drawn].astype(np.float64)
         if self._given is not None:
             kept *= self._given[drawn]
-        rows, total = self._rows[drawn], float(kept.sum())
+        rows, total = self._rows.take(drawn, axis=0), float(kept.sum())
         here = kept @ rows / total
         rows *= np.sqrt(kept)[:, None]
         covariance = rows.T @ rows

@@ -8,7 +8,7 @@ from pathlib import Path
 from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
 from lmarvel.drawing.layout import LAYOUTS
 from lmarvel.drawing.raster import require_matplotlib, write_raster
-from lmarvel.drawing.scene import MOST_EDGES, compose, place_boxes
+from lmarvel.drawing.scene import MOST_EDGES, Shares, compose, place_boxes
 from lmarvel.drawing.svg import to_svg, write_svg
 from lmarvel.errors import ParameterError
 from lmarvel.graph.mixed import MixedGraph
@@ -24,6 +24,7 @@ def draw(
     *,
     layout: str = "auto",
     title: str | None = None,
+    shares: Shares | None = None,
 ) -> str:
     """Draw a graph: return it as SVG text, and write it to a file where a path is given.
 
@@ -41,6 +42,9 @@ def draw(
         Layers show causes above effects, springs show what is near what; ``"auto"`` chooses by the graph.
     title : str, optional
         A line above the drawing.
+    shares : mapping from pairs to shares, optional
+        How often edges recur, see :class:`lmarvel.Stability`: those that do are thick, those that do not thin and
+        faint.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def draw(
         raise ParameterError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     if target is not None:
         check_target(target)
-    scene = compose(graph, layout, title)
+    scene = compose(graph, layout, title, shares)
     text = write_svg(scene)
     if target is not None and target.suffix.lower() == ".svg":
         write_text(target, text)

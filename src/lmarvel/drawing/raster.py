@@ -74,20 +74,28 @@ def _edge(axes: Any, line: Line) -> None:
     from matplotlib.path import Path
 
     path = Path(list(line.curve), [Path.MOVETO, Path.CURVE3, Path.CURVE3])
-    dashes = (0.0, tuple(d * _POINTS / (STROKE * _POINTS) for d in line.style.dash)) if line.style.dash else "-"
-    ends = {"linewidth": STROKE * _POINTS, "edgecolor": line.style.colour, "capstyle": "butt"}
+    dashes = (0.0, tuple(d / line.width for d in line.style.dash)) if line.style.dash else "-"
+    ends: dict[str, Any] = {"linewidth": line.width * _POINTS, "edgecolor": line.style.colour, "capstyle": "butt"}
+    ends["alpha"] = line.opacity
     axes.add_patch(PathPatch(path, facecolor="none", linestyle=dashes, zorder=1, **ends))
     for shape in (line.at_a, line.at_b):
-        _shape(axes, shape, line.style.colour)
+        _shape(axes, shape, line.style.colour, line.opacity)
 
 
-def _shape(axes: Any, shape: Shape, colour: str) -> None:
+def _shape(axes: Any, shape: Shape, colour: str, opacity: float) -> None:
     from matplotlib import patches
 
     if isinstance(shape, Arrowhead):
-        axes.add_patch(patches.Polygon(shape.corners, closed=True, facecolor=colour, edgecolor="none", zorder=2))
+        axes.add_patch(
+            patches.Polygon(shape.corners, closed=True, facecolor=colour, edgecolor="none", zorder=2, alpha=opacity)
+        )
     elif shape is not None:
-        ring = {"facecolor": "white", "edgecolor": colour, "linewidth": STROKE * _POINTS}
+        ring: dict[str, Any] = {
+            "facecolor": "white",
+            "edgecolor": colour,
+            "linewidth": STROKE * _POINTS,
+            "alpha": opacity,
+        }
         axes.add_patch(patches.Circle(shape.centre, RADIUS, zorder=2, **ring))
 
 

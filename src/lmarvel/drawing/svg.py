@@ -64,16 +64,21 @@ def _edge(line: Line) -> Iterator[str]:
     dash = f' stroke-dasharray="{" ".join(f"{d:g}" for d in style.dash)}"' if style.dash else ""
     yield (
         f'<g class="edge {style.family}" data-a={_attribute(edge.a)} data-b={_attribute(edge.b)}'
-        f" data-kind={quoteattr(arrow(edge.at_a, edge.at_b))}>"
+        f" data-kind={quoteattr(arrow(edge.at_a, edge.at_b))}{_seen(line)}>"
     )
-    yield f"<title>{escape(_plain(edge))}</title>"
+    recurs = "" if line.share is None else f", an edge in {100 * line.share:.0f} % of draws"
+    yield f"<title>{escape(_plain(edge) + recurs)}</title>"
     yield (
         f'<path class="line" d="{_path(line.curve)}" fill="none" stroke="{style.colour}"'
-        f' stroke-width="{STROKE:g}"{dash}/>'
+        f' stroke-width="{line.width:.3g}"{dash}/>'
     )
     yield from _shape("at-a", line.at_a, style.colour)
     yield from _shape("at-b", line.at_b, style.colour)
     yield "</g>"
+
+
+def _seen(line: Line) -> str:
+    return "" if line.share is None else f' data-share="{line.share:.3g}" opacity="{line.opacity:.3g}"'
 
 
 def _plain(edge: Edge) -> str:

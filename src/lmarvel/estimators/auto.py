@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
@@ -33,7 +34,7 @@ class Auto(PagEstimator):
     'lift: 392 rows and 6 columns allow a search by score'
     """
 
-    penalty: float = 2.0
+    penalty: Any = 2.0  # a number, or "auto"
     latents: bool = True
     restarts: int = 0
     seed: int = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -24,12 +24,16 @@ from lmarvel.ci.registry import resolve
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.discover import Chosen, discover
+from lmarvel.estimators.drawn_again import check_can_be_drawn, drawn_again, to_go_on_from
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
+from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
+from lmarvel.result import Discovery
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
-from lmarvel.skeleton.state import Learned, Progress
+from lmarvel.skeleton.state import Learned, Progress, silent
+from lmarvel.stability.bootstrap import Interrupted, check_settings
 
 Self = TypeVar("Self", bound="PagEstimator")
 SelfEstimator = TypeVar("SelfEstimator", bound="Estimator")
@@ -68,7 +72,7 @@ class Estimator:
 class PagEstimator(Estimator):
     """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
 
-    alpha: float = 0.01
+    alpha: Any = 0.01  # a number, or "auto"
     test: str | CITest | Callable[..., float] = "auto"
     boundary: Boundary = "auto"
     boundary_alpha: float | None = None
@@ -80,7 +84,8 @@ class PagEstimator(Estimator):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense; ``fit`` does so before any work."""
-        checked_alpha(self.alpha)
+        if self.alpha != AUTO:
+            checked_alpha(self.alpha)
         if self.boundary_alpha is not None:
             checked_alpha(self.boundary_alpha, "boundary_alpha")
         if isinstance(self.test, str):
@@ -143,8 +148,12 @@ class PagEstimator(Estimator):
         missing: str | None = None,
         weights: Any = None,
         cluster: Any = None,
+        bootstrap: int | None = None,
+        seed: int = 0,
+        n_jobs: int = 1,
+        resume: Discovery | None = None,
     ) -> Self:
-        """Learn the PAG.
+        """Learn the PAG, and where it is asked for how often each part of it recurs.
 
         Parameters
         ----------
@@ -167,11 +176,67 @@ class PagEstimator(Estimator):
             A weight for each row, or the column with them.
         cluster : array or str, optional
             Which rows belong together, or the column that tells: a bootstrap draws them together.
+        bootstrap : int, optional
+            So many tables are drawn from the rows, with replacement, and learned from again, each within the same
+            budgets; ``result_.stability`` counts what recurs.
+        seed : int
+            What they are drawn from: the same seed, the same draws, for any number of workers.
+        n_jobs : int
+            Workers of the bootstrap, -1 for all processors; joblib's back ends are honoured.
+        resume : Discovery, optional
+            An earlier result: where it is of the same table, settings and seed, the bootstrap goes on from its counts.
+            An interruption leaves one in ``result_``.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
+        >>> found.stability.edge("Weight", "MilesPerGallon"), found.stability.causes_share("Weight", "MilesPerGallon")
+        (1.0, 0.27)
         """
         self.check_parameters()
-        said = {"categorical": categorical, "ordinal": ordinal, "missing": missing}
-        self.result_ = discover(data, self._informed(), names, progress, **said, weights=weights, cluster=cluster)
+        said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
+        said |= {"cluster": cluster}
+        method = self._informed()
+        if bootstrap is None and not method.is_left_open():
+            self.result_ = discover(data, method, names, progress, **said)
+            return self
+        if bootstrap is not None:
+            check_settings(bootstrap, seed, n_jobs)
+        check_can_be_drawn(data, method)
+        table, report = Dataset.of(data, names, **said), progress or silent
+        method, why = settled(method, table, partial(report, "level"))
+        found = discover(table, method, progress=progress)
+        self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})
+        if bootstrap is not None:
+            self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)
         return self
+
+    def is_left_open(self) -> bool:
+        """Tell whether the table is to choose the level, or the penalty."""
+        return AUTO in (self.alpha, vars(self).get("penalty"))
+
+    def _draw_again(
+        self,
+        table: Dataset,
+        method: PagEstimator,
+        replicates: int,
+        seed: int,
+        n_jobs: int,
+        before: Discovery | None,
+        report: Progress,
+    ) -> None:
+        """Put into the result how often its parts recur; an interruption leaves what was counted until then."""
+        found = self.result_
+        known = to_go_on_from(before, found, replicates, seed)
+        try:
+            counted = drawn_again(table, method, replicates, seed, n_jobs, known, partial(report, "bootstrap"))
+        except Interrupted as stopped:
+            if stopped.stability.replicates:
+                self.result_ = replace(found, stability=stopped.stability)
+            raise
+        self.result_ = replace(found, stability=counted)
 
     @property
     def pag_(self) -> PAG:

@@ -26,6 +26,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError
+from lmarvel.estimators.checked import later_check
 from lmarvel.estimators.clock import Clock
 from lmarvel.estimators.inputs import Boundary, boundaries_for
 from lmarvel.estimators.recording import settings_of, statistics, versions
@@ -72,6 +73,9 @@ class Settings(Protocol):
     max_tests: int | None
     max_seconds: float | None
     knowledge: Knowledge | None
+
+    def __init__(self, **parameters: Any) -> None:
+        """Take parameters by name."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -288,18 +292,20 @@ def _discovery(
 ) -> Discovery:
     """Put everything together under names."""
     names = test.names
+    pag, mag = PAG._trusted(names, found.pag), None if found.mag is None else MAG._trusted(names, found.mag)
     return Discovery(
-        pag=PAG._trusted(names, found.pag),
+        pag=pag,
         sepsets=sepsets,
         boundaries=boundaries,
         stats=statistics(ledger, clock),
         trace=found.trace,
         settings=settings,
         undecided=_named_pairs(names, found.undecided),
-        mag=None if found.mag is None else MAG._trusted(names, found.mag),
+        mag=mag,
         bic=found.bic,
         data=data,
         versions=dict(versions(test.search_name)),
+        later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets),
     )
 
 

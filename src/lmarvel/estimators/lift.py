@@ -22,6 +22,7 @@ from lmarvel.data.scan import SMALL
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
+from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.lazy import LazyTuple
 from lmarvel.orient.engine import orient
@@ -57,8 +58,8 @@ class Lift(PagEstimator):
 
     Parameters
     ----------
-    penalty : float
-        What an edge costs, in units of log n. BIC's is 1; 2 is better for marks.
+    penalty : float or "auto"
+        What an edge costs, in units of log n. BIC's is 1; 2 is better for marks; "auto" leaves it to the BIC.
     latents : bool
         False asserts that no unmeasured variable is a common cause of two measured ones.
     selection : bool
@@ -98,14 +99,14 @@ class Lift(PagEstimator):
     D o-> C
     """
 
-    penalty: float = 2.0
+    penalty: Any = 2.0  # a number, or "auto"
     latents: bool = True
     restarts: int = 0
     seed: int = 0
 
     def _check(self) -> None:
         number = isinstance(self.penalty, int | float | np.number) and not isinstance(self.penalty, bool)
-        if not number or not 0 < self.penalty < float("inf"):
+        if self.penalty != AUTO and (not number or not 0 < self.penalty < float("inf")):
             raise ParameterError(f"penalty must be a number above 0, not {self.penalty!r}; 2 is a usual choice")
         for name in ("restarts", "seed"):
             value = vars(self)[name]

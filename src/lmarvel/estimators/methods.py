@@ -31,8 +31,8 @@ class LMarvel(PagEstimator):
 
     Parameters
     ----------
-    alpha : float
-        Level of the independence tests.
+    alpha : float or "auto"
+        Level of the independence tests. "auto" leaves it to the BIC of the graphs along a path of levels.
     test : {"auto", "fisher-z", "rank", "g-square", "mixed", "curved"}, CITest or callable
         "auto" chooses by the kinds of the columns: Fisher's z test where all are numbers, else a test for levels;
         ``result_.settings`` says which, and why. Or an object with ``names`` and ``pvalue(x, y, given)`` on positions,

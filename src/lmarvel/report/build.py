@@ -76,6 +76,7 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
         "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
         "supports": list(_supports(found)),
+        "draws": None if found.stability is None else found.stability.replicates,
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
         "hidden": list(_hidden(found)),
@@ -112,6 +113,8 @@ def _signs(found: Discovery) -> Iterator[tuple[str, str]]:
         yield "?", f"{UNDECIDED}."
     if found.contested:
         yield "!", f"{CONTESTED}."
+    elif any(pair not in map(frozenset, found.undecided) for pair in found.doubts):
+        yield "!", "a mark rests on a separation that the data reject."
 
 
 def _supports(found: Discovery) -> Iterator[dict[str, str]]:
@@ -125,14 +128,16 @@ def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
     text = found.doubts.get(pair)
     if text is None:
         return None
-    sign, badge = ("?", "Undecided") if text == UNDECIDED else ("!", "Contested")
-    return {"sign": sign, "badge": badge, "text": text}
+    if text.startswith(UNDECIDED):
+        return {"sign": "?", "badge": "Undecided", "text": text}
+    disagree = any(pair == {a, b} for a, b, *_ in found.contested)
+    return {"sign": "!", "badge": "Contested" if disagree else "Doubtful", "text": text}
 
 
 def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
     names = found.pag.names
     kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
-    level = found.settings.get("alpha", LEVEL)
+    level, shares = found.settings.get("alpha", LEVEL), found.edge_shares() or {}
     for edge in found.pag.edges():
         pair = frozenset((edge.a, edge.b))
         told = found.explain(edge.a, edge.b, depth=_DEPTH)
@@ -150,6 +155,9 @@ def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
             "strength": strength,
             "p": None if strength is None else p_value(strength, level),
             "support": found.support_word(edge.a, edge.b),
+            "share": shares.get(pair),
+            "recurs": found.recurring(edge.a, edge.b),
+            "firmness": list(told.firmness),
             "loss": _loss(found, edge),
             "why": told.to_dict()["why"],
             "sources": _sources(found, edge),
@@ -201,6 +209,9 @@ def _statistics(found: Discovery) -> Iterator[list[Any]]:
     if found.evidence.chose is not None:
         yield ["Price of an edge", f"{found.evidence.chose.price:,.1f}"]
         yield ["Stage of the search that gave the graph", found.evidence.chose.stage]
+    if found.check is not None:
+        yield ["Separations of the graph that the data reject", f"{len(found.check.failed):,}"]
+        yield [f"of {len(found.check.implied):,} tested; by chance about", f"{found.check.expected:.2g}"]
     if found.data is not None:
         yield ["Fingerprint of the data", found.data["fingerprint"]]
     for name, version in found.versions.items():

@@ -35,5 +35,8 @@ const Dom = (() => {
     return html("span", null, ...parts.flatMap((part, k) => (k ? [html("wbr"), part] : [part])));
   }
 
-  return { html, svg, byId, shown, named };
+  // Whether an edge is hidden: its kind is, or it recurs in fewer draws than those wanted.
+  const concealed = (hidden, edge) => hidden.has(edge.kind) || (typeof edge.share === "number" && edge.share < (hidden.least || 0));
+
+  return { html, svg, byId, shown, named, concealed };
 })();

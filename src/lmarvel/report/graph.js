@@ -44,7 +44,7 @@ const Graph = (svg, page, callbacks) => {
   function buildEdge(edge) {
     const doubt = edge.doubt ? ` ${edge.doubt.badge.toLowerCase()}` : "";
     edge.group = Dom.svg("g", { class: `edge ${Geometry.family(edge.at_a, edge.at_b)}${doubt}`, role: "button",
-      tabindex: -1, "aria-label": edge.text });
+      tabindex: -1, "aria-label": edge.text, opacity: typeof edge.share === "number" ? 0.35 + 0.65 * edge.share : null });
     edge.group.item = edge;
     edgeLayer.append(edge.group);
   }
@@ -163,7 +163,7 @@ const Graph = (svg, page, callbacks) => {
 
   function filter(hidden) {
     for (const edge of drawn) {
-      edge.hidden = hidden.has(edge.kind);
+      edge.hidden = Dom.concealed(hidden, edge);
       edge.group.classList.toggle("filtered", edge.hidden);
     }
     const entry = drawn.find((edge) => edge.group.getAttribute("tabindex") === "0");

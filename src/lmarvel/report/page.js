@@ -65,12 +65,12 @@
   function onFilter(hidden) {
     graph.filter(hidden);
     graph.highlight(selected);
-    for (const [edge, row] of table.rows) row.hidden = hidden.has(edge.kind);
+    for (const [edge, row] of table.rows) row.hidden = Dom.concealed(hidden, edge);
     countEdges(hidden);
   }
 
   function countEdges(hidden) {
-    const all = page.edges.length, open = page.edges.filter((edge) => !hidden.has(edge.kind)).length;
+    const all = page.edges.length, open = page.edges.filter((edge) => !Dom.concealed(hidden, edge)).length;
     byId("edge-count").textContent = open === all ? String(all) : `${open} of ${all} shown`;
   }
 

@@ -37,6 +37,7 @@ const Panels = (() => {
         html("strong", { text: edge.loss.toFixed(1) }), ".") : null,
       strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: edge.p }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
+      (edge.firmness || []).length ? html("ul", { class: "facts" }, ...edge.firmness.map((text) => html("li", { text }))) : null,
       reasons(edge.why),
       html("h3", { text: "Variables" }),
       html("p", { class: "ends" }, end(edge.first), end(edge.second)),
@@ -94,12 +95,25 @@ const Panels = (() => {
         html("span", { class: "count", text: shown(entry.count) }));
       list.append(html("li", { class: entry.count ? "" : "absent" }, head, html("p", { text: sentence(entry.meaning) })));
     }
+    if (page.draws) list.append(recurrence(page.draws, (least) => { hidden.least = least; onChange(hidden); }));
     for (const doubt of page.doubts) {
       list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
     }
     for (const { word, meaning } of page.supports) {
       list.append(html("li", null, "Marks: ", html("strong", { text: word }), html("p", { text: sentence(meaning) })));
     }
+  }
+
+  // The slider that hides what recurs less.
+  function recurrence(draws, onLeast) {
+    const told = html("output", { text: "0 %" });
+    const slider = html("input", { type: "range", id: "least", min: 0, max: 100, step: 5, value: 0,
+      "aria-label": `Show edges in at least this percentage of ${draws} draws`, oninput: () => {
+        told.textContent = `${slider.value} %`;
+        onLeast(Number(slider.value) / 100);
+      } });
+    return html("li", null, html("label", null, slider, told),
+      html("p", { text: `Show edges that recur in at least this share of ${draws} draws; faint ones recur less.` }));
   }
 
   // --- tables ----------------------------------------------------------------------------------------------
@@ -153,6 +167,9 @@ const Panels = (() => {
       { name: "With", key: (e) => e.b, cell: (e) => named(e.b), className: "name" },
       { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
     ];
+    if (edges.some((edge) => typeof edge.share === "number")) {
+      columns.push({ name: "Recurs", key: (e) => e.share, cell: (e) => html("span", { text: shown(e.recurs) }) });
+    }
     if (edges.some((edge) => edge.support)) {
       const rank = { open: 0, likely: 1, firm: 2 };
       columns.push({ name: "Marks", key: (e) => (e.support ? rank[e.support] : null),

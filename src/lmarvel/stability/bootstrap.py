@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
+from lmarvel.data.resampling import Resampling
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.frequencies import Stability, Tally
 
@@ -27,8 +29,8 @@ Progress = Callable[[int, int], None]
 class Learner(Protocol):
     """A method with its settings: learns the marks of a PAG; it travels to other processes."""
 
-    def __call__(self, data: Dataset, /) -> Marks:
-        """Return the marks of the PAG that is learned from a table."""
+    def __call__(self, data: Dataset | Moments, /) -> Marks:
+        """Return the marks of the PAG that is learned from a table, or from its moments alone."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -40,7 +42,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def bootstrap(
-    data: Dataset,
+    data: Dataset | Resampling,
     learn: Learner,
     replicates: int,
     *,
@@ -50,13 +52,15 @@ def bootstrap(
     threads: bool = False,
     known: Stability | None = None,
     progress: Progress | None = None,
+    stop: Callable[[], None] = lambda: None,
 ) -> Stability:
     """Learn from tables drawn again and again, and count how often each part of the graph recurs.
 
     Parameters
     ----------
-    data : Dataset
-        The table. Where it has clusters, these are drawn whole.
+    data : Dataset or Resampling
+        The table. Where it has clusters, these are drawn whole. A ``Resampling`` gives the moments of the same draws
+        in a fraction of the time, to a method that needs no more.
     learn : callable
         ``learn(table)`` gives the marks of a PAG over the columns of the table, in their order.
     replicates : int
@@ -73,6 +77,8 @@ def bootstrap(
         Counts to go on from, of the same table, method and seed.
     progress : callable, optional
         Called with (done, of how many).
+    stop : callable
+        Called on an interruption: it ends what threads, which hear no signals, have under way.
 
     Examples
     --------
@@ -104,6 +110,7 @@ def bootstrap(
                 tally.add(found)
             report(drawn, replicates)
     except KeyboardInterrupt:
+        stop()
         raise Interrupted(tally.stability(drawn, seed)) from None
     if not tally.replicates:
         raise DataError(f"nothing could be learned from any of {replicates} tables that were drawn again: {why}")
@@ -120,7 +127,7 @@ def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
 
 
 def _learned(
-    data: Dataset, learn: Learner, numbers: range, seed: int, n_jobs: int, threads: bool
+    data: Dataset | Resampling, learn: Learner, numbers: range, seed: int, n_jobs: int, threads: bool
 ) -> Iterator[Marks | str]:
     """Iterate over what is learned, in order; a reason in words where nothing is."""
     if n_jobs == 1 or len(numbers) < 2:
@@ -133,8 +140,8 @@ def _learned(
     yield from pool(delayed(_replicate)(data, learn, seed, i) for i in numbers)
 
 
-def _replicate(data: Dataset, learn: Learner, seed: int, i: int) -> Marks | str:
+def _replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> Marks | str:
     try:
-        return learn(data.resample([seed, i]))
+        return learn(data.moments(seed, i) if isinstance(data, Resampling) else data.resample([seed, i]))
     except DataError as error:
         return str(error)

@@ -80,6 +80,12 @@ class TuningPath:
         The step to take.
     reason : str
         Why.
+
+    Examples
+    --------
+    >>> steps = tuple(Step(alpha, PAG.from_edges("A o-o B"), score) for alpha, score in ((0.01, 5.0), (0.05, 4.0)))
+    >>> TuningPath("alpha", "bic", steps, 1, "its graph has the lowest BIC of the 2, by 1").value
+    0.05
     """
 
     parameter: str
@@ -219,11 +225,13 @@ def _choose(steps: Sequence[Step], by: By) -> tuple[int, str]:
     best, chosen = min(known)
     others = sorted(value for value, i in known if i != chosen)
     lead = f", by {others[0] - best:.3g}" if others else ""
+    if others and others[0] == best:
+        lead = "; it is the strictest of those with it"
     illegal = len(steps) - len(known)
     left_out = f" ({counted(illegal, 'illegal graph')} left out)" if illegal else ""
     if by == "bic":
         return chosen, f"its graph has the lowest BIC of the {len(known)}{lead}{left_out}"
-    return chosen, f"its graphs predict rows that they were not learned from best{lead} per row{left_out}"
+    return chosen, f"its graphs have the highest likelihood on rows that were left out{lead}{left_out}"
 
 
 def folds(n: int, seed: int, k: int = FOLDS) -> list[np.ndarray]:

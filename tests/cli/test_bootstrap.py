@@ -1,0 +1,77 @@
+"""``lmarvel learn --bootstrap``: what is printed and kept, and how an interrupted run goes on."""
+
+import json
+from unittest import mock
+
+from lmarvel import Discovery
+from lmarvel.datasets import CARS
+from lmarvel.estimators import drawn_again
+from tests.cli.running import run
+
+
+def test_frequencies_are_printed_and_kept(tmp_path):
+    out = tmp_path / "cars.json"
+    done = run("learn", CARS, "--bootstrap", "40", "--seed", "1", "--n-jobs", "2", "-o", out)
+    assert done.code == 0
+    assert "What recurs in 40 draws of the rows" in done.out
+    found = Discovery.load(out)
+    assert found.stability.replicates == 40
+    assert found.stability.seed == 1
+    share = found.stability.edge("Weight", "SecondsTo60")
+    line = next(line for line in done.out.splitlines() if "Weight <-> SecondsTo60" in line)
+    assert f"{100 * share:.0f} %, marks" in line
+    assert "an edge in" in run("explain", out, "Weight", "SecondsTo60").out
+
+
+def interrupted(after, *arguments):
+    """Run a command with an interruption at a replicate."""
+    drawn, learn = [], drawn_again.Again.__call__
+
+    def until(self, data):
+        drawn.append(0)
+        if len(drawn) == after:
+            raise KeyboardInterrupt
+        return learn(self, data)
+
+    with mock.patch.object(drawn_again.Again, "__call__", until):
+        return run(*arguments), len(drawn)
+
+
+def test_an_interrupted_run_is_kept_and_the_same_command_goes_on(tmp_path):
+    out, whole = tmp_path / "cars.json", tmp_path / "whole.json"
+    command = ("learn", CARS, "--bootstrap", "30", "--seed", "2", "-o", out)
+    stopped, _ = interrupted(11, *command)
+    assert stopped.code == 130
+    assert "interrupted after 10 of 30 draws" in stopped.err
+    assert "the same command goes on" in stopped.err
+    assert Discovery.load(out).stability.drawn == 10
+    ended, drawn = interrupted(-1, *command)
+    assert (ended.code, drawn) == (0, 20)
+    run("learn", CARS, "--bootstrap", "30", "--seed", "2", "-o", whole)
+    assert Discovery.load(out).stability == Discovery.load(whole).stability
+
+
+def test_other_settings_and_damaged_files_begin_anew(tmp_path):
+    out = tmp_path / "cars.json"
+    run("learn", CARS, "--bootstrap", "5", "-o", out)
+    for more in (("--alpha", "0.05"), ("--seed", "3"), ("--drop", "Cylinders")):
+        assert interrupted(-1, "learn", CARS, "--bootstrap", "6", *more, "-o", out)[1] == 6
+    out.write_text(out.read_text()[:300])
+    assert interrupted(-1, "learn", CARS, "--bootstrap", "6", "-o", out)[1] == 6
+
+
+def test_without_a_file_an_interruption_leaves_nothing():
+    stopped, _ = interrupted(4, "learn", CARS, "--bootstrap", "9")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert "nothing was written" in stopped.err
+
+
+def test_what_makes_no_sense_is_refused():
+    assert "bootstrap must be a whole number of at least 1" in run("learn", CARS, "--bootstrap", "0").err
+    assert "n_jobs must be" in run("learn", CARS, "--bootstrap", "3", "--n-jobs", "0").err
+    assert "--seed is an option of lift" in run("learn", CARS, "--seed", "3").err
+
+
+def test_results_in_json_have_the_frequencies():
+    plain = json.loads(run("learn", CARS, "--bootstrap", "3", "--format", "json").out)
+    assert plain["stability"]["replicates"] == 3
