@@ -274,6 +274,8 @@ class Answering:
         See :func:`effect`.
     beside : int
         How many other valid adjustment sets to estimate with.
+    climb : bool
+        Whether to look further for a set of small variance than among minimal sets and the largest.
     """
 
     ready: Prepared
@@ -282,6 +284,7 @@ class Answering:
     bootstrap: int | None = None
     seed: int = 0
     beside: int = SIDE_BY_SIDE
+    climb: bool = True
 
     def answer(self, told: Identified, given: int = 0, span: Range | None = None) -> Effect:
         """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
@@ -304,7 +307,7 @@ class Answering:
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
         ready = self.ready
-        best = smallest_variance(ready, pair, _covariance(ready, table))
+        best = smallest_variance(ready, pair, _covariance(ready, table), self.climb)
         largest = canonical_set(ready, pair)
         assert best is not None
         assert largest is not None

@@ -197,7 +197,7 @@ def _how_firm(found: Discovery, near: frozenset[str]) -> Iterator[str]:
         yield f"The marks of the edge that bears on it are {kinds[0]}."
         return
     if len(kinds) == 1:
-        yield f"The marks of all {total:,} edges that bear on it are {kinds[0]}."
+        yield f"The marks of {'both' if total == 2 else f'all {total:,}'} edges that bear on it are {kinds[0]}."
         return
     parts = [f"{word} at {words[word]:,}" for word in kinds]
     yield f"Of the {total:,} edges that bear on it, the marks are {', '.join(parts[:-1])} and {parts[-1]}."

@@ -104,7 +104,7 @@ def least_squares(design: Vector, outcome: Vector, weights: Vector) -> tuple[Vec
     inverse = np.linalg.inv(scaled.T @ scaled)
     coefficients = inverse @ (scaled.T @ (outcome * root))
     residuals = (outcome - design @ coefficients) * root
-    leverage = np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
+    leverage = ((scaled @ inverse) * scaled).sum(axis=1)
     spread = scaled * (residuals / np.maximum(1 - leverage, 1e-12))[:, None]
     sandwich = inverse @ (spread.T @ spread) @ inverse
     return coefficients, np.sqrt(np.diag(sandwich)), int(np.count_nonzero(weights)) - design.shape[1]
