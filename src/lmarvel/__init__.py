@@ -4,15 +4,7 @@
 measured and the sample may have been selected.
 """
 
-from lmarvel.ci.adapter import find_sepset
-from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
-from lmarvel.ci.gaussian import FisherZ
-from lmarvel.ci.oracle import MSeparation
-from lmarvel.data import Dataset, Kind
-from lmarvel.data.moments import Moments, moments_of
-from lmarvel.effects import (
-    Causes,
-    Effect,
+from lmarvel.asking import (
     adjustment_set,
     adjustment_sets,
     all_effects,
@@ -21,6 +13,12 @@ from lmarvel.effects import (
     effect_spread,
     is_valid_adjustment,
 )
+from lmarvel.ci.adapter import find_sepset
+from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
+from lmarvel.ci.gaussian import FisherZ
+from lmarvel.ci.oracle import MSeparation
+from lmarvel.data import Dataset, Kind
+from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.estimators.many import Replicates, learn_many
@@ -51,12 +49,10 @@ __all__ = [
     "Auto",
     "CITest",
     "CITestError",
-    "Causes",
     "DataError",
     "Dataset",
     "Discovery",
     "Edge",
-    "Effect",
     "Explanation",
     "FisherZ",
     "FunctionTest",

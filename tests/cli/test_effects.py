@@ -53,7 +53,7 @@ def test_levels_are_told_by_option(tmp_path: Path) -> None:
     data = table(300)
     data["X"] = np.random.default_rng(1).integers(0, 3, 300).astype(float)
     paths = saved(BACKDOOR, tmp_path / "r.json"), write_csv(tmp_path / "d.csv", data)
-    assert "X 2 in place of 0" in run("effect", *paths, "X", "Y", "--categorical", "X").out
+    assert "X 2.0 in place of 0.0" in run("effect", *paths, "X", "Y", "--categorical", "X").out
 
 
 @pytest.mark.parametrize(("form", "part"), [("dagitty", "X [exposure]"), ("dowhy", '"treatment": "X"')])

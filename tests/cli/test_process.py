@@ -252,6 +252,6 @@ def test_a_panic_of_a_library_is_one_line(table: Path, monkeypatch: pytest.Monke
     def panicking(*_: object) -> None:
         raise panic("called `Option::unwrap()`\non a `None` value")
 
-    monkeypatch.setattr("lmarvel.cli.learning._read", panicking)
+    monkeypatch.setattr("lmarvel.cli.tables.TableOptions.dataset", panicking)
     done = run("learn", table)
     assert done == (2, "", "lmarvel: a library gave up on this input: called `Option::unwrap()` on a `None` value\n")

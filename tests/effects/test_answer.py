@@ -28,7 +28,8 @@ from lmarvel import (
     mag_to_pag,
 )
 from lmarvel.effects import exported, optimal_adjustment
-from lmarvel.effects.estimate import Columns, adjusted_estimates, least_squares
+from lmarvel.effects.columns import Columns
+from lmarvel.effects.estimate import adjusted_estimates, least_squares
 from lmarvel.effects.gaussian import slope
 from lmarvel.effects.prepared import Prepared
 from lmarvel.effects.ranges import effect_range

@@ -32,6 +32,7 @@ from lmarvel.cli.options import (
 )
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
+from lmarvel.data import Dataset
 from lmarvel.engine.run import setting_aside
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
@@ -90,9 +91,10 @@ def learn(
         aside = setting_aside(_WRITING if everything else 0.0)
         with progress_bar(quiet) as show, table.usable(data), aside:
             show("data", 0, 1)
-            found = drawing.fit(model, table.dataset(data), show)
+            dataset = table.dataset(data)
+            found = drawing.fit(model, dataset, show)
     careful = _careful(found, cautious)
-    written = _write(found, found.pag if careful is None else careful, output, report, data)
+    written = _write(found, found.pag if careful is None else careful, output, report, data, dataset)
     if not quiet:
         print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
         if careful is not None and form == "text":
@@ -151,7 +153,9 @@ def check_report(path: Path) -> None:
     check_report(path)
 
 
-def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | None, data: Path) -> list[Path]:
+def _write(
+    found: Discovery, shown: PAG, output: Path | None, report: Path | None, data: Path, dataset: Dataset
+) -> list[Path]:
     """Write what was asked for; the ending of the output says what it is: the whole result, or the graph to show."""
     from lmarvel.drawing import ENDINGS, draw
 
@@ -166,7 +170,7 @@ def _write(found: Discovery, shown: PAG, output: Path | None, report: Path | Non
     if report is not None:
         from lmarvel.report import write_report
 
-        write_report(found, report, title=data.name)
+        write_report(found, report, title=data.name, data=dataset)
     return [path for path in (output, report) if path is not None]
 
 

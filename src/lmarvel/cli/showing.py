@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, check_apart
+from lmarvel.cli.app import app, check_apart, interruptible
+from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
+from lmarvel.errors import ParameterError
 from lmarvel.explanation import Explanation
 from lmarvel.wording import count, listing, readable
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from lmarvel.result import Discovery
 
 Result = Annotated[Path, typer.Argument(help="A result file: 'lmarvel learn data.csv -o result.json' writes one.")]
+_NOTHING_SAID = TableOptions()
 FORMATS = "text, json, dot, graphml, edges, pcalg, tetrad, dagitty, mermaid"
 
 
@@ -54,18 +57,28 @@ def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> I
 
 
 @app.command()
+@with_table
 def report(
     result: Result,
     out: Annotated[Path, typer.Argument(help="The HTML file to write.")],
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The table, for estimates of effects.")] = None,
+    table: TableOptions = _NOTHING_SAID,
 ) -> None:
-    """Write a result as one HTML file: interactive graph, explanations, tables."""
+    """Write a result as one HTML file: interactive graph, explanations, effects, tables."""
     from lmarvel.report import check_report, write_report
     from lmarvel.result import Discovery
 
-    check_apart(inputs=[result], outputs=[out])
+    check_apart(inputs=[result, *([data] if data else [])], outputs=[out])
     check_report(out)
-    write_report(Discovery.load(result), out, title)
+    if data is None and table != _NOTHING_SAID:
+        raise ParameterError("options of a table need the table: name it with --data")
+    found = Discovery.load(result)
+    if data is None:
+        write_report(found, out, title)
+    else:
+        with interruptible(), table.usable(data):
+            write_report(found, out, title, table.dataset(data))
     print(f"Written to {readable(str(out))}")
 
 

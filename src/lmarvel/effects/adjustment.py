@@ -294,11 +294,11 @@ def adjustment_sets(graph: PAG | MAG | Prepared, x: Node, y: Node, *, minimal: b
     return (frozenset(ready.named(z)) for z in found)
 
 
-def all_sets(ready: Prepared, pair: Pair) -> Iterator[int]:
-    """Iterate over all valid sets, the smaller ones first."""
+def all_sets(ready: Prepared, pair: Pair, within: int = -1) -> Iterator[int]:
+    """Iterate over all valid sets, of nodes of ``within``, the smaller ones first."""
     if canonical_set(ready, pair) is None:
         return
-    allowed = list(members(ready.everything & ~pair.forbidden & ~(1 << pair.x | 1 << pair.y)))
+    allowed = list(members(ready.everything & within & ~pair.forbidden & ~(1 << pair.x | 1 << pair.y)))
     for size in range(len(allowed) + 1):
         for chosen in combinations(allowed, size):
             if blocks(ready, pair, bits(chosen)):

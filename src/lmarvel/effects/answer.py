@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.data import Dataset
+from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import what_it_rests_on
-from lmarvel.effects.estimate import Columns, Estimate, adjusted_estimates, formula_estimates
+from lmarvel.effects.columns import Columns
+from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
 from lmarvel.effects.formula import Density, Formula
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.prepared import Prepared, node_set
@@ -250,33 +251,72 @@ def effect(
     _check_counts(bootstrap, most)
     told = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
-    estimates: list[Estimate] = []
-    others: list[Estimate] = []
+    answered = Answering(ready, table, found, bootstrap, seed)
     span = None
-    if table is not None and told.status == "adjustment":
-        estimates, others = _by_adjustment(ready, pair_of(ready, i, j), table, bootstrap, seed)
-    elif table is not None and told.status == "formula":
-        estimates = _by_formula(ready, told, table, bootstrap, seed)
-    elif told.status == "not identified" and told.path and not z:
-        span = effect_range(ready, i, j, None if table is None else _covariance(ready, table), most)
-    chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-    rests_on = what_it_rests_on(found) + chance
-    late = ready.named(ready.possible_descendants(1 << i) & z)
-    return Effect(told, ready.named(z), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names)
+    if told.status == "not identified" and told.path and not z:
+        span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
+    return answered.answer(told, z, span)
 
 
-def _by_adjustment(
-    ready: Prepared, pair: Pair, table: Columns, bootstrap: int | None, seed: int
-) -> tuple[list[Estimate], list[Estimate]]:
-    """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
-    best = smallest_variance(ready, pair, _covariance(ready, table))
-    largest = canonical_set(ready, pair)
-    assert best is not None
-    assert largest is not None
-    beside = dict.fromkeys(z for z in (*islice(minimal_sets(ready, pair), SIDE_BY_SIDE), largest) if z != best)
-    x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
-    found = [adjusted_estimates(table, x, y, ready.named(z), bootstrap, seed) for z in (best, *beside)]
-    return found[0], [one for part in found[1:] for one in part]
+@dataclass(frozen=True)
+class Answering:
+    """What answers to questions about one graph have in common.
+
+    Attributes
+    ----------
+    ready : Prepared
+        The graph.
+    table : Columns or None
+        The table; without it answers have no numbers.
+    found : object
+        What the graph comes from, which may tell how firm it is.
+    bootstrap, seed
+        See :func:`effect`.
+    beside : int
+        How many other valid adjustment sets to estimate with.
+    climb : bool
+        Whether to look further for a set of small variance than among minimal sets and the largest.
+    """
+
+    ready: Prepared
+    table: Columns | None = None
+    found: object = None
+    bootstrap: int | None = None
+    seed: int = 0
+    beside: int = SIDE_BY_SIDE
+    climb: bool = True
+
+    def answer(self, told: Identified, given: int = 0, span: Range | None = None) -> Effect:
+        """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
+        ready = self.ready
+        i, j = ready.graph.index(told.x), ready.graph.index(told.y)
+        estimates: list[Estimate] = []
+        others: list[Estimate] = []
+        if self.table is not None and told.status == "adjustment":
+            estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
+        elif self.table is not None and told.status == "formula":
+            estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
+        near = ready.named(ready.possible_ancestors(1 << i | 1 << j | given))
+        chance = " The interval does not hold the chance of learning another graph." if estimates else ""
+        rests_on = what_it_rests_on(self.found, near) + chance
+        late = ready.named(ready.possible_descendants(1 << i) & given)
+        return Effect(
+            told, ready.named(given), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names
+        )
+
+    def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
+        """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
+        ready = self.ready
+        best = smallest_variance(ready, pair, _covariance(ready, table), self.climb)
+        largest = canonical_set(ready, pair)
+        assert best is not None
+        assert largest is not None
+        beside = dict.fromkeys(
+            z for z in (*islice(minimal_sets(ready, pair), self.beside), largest) if z != best and self.beside
+        )
+        x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
+        found = [adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)]
+        return found[0], [one for part in found[1:] for one in part]
 
 
 def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:
@@ -291,6 +331,12 @@ def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: in
 def _covariance(ready: Prepared, table: Columns) -> Any:
     at = [table.names.index(name) for name in ready.graph.names]
     return table.covariance[np.ix_(at, at)]
+
+
+def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
+    """Return the covariance, unless what bears on the pair has levels without an order, of which it says nothing."""
+    near = ready.named(ready.possible_ancestors(1 << x | 1 << y))
+    return None if any(table.kind(name) == Kind.NOMINAL for name in near) else _covariance(ready, table)
 
 
 def _check_counts(bootstrap: int | None, most: int) -> None:

@@ -16,13 +16,15 @@ along ``---`` are possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from lmarvel import wording
 from lmarvel.effects.prepared import Prepared, selection_near
 from lmarvel.errors import GraphError
+from lmarvel.evidence_wording import WORDS
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
@@ -163,13 +165,42 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
     sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
     told = [_told(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
-    return Causes(graph.names[j], tuple(told), selected, what_it_rests_on(found, known=selected is not None))
+    return Causes(
+        graph.names[j],
+        tuple(told),
+        selected,
+        what_it_rests_on(found, ready.named(ready.possible_ancestors(1 << j)), selected is not None),
+    )
 
 
-def what_it_rests_on(found: object, known: bool = False) -> str:
-    """Say once what an answer rests on; ``known`` means that selection has been reckoned with."""
+def what_it_rests_on(found: object, near: Iterable[str] = (), known: bool = False) -> str:
+    """Say once what an answer rests on, and how firm that is.
+
+    ``near`` are the variables whose edges among each other bear on it; ``known`` means that selection has been
+    reckoned with.
+    """
     doubtful = not known and (not isinstance(found, Discovery) or wording.selected(found.settings))
-    return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
+    rests = f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
+    return " ".join([rests, *(_how_firm(found, frozenset(near)) if isinstance(found, Discovery) else ())])
+
+
+def _how_firm(found: Discovery, near: frozenset[str]) -> Iterator[str]:
+    """Say how well the marks of the edges among some variables are supported, where the method tells."""
+    if not found.evidence.distance:
+        return
+    edges = [edge for edge in found.pag.edges() if edge.a in near and edge.b in near]
+    words = Counter(word for edge in edges if (word := found.support_word(edge.a, edge.b)) is not None)
+    if not words:
+        return
+    total, kinds = sum(words.values()), [word for word in reversed(WORDS) if words[word]]
+    if total == 1:
+        yield f"The marks of the edge that bears on it are {kinds[0]}."
+        return
+    if len(kinds) == 1:
+        yield f"The marks of {'both' if total == 2 else f'all {total:,}'} edges that bear on it are {kinds[0]}."
+        return
+    parts = [f"{word} at {words[word]:,}" for word in kinds]
+    yield f"Of the {total:,} edges that bear on it, the marks are {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data import Dataset, Kind
+from lmarvel.data import Kind
+from lmarvel.effects.columns import Columns, Vector
 from lmarvel.effects.formula import Density, Formula, Product, Quotient, Sum
 from lmarvel.effects.gaussian import slope
 from lmarvel.errors import DataError
 from lmarvel.graph.paths import members
-from lmarvel.wording import count, listing, readable
+from lmarvel.wording import count, listing
 
-Vector = NDArray[np.float64]
 LEVEL = 0.95
 REPLICATES = 200
 
@@ -74,51 +74,6 @@ class Estimate:
         return {**plain, "adjusted": None if self.adjusted is None else list(self.adjusted)}
 
 
-class Columns:
-    """The rows of a table by name of the column, with what each measures.
-
-    Parameters
-    ----------
-    data : Dataset
-        Every variable of the graph is a column of it.
-    nominal : sequence of str
-        Columns whose numbers are labels of levels without an order.
-    """
-
-    def __init__(self, data: Dataset, nominal: Sequence[str] = ()) -> None:
-        for name in nominal:
-            if name not in data.names:
-                raise DataError(
-                    f"nominal names {name!r}, but the table has no such column: {', '.join(data.names[:20])}"
-                )
-        self.names, self.nominal = data.names, frozenset(nominal)
-        self.covariance = data.moments.covariance  # refuses a table that nothing can be estimated from
-        self.rows = data.rows()
-        self.weights = np.ones(len(self.rows)) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-        self._kinds = dict(zip(data.names, data.kinds, strict=True))
-
-    def kind(self, name: str) -> Kind:
-        """Return what a column measures."""
-        return Kind.NOMINAL if name in self.nominal and self._kinds[name] != Kind.BINARY else self._kinds[name]
-
-    def column(self, name: str) -> Vector:
-        """Return the values of a column."""
-        return self.rows[:, self.names.index(name)]
-
-    def is_level(self, name: str) -> bool:
-        """Tell whether the values of a column are levels."""
-        return self.kind(name) in (Kind.BINARY, Kind.NOMINAL)
-
-    def indicators(self, name: str) -> tuple[Vector, list[str]]:
-        """Return a column as regressors: itself, or indicators of all levels but the first, with what each compares."""
-        values, shown = self.column(name), readable(name)
-        if not self.is_level(name):
-            return values[:, None], [f"one unit more of {shown}"]
-        levels = np.unique(values)
-        labels = [f"{shown} {level:g} in place of {levels[0]:g}" for level in levels[1:]]
-        return (values[:, None] == levels[1:]).astype(np.float64), labels
-
-
 def adjusted_estimates(
     table: Columns, x: str, y: str, z: Sequence[str], bootstrap: int | None = None, seed: int = 0
 ) -> list[Estimate]:
@@ -129,17 +84,17 @@ def adjusted_estimates(
     k = causes.shape[1]
     if table.is_level(y):
         return _standardised(
-            table, design, contrasts, y, tuple(z), REPLICATES if bootstrap is None else bootstrap, seed
+            table, design, contrasts, x, y, tuple(z), REPLICATES if bootstrap is None else bootstrap, seed
         )
     outcome = table.column(y)
-    if not bootstrap:
+    if not bootstrap and not table.clustered:
         value, error, freedom = least_squares(design, outcome, table.weights)
         return [_with_interval(contrasts[i], value[1 + i], error[1 + i], freedom, tuple(z)) for i in range(k)]
 
     def coefficients(weights: Vector) -> Vector:
         return _solve(design, outcome, weights)[1 : 1 + k]
 
-    return _bootstrapped(table, coefficients, contrasts, "least squares", tuple(z), bootstrap, seed)
+    return _bootstrapped(table, coefficients, contrasts, "least squares", tuple(z), bootstrap or REPLICATES, seed)
 
 
 def least_squares(design: Vector, outcome: Vector, weights: Vector) -> tuple[Vector, Vector, int]:
@@ -149,7 +104,7 @@ def least_squares(design: Vector, outcome: Vector, weights: Vector) -> tuple[Vec
     inverse = np.linalg.inv(scaled.T @ scaled)
     coefficients = inverse @ (scaled.T @ (outcome * root))
     residuals = (outcome - design @ coefficients) * root
-    leverage = np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
+    leverage = ((scaled @ inverse) * scaled).sum(axis=1)
     spread = scaled * (residuals / np.maximum(1 - leverage, 1e-12))[:, None]
     sandwich = inverse @ (spread.T @ spread) @ inverse
     return coefficients, np.sqrt(np.diag(sandwich)), int(np.count_nonzero(weights)) - design.shape[1]
@@ -178,7 +133,8 @@ def formula_estimates(
         return np.array([slope(formula, covariance, names.index(x), names.index(y))])
 
     replicates = bootstrap or REPLICATES
-    contrasts = [f"one unit more of {readable(x)}"]
+    chance = f": {table.outcomes(y)[0][1]}" if table.is_level(y) else ""
+    contrasts = [table.contrasts(x)[0] + chance]
     return _bootstrapped(table, evaluated, contrasts, "formula, linear", None, replicates, seed)
 
 
@@ -201,16 +157,15 @@ def variables(formula: Formula) -> int:
 
 
 def _standardised(
-    table: Columns, design: Vector, contrasts: list[str], y: str, z: tuple[str, ...], replicates: int, seed: int
+    table: Columns, design: Vector, contrasts: list[str], x: str, y: str, z: tuple[str, ...], replicates: int, seed: int
 ) -> list[Estimate]:
     """Average the chance of each level of y over the rows, with x set to each of its values."""
-    values = table.column(y)
-    levels = np.unique(values)[1:] if table.kind(y) == Kind.BINARY else np.unique(values)
-    labels = [f"{contrast}: chance of {readable(y)} {level:g}" for level in levels for contrast in contrasts]
-    on_scale = len(contrasts) == 1 and contrasts[0].startswith("one unit")
+    values, outcomes = table.column(y), table.outcomes(y)
+    labels = [f"{contrast}: {chance}" for _, chance in outcomes for contrast in contrasts]
+    on_scale = not table.is_level(x)
 
     def averaged(weights: Vector) -> Vector:
-        told = [_chances(design, values == level, weights, len(contrasts), on_scale) for level in levels]
+        told = [_chances(design, values == level, weights, len(contrasts), on_scale) for level, _ in outcomes]
         return np.concatenate(told)
 
     return _bootstrapped(table, averaged, labels, "logistic, standardised", z, max(replicates, 2), seed)
@@ -261,11 +216,8 @@ def _bootstrapped(
 ) -> list[Estimate]:
     """Estimate again on rows drawn with replacement; standard error and percentiles of what comes out."""
     rng = np.random.default_rng(seed)
-    n = len(table.rows)
     value = estimate(table.weights)
-    drawn = np.array(
-        [estimate(np.bincount(rng.integers(0, n, n), minlength=n) * table.weights) for _ in range(replicates)]
-    )
+    drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     how = f"{method}; bootstrap of {count(replicates, 'replicate')}"

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from lmarvel.effects.adjustment import adjustment_sets, checked_pair
 from lmarvel.effects.identified import classify, ready_for_effects
-from lmarvel.effects.prepared import Prepared
+from lmarvel.effects.prepared import Prepared, selection_near
+from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import ADMG, DAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import Node
@@ -90,6 +91,9 @@ def exported(found: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
     """Return a question about an effect as other programs take it."""
     ready = ready_for_effects(found)
     i, j = checked_pair(ready, x, y)
+    selected = selection_near(ready.graph, ready.everything)
+    if selected is not None:
+        raise GraphError(f"{selected}, and the other program would take it for one that was not")
     mag = ready.mag
     edges = [edge if edge.at_b == Mark.ARROW else edge.reversed() for edge in mag.edges()]
     dag, latent = ADMG(mag.names, edges).canonical_dag()

@@ -132,8 +132,7 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
         return _of_selection(names[x], names[y], cause, selected)
     pair = pair_of(ready, x, y)
     if not pair.first:
-        why = f"every path from {readable(names[x])} to {readable(names[y])} has an edge that points back"
-        return Identified(names[x], names[y], cause, "none", because=why)
+        return Identified(names[x], names[y], cause, "none", because=points_back(names[x], names[y]))
     if pair.invisible:
         path, because = not_amenable(ready, pair)
         return Identified(
@@ -149,6 +148,11 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
         return Identified(names[x], names[y], cause, "formula", formula=told.formula, steps=steps)
     assert told.hedge is not None
     return _hedged(ready, x, y, cause, told.hedge, steps)
+
+
+def points_back(x: str, y: str) -> str:
+    """Say why there is no effect."""
+    return f"every path from {readable(x)} to {readable(y)} has an edge that points back"
 
 
 def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:

@@ -28,7 +28,7 @@ from lmarvel.effects.adjustment import (
 from lmarvel.effects.prepared import Prepared, prepare
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
-from lmarvel.graph.paths import members
+from lmarvel.graph.paths import closure, members
 
 FEW = 8  # allowed nodes: up to here all sets are looked at
 STARTS = 16
@@ -64,23 +64,25 @@ def optimal_adjustment(
     return None if z is None else frozenset(ready.named(z))
 
 
-def smallest_variance(ready: Prepared, pair: Pair, covariance: NDArray[np.float64]) -> int | None:
-    """Return the best set as a bit set."""
+def smallest_variance(ready: Prepared, pair: Pair, covariance: NDArray[np.float64], climb: bool = True) -> int | None:
+    """Return the best set as a bit set; without ``climb``, that of the minimal ones and the largest."""
     largest = canonical_set(ready, pair)
     if largest is None:
         return None
-    allowed = ready.everything & ~pair.forbidden & ~(1 << pair.x | 1 << pair.y)
-    if allowed.bit_count() <= FEW:
-        return min(all_sets(ready, pair), key=lambda z: variance(covariance, pair.x, pair.y, z))
+    near = closure(ready.graph.masks.adjacent, 1 << pair.y)  # what no path joins to y explains it by chance only
+    allowed = near & ~pair.forbidden & ~(1 << pair.x | 1 << pair.y)
+    if climb and allowed.bit_count() <= FEW:
+        return min(all_sets(ready, pair, allowed), key=lambda z: variance(covariance, pair.x, pair.y, z))
     starts = [*islice(minimal_sets(ready, pair), STARTS), largest]
     best = min(starts, key=lambda z: variance(covariance, pair.x, pair.y, z))
     at = variance(covariance, pair.x, pair.y, best)
-    while True:
+    while climb:
         tried = [(variance(covariance, pair.x, pair.y, z), z) for z in _changes(best, allowed)]
         better = next((item for item in sorted(tried) if item[0] < at and blocks(ready, pair, item[1])), None)
         if better is None:
             return best
         at, best = better
+    return best
 
 
 def _changes(z: int, allowed: int) -> Iterator[int]:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.atomic import OutputError, check_writable, write_text
+from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES, place_boxes
 from lmarvel.evidence_wording import SCALE, hidden_node
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.knowledge.wording import SOURCES, conflict, sources_line
+from lmarvel.report.effects import effects_of
 from lmarvel.report.page import render_page
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
@@ -23,7 +25,7 @@ _DEPTH = 8  # of reasons in the page, which holds those of all edges
 _SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
-def write_report(found: Discovery, path: str | Path, title: str | None = None) -> None:
+def write_report(found: Discovery, path: str | Path, title: str | None = None, data: Any = None) -> None:
     """Write a result as one HTML file that needs nothing else: graph, explanations, tables.
 
     Parameters
@@ -34,6 +36,8 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None) -
         Where to write; the name must end in ``.html``.
     title : str, optional
         The heading.
+    data : array, frame, mapping, path or Dataset, optional
+        The table, for estimates of effects.
 
     Examples
     --------
@@ -46,7 +50,7 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None) -
     True
     """
     check_report(Path(path))
-    write_text(Path(path), render_page(page_of(found, title)))
+    write_text(Path(path), render_page(page_of(found, title, data)))
 
 
 def check_report(path: Path) -> None:
@@ -56,9 +60,10 @@ def check_report(path: Path) -> None:
     check_writable(path)
 
 
-def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
+def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dict[str, Any]:
     """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
     notes = found.notes
+    effects = effects_of(found, None if data is None else Dataset.of(data))
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{count(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
@@ -83,6 +88,7 @@ def page_of(found: Discovery, title: str | None = None) -> dict[str, Any]:
         "knowledge": _knowledge(found),
         "warnings": [note[0].upper() + note[1:] + "." for note in notes],
         "data": _data(found),
+        "effects": effects,
         "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
     }
 

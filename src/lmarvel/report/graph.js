@@ -88,6 +88,12 @@ const Graph = (svg, page, callbacks) => {
     return { x: left, y: top, w: right - left, h: bottom - top };
   }
 
+  function around(some) {
+    const [left, right] = [Math.min(...some.map((b) => b.x - b.w / 2)), Math.max(...some.map((b) => b.x + b.w / 2))];
+    const [top, bottom] = [Math.min(...some.map((b) => b.y - b.h / 2)), Math.max(...some.map((b) => b.y + b.h / 2))];
+    return { x: left - MARGIN, y: top - MARGIN, w: right - left + 2 * MARGIN, h: bottom - top + 2 * MARGIN };
+  }
+
   const scale = () => Math.min((svg.clientWidth || 800) / view.w, (svg.clientHeight || 500) / view.h);
 
   function show(next) {
@@ -110,8 +116,8 @@ const Graph = (svg, page, callbacks) => {
     return undefined;
   }
 
-  function fitted() {
-    const box = bounds();
+  function fitted(some) {
+    const box = some ? around(some) : bounds();
     const wide = Math.max(box.w, (svg.clientWidth || 800) / 1.25), high = Math.max(box.h, (svg.clientHeight || 500) / 1.25);
     return { x: box.x - (wide - box.w) / 2, y: box.y - (high - box.h) / 2, w: wide, h: high };
   }
@@ -159,6 +165,26 @@ const Graph = (svg, page, callbacks) => {
     }
     if (chosen) rove(chosen);
     if (chosen && !chosen.first && chosen.edges.length) rove(chosen.edges.find((e) => !e.hidden) || chosen.edges[0]);
+  }
+
+  // Show what an answer about an effect speaks of: cause and outcome, ways, paths to be blocked, what to adjust for.
+  function light(asked) {
+    const ways = asked ? asked.way : new Set(), strays = asked ? asked.stray : new Set();
+    const near = new Set([...ways, ...strays].flatMap((edge) => [edge, edge.first, edge.second]));
+    if (asked) [asked.x, asked.y, ...asked.adjusted].forEach((node) => near.add(node));
+    svg.classList.toggle("chosen", Boolean(asked));
+    for (const item of [...nodes, ...drawn]) {
+      const marks = { near: near.has(item), way: ways.has(item) && !strays.has(item), stray: strays.has(item),
+        adjusted: Boolean(asked) && asked.adjusted.has(item), selected: Boolean(asked) && (item === asked.x || item === asked.y) };
+      for (const [name, on] of Object.entries(marks)) item.group.classList.toggle(name, on);
+    }
+    if (asked) frame([...near].filter((item) => !item.first));
+  }
+
+  // Bring some nodes into view, all of them, if that needs the view to move.
+  function frame(some) {
+    const inside = (node) => node.x > view.x && node.x < view.x + view.w && node.y > view.y && node.y < view.y + view.h;
+    if (scale() < FAR || !some.every(inside)) glide(fitted(some));
   }
 
   function filter(hidden) {
@@ -324,7 +350,7 @@ const Graph = (svg, page, callbacks) => {
   addEventListener("afterprint", () => printing(false));
 
   return {
-    nodes, edges, byName, highlight, filter, focus,
+    nodes, edges, byName, highlight, light, filter, focus,
     reveal: (item) => reveal(...middleOf(item)),
     fit: () => glide(fitted()),
     zoom: (factor) => glide(zoomed(factor)),

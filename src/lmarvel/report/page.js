@@ -4,8 +4,8 @@
   const { html, byId } = Dom;
   const given = JSON.parse(byId("page-data").textContent);
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
-    doubts: [], supports: [], hidden: [], warnings: [], data: null, ...given };
-  let selected = null;
+    doubts: [], supports: [], hidden: [], warnings: [], data: null, effects: null, ...given };
+  let selected = null, asked = null, effects = null;
 
   // --- texts and tables ------------------------------------------------------------------------------------
 
@@ -39,6 +39,9 @@
 
   function select(item, from) {
     selected = item;
+    asked = null;
+    if (effects) effects.rest();
+    graph.light(null);
     graph.highlight(item);
     if (!item) details.replaceChildren(...Panels.noDetails(page));
     else {
@@ -53,6 +56,15 @@
     if (item && from === "table") bringUp();
   }
 
+  // An answer about an effect takes the place of a selection in the graph.
+  function light(question, text) {
+    select(null);
+    asked = question;
+    graph.light(question);
+    byId("clear").disabled = !question;
+    if (question) byId("status").textContent = text;
+  }
+
   // On a narrow screen the details stand far above the table.
   function bringUp() {
     const box = details.getBoundingClientRect();
@@ -64,7 +76,8 @@
 
   function onFilter(hidden) {
     graph.filter(hidden);
-    graph.highlight(selected);
+    if (asked) graph.light(asked);
+    else graph.highlight(selected);
     for (const [edge, row] of table.rows) row.hidden = Dom.concealed(hidden, edge);
     countEdges(hidden);
   }
@@ -160,6 +173,7 @@
   countEdges(new Set());
   search();
   select(null);
+  effects = Effects(byId("effect"), page, graph, { select, light });
   if (!page.nodes.length) {
     byId("nothing").textContent = "The graph has no variables.";
     byId("nothing").hidden = false;
@@ -169,7 +183,7 @@
   byId("fit").addEventListener("click", () => graph.fit());
   byId("clear").addEventListener("click", () => select(null));
   addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && selected) select(null);
+    if (event.key === "Escape" && (selected || asked)) select(null);
   });
   addEventListener("resize", () => graph.resized());
 })();

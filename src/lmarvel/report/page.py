@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-SCRIPTS = ("dom.js", "geometry.js", "graph.js", "panels.js", "page.js")
+SCRIPTS = ("dom.js", "geometry.js", "graph.js", "panels.js", "effects.js", "page.js")
 
 # What must not stand in a script block, though JSON allows it; the rest is ASCII already.
 _UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -34,7 +34,7 @@ def render_page(page: Mapping[str, Any]) -> str:
     ----------
     page : mapping
         Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``doubts``, ``supports``,
-        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data`` and ``footer``. Each part may be
+        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data``, ``effects`` and ``footer``. Each part may be
         missing, and its section is then left out.
 
     Examples

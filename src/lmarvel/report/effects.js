@@ -1,0 +1,157 @@
+"use strict";
+
+// The question about an effect: two variables are chosen, the answer stands in the data, the graph shows what it is about.
+const Effects = (place, page, graph, callbacks) => {
+  const { html, named } = Dom;
+  const told = page.effects;
+  const answer = html("div", { class: "answer", "aria-live": "polite" });
+  const WORDS = { none: "No effect", adjustment: "Can be told", formula: "Can be told", "not identified": "Cannot be told" };
+  let lit = null;
+
+  // --- what the graph shows --------------------------------------------------------------------------------
+
+  // Steps along which a node may affect the next: no arrowhead at its own end, no tail at the other.
+  function steps(node) {
+    return node.edges.filter((edge) => {
+      const [near, far] = edge.first === node ? [edge.at_a, edge.at_b] : [edge.at_b, edge.at_a];
+      return near !== ">" && far !== "-";
+    }).map((edge) => [edge, edge.first === node ? edge.second : edge.first]);
+  }
+
+  // The edges of all ways on which x may affect y.
+  function ways(x, y) {
+    const reached = new Set(), into = new Map(), queue = [x];
+    for (const node of queue) {
+      for (const [edge, next] of steps(node)) {
+        if (next === x) continue;
+        if (!into.has(next)) into.set(next, []);
+        into.get(next).push([edge, node]);
+        if (!reached.has(next)) {
+          reached.add(next);
+          if (next !== y) queue.push(next);
+        }
+      }
+    }
+    const edges = new Set(), back = reached.has(y) ? [y] : [], seen = new Set(back);
+    for (const node of back) {
+      for (const [edge, before] of into.get(node) || []) {
+        edges.add(edge);
+        if (before !== x && !seen.has(before)) {
+          seen.add(before);
+          back.push(before);
+        }
+      }
+    }
+    return edges;
+  }
+
+  function along(path) {
+    const nodes = path.map((k) => graph.nodes[k]);
+    return nodes.slice(1).flatMap((node, k) => node.edges.filter((edge) => edge.first === nodes[k] || edge.second === nodes[k]));
+  }
+
+  // --- the answer ------------------------------------------------------------------------------------------
+
+  const list = (items) => html("ul", { class: "facts" }, ...items.map((item) => html("li", null, ...[item].flat())));
+  const choose = (node) => html("button", { type: "button", class: "link", onclick: () => callbacks.select(node, "effect") },
+    named(node.name));
+
+  function adjusting(found) {
+    if (!found.adjust) return [];
+    const nodes = found.adjust.map((k) => graph.nodes[k]);
+    return [html("h3", { text: "Adjust for" }),
+      nodes.length ? list(nodes.map(choose)) : html("p", { text: "Nothing: no other path is open." })];
+  }
+
+  function blocking(found) {
+    const paths = (found.paths || []).filter(([k]) => k !== null);
+    if (!paths.length) return [];
+    const line = ([k, , text]) => ["Without ", named(graph.nodes[k].name), " this path is open: ", html("code", { text })];
+    return [html("h3", { text: "Why" }), list(paths.map(line))];
+  }
+
+  function numbers(found) {
+    if (!found.numbers) return [];
+    const line = ([contrast, value, error, method]) => `${contrast}: ${value}, standard error ${error} (${method})`;
+    const others = (found.others || []).map(([value, set]) => `${value}, adjusting for ${set}`);
+    return [list(found.numbers.map(line)), others.length
+      ? html("details", null, html("summary", { text: "The same by other valid adjustment sets" }), list(others)) : null];
+  }
+
+  function key(found, edges) {
+    const lines = [];
+    if ([...edges.way].some((edge) => !edges.stray.has(edge))) lines.push(["way", "ways on which the cause may affect the outcome"]);
+    if (edges.stray.size) lines.push(["stray", found.adjust ? "paths that the adjustment blocks" : "the path that stands in the way"]);
+    if (edges.adjusted.size) lines.push(["adjusted", "variables to adjust for"]);
+    if (!lines.length) return null;
+    const swatch = (name) => html("span", { class: `swatch ${name}`, "aria-hidden": "true" });
+    return html("ul", { class: "key" }, ...lines.map(([name, text]) => html("li", null, swatch(name), text)));
+  }
+
+  function show(x, y) {
+    const found = told.pairs[`${x.index},${y.index}`] || { status: "none" };
+    const fill = (text) => text.split(/(\{x\}|\{y\})/).map((part) => ({ "{x}": x.name, "{y}": y.name })[part] ?? part).join("");
+    const stray = new Set((found.paths || []).flatMap(([, path]) => along(path)));
+    const adjusted = new Set((found.adjust || []).map((k) => graph.nodes[k]));
+    const shown = { x, y, way: ways(x, y), stray, adjusted };
+    callbacks.light(shown, `Effect of ${x.name} on ${y.name}: ${WORDS[found.status].toLowerCase()}`);
+    lit = shown;
+    const notes = found.notes || [];
+    const rests = told.rests_on[found.rests_on] || told.rests_on[0] || "";
+    answer.replaceChildren(...[
+      html("p", null, html("span", { class: `badge ${found.status === "not identified" ? "" : "plain"}`, text: WORDS[found.status] })),
+      html("p", { class: "meaning", text: found.sentence || fill(told.none) }),
+      ...numbers(found),
+      ...notes.map((text) => html("p", { text })),
+      found.formula ? html("p", { class: "code", text: found.formula }) : null,
+      ...adjusting(found),
+      ...blocking(found),
+      key(found, lit),
+      html("p", { class: "note", text: rests }),
+    ].filter(Boolean));
+  }
+
+  // --- the question ----------------------------------------------------------------------------------------
+
+  // Something else is shown in the graph: the answer makes room for it, and can be asked for again.
+  function rest(text) {
+    lit = null;
+    answer.replaceChildren(html("p", { class: "note", text: text || "Choose a cause and an outcome." }));
+    answer.firstChild.hidden = !text && !again.disabled;
+  }
+
+  function chooser(id, label) {
+    const sorted = [...graph.nodes].sort((p, q) => Panels.collator.compare(p.name, q.name));
+    const options = sorted.map((node) => html("option", { value: node.index, text: node.name }));
+    const select = html("select", { id, onchange: ask }, html("option", { value: "", text: "Choose" }), ...options);
+    return [html("label", { for: id, text: label }), select];
+  }
+
+  function ask() {
+    const [x, y] = [cause, outcome].map((select) => (select.value === "" ? null : graph.nodes[Number(select.value)]));
+    again.disabled = !x || !y || x === y;
+    if (x && y && x !== y) return show(x, y);
+    if (lit) callbacks.light(null);
+    return rest(x && x === y ? "Choose two different variables." : undefined);
+  }
+
+  function swap() {
+    [cause.value, outcome.value] = [outcome.value, cause.value];
+    ask();
+  }
+
+  place.hidden = !told || graph.nodes.length < 2;
+  if (place.hidden) return { rest: () => {} };
+  const body = place.querySelector(".body");
+  if (told.why) {
+    body.append(html("p", { text: told.why }));
+    return { rest: () => {} };
+  }
+  const [causeLabel, cause] = chooser("cause", "Cause"), [outcomeLabel, outcome] = chooser("outcome", "Outcome");
+  const turn = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
+  const again = html("button", { type: "button", id: "answer", text: "Answer", disabled: true, onclick: ask });
+  body.append(html("div", { class: "question screen" }, causeLabel, cause, outcomeLabel, outcome,
+    html("div", { class: "buttons" }, turn, again)), answer, ...(told.notes || []).map((text) => html("p", { class: "note", text })));
+  rest();
+  return { rest: () => lit && rest() };
+};

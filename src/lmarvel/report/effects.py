@@ -1,0 +1,166 @@
+"""The effects of a page: the answer for every ordered pair, worked out beforehand so that the file stays offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lmarvel.data import Dataset
+from lmarvel.errors import LMarvelError
+from lmarvel.result import Discovery
+from lmarvel.wording import count, readable
+
+if TYPE_CHECKING:
+    from lmarvel.effects.adjustment import Pair
+    from lmarvel.effects.answer import Answering, Effect
+    from lmarvel.effects.columns import Columns
+    from lmarvel.effects.identified import Identified
+
+MOST_VARIABLES = 60  # the answers of more would make the file a large one
+MOST_CELLS = 20_000_000  # of a table that is estimated from
+WORK = 2e9  # multiplications that estimates may take, some seconds
+_REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
+_SETS = 16  # minimal adjustment sets that are looked at
+_BESIDE = 3
+_COMMAND = "'lmarvel effect' tells it"
+
+
+def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
+    """Return the answers for all ordered pairs by position, or why there are none.
+
+    Pairs without an effect are left out: all of them have the same sentence.
+    """
+    names = found.pag.names
+    if len(names) > MOST_VARIABLES:
+        size = f"Answers for all pairs of {count(len(names), 'variable')} are too many for this page"
+        return {"why": f"{size}, which has room for {MOST_VARIABLES}: 'lmarvel effect' answers for one pair."}
+    from lmarvel.effects.answer import Answering
+    from lmarvel.effects.identified import all_effects, ready_for_effects
+
+    try:
+        ready = ready_for_effects(found)
+    except LMarvelError as error:
+        return {"why": _sentence(str(error))}
+    table, trouble = _table(found, data)
+    asked = _Asked(Answering(ready, None, found, beside=_BESIDE, climb=False), table)
+    told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
+    pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
+    notes = [*trouble, *asked.notes()]
+    return {"none": _none(), "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
+
+
+def _none() -> str:
+    """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
+    from lmarvel.effects.answer import Effect
+    from lmarvel.effects.identified import Identified, points_back
+
+    told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
+    return Effect(told, (), (), (), None, (), "", ()).sentence
+
+
+def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list[str]]:
+    """Return the table to estimate from, and why there is none where one was given."""
+    if data is None:
+        return None, []
+    from lmarvel.effects.columns import Columns
+
+    try:
+        if data.n * len(data.names) > MOST_CELLS:
+            return None, [f"The table is too large for estimates here: {_COMMAND}."]
+        table = Columns(Dataset.of(data, columns=found.pag.names))
+        _ = table.rows
+    except LMarvelError as error:
+        return None, [f"No effect is estimated here: {_sentence(str(error))}"]
+    return table, []
+
+
+class _Asked:
+    """Answers pair after pair, with numbers until the work that may be done is done."""
+
+    def __init__(self, answering: Answering, table: Columns | None) -> None:
+        self._bare, self._table = answering, table
+        self._left, self._unpaid = WORK, 0
+        self.rests_on: dict[str, int] = {}
+
+    def shown(self, told: Identified) -> dict[str, Any]:
+        """Return the answer for a pair as the page shows it."""
+        if told.status == "adjustment":
+            told = replace(told, adjustment=self._smallest(told))
+        answer, trouble = self._estimated(told)
+        ready = self._bare.ready
+        place = self.rests_on.setdefault(answer.rests_on, len(self.rests_on))
+        used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
+        shown = {
+            "status": told.status,
+            "sentence": answer.sentence,
+            "adjust": None if used is None else [ready.graph.index(name) for name in used],
+            "paths": [list(path) for path in self._paths(told, used)],
+            "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
+            "others": [[str(one), ", ".join(map(readable, one.adjusted or ())) or "nothing"] for one in answer.others],
+            "formula": answer.formula if told.status == "formula" else None,
+            "notes": [note for note in (trouble, answer.disagreement) if note],
+            "rests_on": place,
+        }
+        return {key: value for key, value in shown.items() if value not in (None, [])} | {"rests_on": place}
+
+    def notes(self) -> Iterator[str]:
+        """Say for how many pairs there was no time."""
+        if self._unpaid:
+            pairs = f"{count(self._unpaid, 'pair')} with an effect that can be told"
+            verb = "is" if self._unpaid == 1 else "are"
+            yield f"{pairs} {verb} without a number, to save time: {_COMMAND}."
+
+    def _estimated(self, told: Identified) -> tuple[Effect, str]:
+        if self._table is None or told.status not in ("adjustment", "formula"):
+            return self._bare.answer(told), ""
+        price = self._price(told)
+        if price > self._left:
+            self._unpaid += 1
+            return self._bare.answer(told), ""
+        self._left -= price
+        try:
+            return replace(self._bare, table=self._table).answer(told), ""
+        except LMarvelError as error:
+            return self._bare.answer(told), f"It is not estimated here: {_sentence(str(error))}"
+
+    def _price(self, told: Identified) -> float:
+        """Return how many multiplications the estimates of a pair take, about."""
+        table = self._table
+        assert table is not None
+        size = 2 + len(told.adjustment or self._bare.ready.graph.names)
+        drawn = told.status == "formula" or table.is_level(told.y) or table.clustered
+        rounds = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1) if drawn else 3
+        return float(len(table.rows) * size**2 * rounds * (2 + _BESIDE))
+
+    def _pair(self, told: Identified) -> Pair:
+        from lmarvel.effects.adjustment import pair_of
+
+        graph = self._bare.ready.graph
+        return pair_of(self._bare.ready, graph.index(told.x), graph.index(told.y))
+
+    def _smallest(self, told: Identified) -> tuple[str, ...]:
+        from lmarvel.effects.adjustment import minimal_sets
+
+        few = islice(minimal_sets(self._bare.ready, self._pair(told)), _SETS)
+        return self._bare.ready.named(min(few, key=lambda z: z.bit_count()))
+
+    def _paths(self, told: Identified, used: tuple[str, ...] | None) -> Iterator[list[Any]]:
+        """Give the path that stands in the way; or, of each variable that is adjusted for, one it has to block."""
+        ready = self._bare.ready
+        if told.status == "not identified" and told.path:
+            yield [None, [ready.graph.index(name) for name in told.path]]
+        if used is None:
+            return
+        from lmarvel.effects.adjustment import is_valid_adjustment
+
+        for name in used:
+            verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used if other != name])
+            if not verdict and verdict.path:
+                text = ready.path_text(ready.graph.index(step) for step in verdict.path)
+                yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."

@@ -1,0 +1,119 @@
+"""Numbers from tables with text, gaps, weights and clusters: what a dataset says of its columns holds for effects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lmarvel import PAG, DataError, Dataset, GraphError, Lift, effect
+from lmarvel.data import Kind
+from lmarvel.effects import exported
+from lmarvel.effects.columns import Columns
+from tests.effects.test_answer import BACKDOOR, table
+
+OPEN = PAG.from_edges("A o-o B", "nodes: A B")
+
+
+def lettered(n: int = 400, levels: str = "kml") -> dict[str, Any]:
+    """Return a table whose cause is text: its effect is 0, 1, 2 by level, against a confounder."""
+    rng = np.random.default_rng(5)
+    a, b, noise = rng.normal(size=(3, n))
+    x = np.clip(np.round(0.8 * a + b + rng.normal(size=n)) + 1, 0, len(levels) - 1).astype(int)
+    names = np.array(sorted(levels))
+    return {"A": a, "B": b, "X": names[x], "Y": x + a + noise}
+
+
+def test_text_is_compared_level_by_level_without_being_told() -> None:
+    told = effect(BACKDOOR, "X", "Y", lettered())
+    assert [one.contrast for one in told.estimates] == ["X l in place of k", "X m in place of k"]
+    first, second = told.estimates
+    assert first.low < 1 < first.high
+    assert second.low < 2 < second.high
+
+
+def test_an_outcome_of_text_is_standardised_by_the_chance_of_its_levels() -> None:
+    data = table(400)
+    data["Y"] = np.where(data["Y"] > 0, "yes", "no")
+    told = effect(BACKDOOR, "X", "Y", data, bootstrap=20)
+    assert [one.contrast for one in told.estimates] == ["one unit more of X: chance of Y yes"]
+    assert told.estimates[0].method.startswith("logistic, standardised")
+
+
+def test_labels_by_word_and_labels_by_option_are_the_same_thing() -> None:
+    data = table(300)
+    data["X"] = np.random.default_rng(1).integers(0, 3, 300).astype(float)
+    by_option = effect(BACKDOOR, "X", "Y", data, nominal=["X"])
+    by_dataset = effect(BACKDOOR, "X", "Y", Dataset.of(data, categorical=["X"]))
+    assert by_option.estimates == by_dataset.estimates
+    assert [one.contrast for one in by_option.estimates] == ["X 1 in place of 0", "X 2 in place of 0"]
+
+
+def test_a_label_by_option_leaves_those_of_the_dataset() -> None:
+    data = Dataset.of({**lettered(), "A": np.arange(400) % 3, "B": np.arange(400) % 5}, categorical=["A"])
+    kinds = Columns(data, ["B"]).kind
+    assert [kinds(name) for name in "ABX"] == [Kind.NOMINAL] * 3
+
+
+def test_rows_with_gaps_are_dropped_where_that_was_said_and_refused_elsewhere() -> None:
+    data = table(300)
+    whole = {name: column[5:] for name, column in data.items()}
+    data["X"] = np.concatenate([np.full(5, np.nan), data["X"][5:]])
+    told = effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="drop"))
+    assert told.estimates == effect(BACKDOOR, "X", "Y", whole).estimates
+    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(missing='drop'\)"):
+        effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="em"))
+
+
+def test_weights_count_rows_as_often_as_they_say() -> None:
+    data = table(200)
+    times = np.arange(200) % 3
+    doubled = {name: np.repeat(column, times) for name, column in data.items()}
+    weighted = effect(BACKDOOR, "X", "Y", Dataset.of(data, weights=times))
+    assert weighted.value == pytest.approx(effect(BACKDOOR, "X", "Y", doubled).value, rel=1e-9)
+
+
+def test_rows_of_a_cluster_are_drawn_together() -> None:
+    data = table(100)
+    copies = {name: np.repeat(column, 20) for name, column in data.items()}
+    alone = effect(BACKDOOR, "X", "Y", data).estimates[0]
+    naive = effect(BACKDOOR, "X", "Y", copies).estimates[0]
+    told = effect(BACKDOOR, "X", "Y", Dataset.of(copies, cluster=np.repeat(np.arange(100), 20))).estimates[0]
+    assert told.method == "least squares; bootstrap of 200 replicates"
+    assert naive.error < 0.3 * alone.error
+    assert told.error == pytest.approx(alone.error, rel=0.25)
+
+
+def test_two_numbers_are_levels_also_in_the_range() -> None:
+    rng = np.random.default_rng(2)
+    ill = rng.integers(0, 2, 500)
+    y = 3 * ill + rng.normal(size=500)
+    near, far = (effect(OPEN, "A", "B", {"A": ill * unit, "B": y}).range for unit in (1, 100))
+    assert near is not None
+    assert far is not None
+    assert near.values == pytest.approx(far.values)
+
+
+def test_no_range_is_told_of_labels() -> None:
+    span = effect(OPEN, "A", "B", {"A": lettered()["X"], "B": lettered()["Y"]}).range
+    assert span is not None
+    assert span.values == ()
+
+
+def test_selection_is_refused_with_the_edge_that_shows_it() -> None:
+    pag = PAG.from_edges("X --- A", "A --- Y", "Y --- B", "B --- X")
+    told = effect(pag, "X", "Y")
+    assert told.status == "not identified"
+    assert (
+        "because X --- A, X --- B, A --- Y and 1 more edge say that the sample was selected, unless " in told.sentence
+    )
+    with pytest.raises(GraphError, match="say that the sample was selected, and the other program would take it"):
+        exported(pag, "X", "Y")
+
+
+def test_how_firm_the_graph_is_is_said_once() -> None:
+    told = str(effect(BACKDOOR, "X", "Y", table(200)))
+    assert "bear" not in told  # a graph alone does not tell
+    assert str(Lift().fit(table(500)).result_.effect("X", "Y")).count("edges that bear on it") == 1
+    assert str(Lift().fit(table(500)).result_.causes("Y")).count("edges that bear on it") == 1
