@@ -275,3 +275,40 @@ def test_blocks_stay_together_in_another_order() -> None:
     assert turned.tested.tolist() == [2, 2, 3, 3, 3, 3]
     one, other = BlockGaussian(data, blocks), BlockGaussian(data, turned)
     assert math.isclose(one.pvalue(0, 5, (2,)), other.pvalue(2, 0, (1,)), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", ["plain", "rank", "curved"])
+def test_blocks_have_the_moments_of_their_columns(form: Any, weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    n = 2500
+    code, number = rng.integers(0, 4, n), 1e6 + rng.normal(size=n)
+    weights = rng.integers(0, 3, n).astype(float) if weighted else None
+    table = {"a": number, "b": levels(code), "c": number + code + rng.normal(size=n), "d": code * 2 - 1 > 2}
+    data = Dataset.of(table, weights=weights)
+    blocks = blocks_of(data, form)
+    assert blocks_of(data, form) is blocks  # they are made once
+    columns: list[Any] = []
+    for name in table:
+        values = np.asarray(table[name], dtype=float) if name in "ac" else None
+        if values is None:
+            codes = code if name == "b" else (code * 2 - 1 > 2).astype(int)
+            columns += indicators(codes, weights)
+        elif form == "plain":
+            columns.append(values)
+        else:
+            scores = normal_scores(values, weights)
+            columns += [scores] if form == "rank" else polynomials(scores, 7, weights)
+    expected = np.cov(columns, bias=True, aweights=weights)
+    np.testing.assert_allclose(blocks.moments.covariance, expected, atol=1e-9)
+    np.testing.assert_allclose(blocks.moments.mean, np.average(columns, axis=1, weights=weights), atol=1e-9)
+
+
+def test_codes_are_not_taken_for_levels_that_look_like_them() -> None:
+    for values, expected in (
+        ([-1, 1, 1, -1], [0, 1, 1, 0]),
+        ([0, 0.5, 2, 2], [0, 1, 2, 2]),
+        ([1, 2, 3, 1], [0, 1, 2, 0]),
+    ):
+        data = Dataset.of({"a": values, "b": [1.0, 5.0, 2.0, 4.0][: len(values)]}, categorical=["a"])
+        assert data.codes()[:, 0].tolist() == expected

@@ -132,7 +132,9 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
     for i, (name, known) in enumerate(zip(names, levels, strict=True)):
         if known is None:
             continue
-        codes = rows[~np.isnan(rows[:, i]), i].astype(np.intp)
+        column = np.ascontiguousarray(rows[:, i])
+        gaps = np.isnan(column)
+        codes = (column[~gaps] if gaps.any() else column).astype(np.intp)
         counts = np.bincount(codes, minlength=len(known.names))
         present = int((counts > 0).sum())
         if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):

@@ -112,6 +112,10 @@ class Scan:
         self._kept = kept if again and sum(map(len, kept)) == running.n else None
         return running, two_valued
 
+    def read_rows(self) -> NDArray[np.float64] | None:
+        """Return the rows of a small table in memory as they were read, None where they were not kept."""
+        return self._kept[0] if self._kept is not None and len(self._kept) == 1 else None
+
     def _rows(self) -> Iterable[NDArray[np.float64]]:
         return self.table.batches(batch_rows(len(self.table.names))) if self._kept is None else self._kept
 
