@@ -123,13 +123,15 @@ def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
     own: list[int] = []
     starts, tested, heads, names = [0], [], [], []
     powers = max(degree, next(power for rows, power in _TAKEN_OUT if len(values) >= rows))
+    expanded = [v for v, kind in enumerate(data.kinds) if kind is not Kind.CONTINUOUS or form != "plain"]
+    sources = dict(zip(expanded, np.ascontiguousarray(values[:, expanded].T), strict=True))
     for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
         curve = kind is Kind.CONTINUOUS
-        if curve and form == "plain":
+        if v not in sources:
             own.append(v)
             width = 1
         else:
-            block = _block(values[:, v], kind, form, powers, weights, name)
+            block = _block(sources[v], kind, form, powers, weights, name)
             width = len(block)
             at.extend(range(starts[-1], starts[-1] + width))
             made.extend(block)
@@ -153,17 +155,20 @@ def _joint(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and covariance of columns of the table, known already, and of others that were made."""
     k, n = len(own), len(values)
-    share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
-    rows, roots = np.array(made), np.sqrt(share)
-    mean = np.concatenate([known.mean[own], rows @ share])
-    rows -= mean[k:, None]
-    rows *= roots
+    rows = np.array(made)
+    total = float(n) if weights is None else float(weights.sum())
+    mean = np.concatenate([known.mean[own], (rows.sum(axis=1) if weights is None else rows @ weights) / total])
+    roots = None if weights is None else np.sqrt(weights)[:, None]
+    if roots is not None:
+        rows *= roots.T
     across = np.zeros((len(made), values.shape[1]))
     for start in range(0, n, _PIECE):  # so that what is centred is still at hand when it is multiplied
         piece = slice(start, start + _PIECE)
-        across += rows[:, piece] @ ((values[piece] - known.mean) * roots[piece, None])
-    covariance = np.block([[known.covariance[np.ix_(own, own)], across[:, own].T], [across[:, own], rows @ rows.T]])
-    return mean, covariance
+        centred = values[piece] - known.mean
+        across += rows[:, piece] @ (centred if roots is None else centred * roots[piece])
+    across = across[:, own] / total
+    inside = rows @ rows.T / total - np.outer(mean[k:], mean[k:])  # of columns near 0 and 1: nothing is lost
+    return mean, np.block([[known.covariance[np.ix_(own, own)], across.T], [across, inside]])
 
 
 def _block(

@@ -96,7 +96,7 @@ class Scan:
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
                 if again and (running.n + len(batch)) * batch.shape[1] <= SMALL:
-                    kept.append(batch.copy())
+                    kept.append(batch if self.table.private else batch.copy())
                     batch = kept[-1]  # what was just written is the quickest to read
                 running.add(batch, weights)
                 if two_valued is not None and digest is not None:

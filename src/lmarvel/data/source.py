@@ -19,12 +19,13 @@ class Rows(NamedTuple):
     """The rows of chosen columns: batches of numbers, codes where a column has levels, NaN where a value is missing.
 
     ``levels`` is None where all columns are numbers, or are to be taken for such until one turns out not to be. Then
-    ``load`` reads the rows into memory, with levels.
+    ``load`` reads the rows into memory, with levels. ``private`` rows were made here, and nobody else can change them.
     """
 
     batches: Batches
     levels: tuple[Levels | None, ...] | None = None
     load: Callable[[], Rows] | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ def rows_of(columns: Sequence[Column]) -> Rows:
             whole.append(np.column_stack([column.numbers for column in columns]) if columns else np.empty((0, 0)))
         return _pieces(whole[0], rows)
 
-    return Rows(batches, _some_levels([column.levels for column in columns]))
+    return Rows(batches, _some_levels([column.levels for column in columns]), private=True)
 
 
 def rows_beside(whole: NDArray[np.float64], levels: Sequence[Levels | None]) -> Rows:
-    """Return rows that stand in one array, with the levels of their columns."""
-    return Rows(lambda rows: _pieces(whole, rows), _some_levels(levels))
+    """Return rows that stand in one array, made for them, with the levels of their columns."""
+    return Rows(lambda rows: _pieces(whole, rows), _some_levels(levels), private=True)
 
 
 def _pieces(whole: NDArray[np.float64], rows: int) -> Iterator[NDArray[np.float64]]:

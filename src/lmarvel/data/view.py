@@ -145,16 +145,19 @@ def _recoded(table: Table, asked: Asked) -> Table:
     """Return the table with codes of the levels that occur, in the orders that were asked for."""
     whole = all_rows(table).copy()
     levels = list(table.levels or (None,) * len(table.names))
-    for i, name in enumerate(table.names):
-        column, known = Column(np.ascontiguousarray(whole[:, i]), levels[i]), levels[i]
+    said = {*asked.ordinal, *asked.categorical}
+    at = [i for i, name in enumerate(table.names) if name in said or levels[i] is not None]
+    for i, numbers in zip(at, np.ascontiguousarray(whole[:, at].T), strict=True):
+        name, known = table.names[i], levels[i]
+        column = Column(numbers, known)
         if name in asked.ordinal:
             column = _in_order(name, column, asked.ordinal[name])
-        elif name in asked.categorical or known is not None:
+        else:
             in_order = known is not None and known.ordered and name not in asked.categorical
             column = as_levels(name, column, ordered=in_order)
-        else:
-            continue
-        whole[:, i], levels[i] = column
+        levels[i] = column.levels
+        if column.numbers is not numbers:
+            whole[:, i] = column.numbers
     return Table.of(table.names, rows_beside(whole, levels), in_memory=True)
 
 
