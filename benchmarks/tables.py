@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from causallearn.utils.cit import CIT
 
 from lmarvel import Dataset, LMarvel, SepsetQuery
@@ -110,30 +112,37 @@ def indicators(rng: np.random.Generator) -> None:
     print("\nL-MARVEL with mixed on a table a third of whose columns have 3 levels, beside fisher-z on their codes:")
     for p, n in ((15, 2000), (30, 5000), (60, 10_000)):
         values: list[np.ndarray] = []
-        mixed: dict[str, Any] = {}
         for v in range(p):
             value = rng.normal(size=n) + sum(
                 (rng.choice([-1, 1]) * values[u] for u in rng.permutation(v)[: rng.integers(0, 3)]), np.zeros(n)
             )
             if v % 3 == 2:
                 value = np.digitize(value, np.quantile(value, [0.3, 0.7])).astype(float)
-                mixed[f"V{v}"] = levels(value.astype(int))
-            else:
-                mixed[f"V{v}"] = value
             values.append(value)
         numbers = np.column_stack(values)
-        one, other = Dataset.of(mixed), Dataset.of(numbers)
-        one.moments, other.moments  # noqa: B018  both tables are read by now
+        nominal = [f"X{v}" for v in range(2, p, 3)]
+        frame = pl.DataFrame({f"X{v}": column for v, column in enumerate(values)})
+        text = frame.with_columns(pl.Series(name, levels(frame[name].to_numpy().astype(int))) for name in nominal)
+        one, other = Dataset.of(numbers, categorical=nominal), Dataset.of(numbers)
+        pairs = (
+            (
+                "an array, codes declared",
+                partial(Dataset.of, numbers),
+                partial(Dataset.of, numbers, categorical=nominal),
+            ),
+            ("a frame with text", partial(Dataset.of, frame), partial(Dataset.of, text)),
+            ("once it is read", lambda other=other: other, lambda one=one: one),
+        )
+        print(f"  {p} columns, {n} rows:", end="")
+        for words, plain, blocks in pairs:
+            quick, slow = learned(plain, "fisher-z"), learned(blocks, "mixed")
+            print(f" {words} {quick:.1f} and {slow:.1f} ms, {slow / quick:.1f}x;", end="")
+        print()
 
-        quick, slow = learned(numbers, "fisher-z"), learned(mixed, "mixed")
-        known, blocks = learned(other, "fisher-z"), learned(one, "mixed")
-        print(f"  {p} columns, {n} rows: from the table {quick:.1f} ms and {slow:.1f} ms, {slow / quick:.1f}x;", end="")
-        print(f" once it is read {known:.1f} and {blocks:.1f} ms")
 
-
-def learned(source: Any, test: str) -> float:
-    """Return the milliseconds that it takes to learn."""
-    return seconds(lambda: LMarvel(test=test).fit(Dataset.of(source)), 7) * 1e3
+def learned(source: Callable[[], Dataset], test: str) -> float:
+    """Return the milliseconds that it takes to open a table and learn."""
+    return seconds(lambda: LMarvel(test=test).fit(source()), 15) * 1e3
 
 
 def main() -> None:

@@ -158,7 +158,8 @@ class BlockGaussian(TableTest):
         """Return what the compiled engine needs to make the same tests; a subclass may make others."""
         if not self.compiled or type(self) is not BlockGaussian:
             return None
-        return ColumnsInput(self.n, self.correlation, (self.blocks.starts, self.blocks.tested, self.blocks.heads), None)
+        blocks = (self.blocks.starts, self.blocks.tested, self.blocks.heads)
+        return ColumnsInput(self.n, self.correlation, blocks, None, self.given_rest)
 
     # --- what it is -----------------------------------------------------------------------------------------
 
@@ -190,9 +191,11 @@ class BlockGaussian(TableTest):
     def _between(self) -> NDArray[np.float64]:
         """The correlations after each block was made orthonormal: no choice of indicators or of codes matters."""
         white = np.eye(self.columns)
-        for v in np.flatnonzero(np.asarray(self._sizes) > 1).tolist():
-            own = self.blocks.columns(v)
-            white[np.ix_(own, own)] = np.linalg.inv(np.linalg.cholesky(self.correlation[np.ix_(own, own)]))
+        widths = np.asarray(self._sizes)
+        for width in set(self._sizes) - {1}:  # all blocks of one width at once
+            own = self._first[widths == width][:, None] + np.arange(width)
+            at = own[:, :, None], own[:, None, :]
+            white[at] = np.linalg.inv(np.linalg.cholesky(self.correlation[at]))
         return np.asarray(white @ self.correlation @ white.T)
 
     def canonical_order(self) -> list[int]:

@@ -35,6 +35,7 @@ Form = Literal["plain", "rank", "curved"]
 
 DEGREE = 3
 """Up to which power curves are looked for."""
+_PIECE = 1024  # rows
 _TAKEN_OUT = ((1000, 7), (0, 5))  # from so many rows on, curves are taken out up to this power
 
 
@@ -105,47 +106,84 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
     >>> blocks_of(data).starts.tolist()
     [0, 1, 3]
     """
+    return data.kept(("blocks", form, degree), lambda: _expanded(data, form, degree))
+
+
+def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
     if gaps:
         raise DataError(
             f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps"
             " (missing='drop')"
         )
-    values, codes = data.values(), data.codes()
+    values = data.values()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-    columns: list[NDArray[np.float64]] = []
+    made: list[NDArray[np.float64]] = []  # columns that the table has not, and where they and the others stand
+    at: list[int] = []
+    own: list[int] = []
     starts, tested, heads, names = [0], [], [], []
     powers = max(degree, next(power for rows, power in _TAKEN_OUT if len(values) >= rows))
+    expanded = [v for v, kind in enumerate(data.kinds) if kind is not Kind.CONTINUOUS or form != "plain"]
+    sources = dict(zip(expanded, np.ascontiguousarray(values[:, expanded].T), strict=True))
     for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
-        block = _block(values[:, v], codes[:, v], kind, form, powers, weights, name)
-        columns.extend(block)
-        starts.append(len(columns))
         curve = kind is Kind.CONTINUOUS
-        tested.append(min(degree, len(block)) if curve else len(block))
-        heads.append(1 if curve else len(block))
-        names.extend([name] if len(block) == 1 else [f"{name} ({i + 1})" for i in range(len(block))])
-    expanded = Dataset.of(np.column_stack(columns), names, weights=weights)
-    moments = replace(expanded.moments, n=data.moments.n, n_effective=data.moments.n_effective)
+        if v not in sources:
+            own.append(v)
+            width = 1
+        else:
+            block = _block(sources[v], kind, form, powers, weights, name)
+            width = len(block)
+            at.extend(range(starts[-1], starts[-1] + width))
+            made.extend(block)
+        starts.append(starts[-1] + width)
+        tested.append(min(degree, width) if curve else width)
+        heads.append(1 if curve else width)
+        names.extend([name] if width == 1 else [f"{name} ({i + 1})" for i in range(width)])
     first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
-    return Blocks(data.names, first, second, third, moments)
+    mean, covariance = _joint(data.moments, own, values, made, weights)
+    order = np.argsort([*first[own].tolist(), *at], kind="stable")
+    moments = Moments(tuple(names), data.moments.n, mean, covariance, data.moments.n_effective)
+    return Blocks(data.names, first, second, third, replace(moments.take(order.tolist()), names=tuple(names)))
+
+
+def _joint(
+    known: Moments,
+    own: list[int],
+    values: NDArray[np.float64],
+    made: list[NDArray[np.float64]],
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and covariance of columns of the table, known already, and of others that were made."""
+    k, n = len(own), len(values)
+    rows = np.array(made)
+    total = float(n) if weights is None else float(weights.sum())
+    mean = np.concatenate([known.mean[own], (rows.sum(axis=1) if weights is None else rows @ weights) / total])
+    roots = None if weights is None else np.sqrt(weights)[:, None]
+    if roots is not None:
+        rows *= roots.T
+    across = np.zeros((len(made), values.shape[1]))
+    for start in range(0, n, _PIECE):  # so that what is centred is still at hand when it is multiplied
+        piece = slice(start, start + _PIECE)
+        centred = values[piece] - known.mean
+        across += rows[:, piece] @ (centred if roots is None else centred * roots[piece])
+    across = across[:, own] / total
+    inside = rows @ rows.T / total - np.outer(mean[k:], mean[k:])  # of columns near 0 and 1: nothing is lost
+    return mean, np.block([[known.covariance[np.ix_(own, own)], across.T], [across, inside]])
 
 
 def _block(
     values: NDArray[np.float64],
-    codes: NDArray[Any],
     kind: Kind,
     form: Form,
     degree: int,
     weights: NDArray[np.float64] | None,
     name: str,
 ) -> list[NDArray[np.float64]]:
-    if kind is Kind.CONTINUOUS and form == "plain":
-        return [values]
     if kind is Kind.CONTINUOUS and form == "curved":
         return polynomials(normal_scores(values, weights), degree, weights)
     if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
         return [normal_scores(values, weights)]
-    return indicators(codes, weights, name)
+    return indicators(values.astype(np.intp), weights, name)
 
 
 def indicators(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from lmarvel.data.scan import Tick, Weights, batch_rows
 from lmarvel.data.table import Table, chosen_columns, open_source, table_of
 from lmarvel.data.view import Clusters
 from lmarvel.errors import DataError
+
+Made = TypeVar("Made")
 
 
 class Dataset:
@@ -281,7 +283,7 @@ class Dataset:
         >>> Dataset.of({"a": [2.5, 1.0, 2.5, 0.1], "b": [1, 2, None, 2]}).values().tolist()
         [[2.5, 0.0], [1.0, 1.0], [2.5, nan], [0.1, 1.0]]
         """
-        whole = self._rows_behind().values()
+        whole: NDArray[np.float64] = self._rows_behind().values().view()
         whole.flags.writeable = False
         return whole
 
@@ -303,6 +305,14 @@ class Dataset:
         wants it. Where the rows have weights, they are multiplied by the counts.
         """
         return Dataset(self._rows_behind().resampled(seed))
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what was worked out of the rows under this key before, or work it out and keep it."""
+        known = self._rows_behind().worked_out
+        if key not in known:
+            known[key] = make()
+        found: Made = known[key]
+        return found
 
     def _few(self) -> tuple[int, ...]:
         return (0,) * len(self.names) if self._reading is None else self._reading.few()

@@ -71,7 +71,7 @@ def check_levels(table: Table) -> None:
         return
     at = [i for i, levels in enumerate(table.levels) if levels is not None]
     some = table.take(at)
-    rows = np.concatenate([np.empty((0, len(at))), *some.batches(1 << 20)])
+    rows = np.asfortranarray(np.concatenate([np.empty((0, len(at))), *some.batches(1 << 20)]))
     assert some.levels is not None
     found = [*_levels(rows, some.levels, some.names)]
     if found:
@@ -132,7 +132,9 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
     for i, (name, known) in enumerate(zip(names, levels, strict=True)):
         if known is None:
             continue
-        codes = rows[~np.isnan(rows[:, i]), i].astype(np.intp)
+        column = rows[:, i]
+        gaps = np.isnan(column)
+        codes = (column[~gaps] if gaps.any() else column).astype(np.intp)
         counts = np.bincount(codes, minlength=len(known.names))
         present = int((counts > 0).sum())
         if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):

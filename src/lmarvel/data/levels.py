@@ -22,6 +22,7 @@ from lmarvel.errors import DataError
 MIXED = "Mend the value, drop the column, or name it in categorical if its values are levels"
 OTHER = "drop it, or turn it into numbers or text"
 Codes = NDArray[np.intp]
+_COUNTED = 1000
 COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 
 
@@ -64,15 +65,21 @@ def column_of(values: Iterable[Any], text: bool = False, lenient: bool = False) 
     >>> column_of(["10", "9.5"]).numbers.tolist(), column_of(["10", "9.5"], text=True).levels.names
     ([10.0, 9.5], ('9.5', '10'))
     """
-    codes, distinct = coded(None if value is None else str(value) for value in values)
+    return column_of_text([None if value is None else str(value) for value in values], text, lenient)
+
+
+def column_of_text(values: list[Any], text: bool = False, lenient: bool = False) -> Column:
+    """Return a column of values that are text, or None."""
+    codes, distinct = coded(values)
     return column_of_codes(codes, distinct, text, lenient)
 
 
 def coded(values: Iterable[Hashable]) -> tuple[Codes, list[Any]]:
     """Return codes in the order in which values first come, -1 for None, and the values."""
-    known: dict[Any, int] = {None: -1}
-    codes = [known.setdefault(value, len(known) - 1) for value in values]
-    return np.array(codes, dtype=np.intp), list(known)[1:]
+    listed = values if isinstance(values, list) else list(values)
+    distinct = [value for value in dict.fromkeys(listed) if value is not None]
+    known = {value: code for code, value in enumerate(distinct)} | {None: -1}
+    return np.fromiter(map(known.__getitem__, listed), dtype=np.intp, count=len(listed)), distinct
 
 
 def column_of_codes(codes: Codes, distinct: Sequence[str], text: bool = False, lenient: bool = False) -> Column:
@@ -125,15 +132,27 @@ def written(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
+def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the different values, sorted; small whole numbers are counted, which is quicker."""
+    if values.size and values.min() >= 0 and values.max() < _COUNTED:
+        whole = values.astype(np.intp)
+        if (whole == values).all():
+            return np.flatnonzero(np.bincount(whole)).astype(np.float64)
+    return np.unique(values)
+
+
 def as_levels(name: str, column: Column, order: Sequence[str] | None = None, ordered: bool = False) -> Column:
     """Return a column as codes of those levels that occur in it, in the order that a user gives, if any."""
     values = column.numbers
-    present = np.unique(values[~np.isnan(values)])
+    gaps = np.isnan(values)
+    present = _distinct(values[~gaps] if gaps.any() else values)
     if column.levels is None:
         names = tuple(map(written, present.tolist()))
     else:
         names = tuple(column.levels.names[int(i)] for i in present)
-    codes = np.where(np.isnan(values), np.nan, np.searchsorted(present, values))
+    codes = values
+    if not np.array_equal(present, np.arange(len(present))):  # else they are codes already
+        codes = np.where(gaps, np.nan, np.searchsorted(present, values))
     if order is None:
         return Column(codes, Levels(names, ordered))
     wanted = list(dict.fromkeys(order))

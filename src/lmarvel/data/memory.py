@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import MIXED, OTHER, Column, Levels, Mixture, Wish, as_levels, column_of
+from lmarvel.data.levels import MIXED, OTHER, Column, Levels, Mixture, Wish, as_levels, column_of, column_of_text
 from lmarvel.data.source import Rows, Source, rows_of
 from lmarvel.errors import DataError, UnusableError
 
@@ -45,15 +45,29 @@ def _numbered(width: int) -> tuple[str, ...]:
 
 def open_mapping(data: Mapping[Any, Any]) -> Source:
     """Open a mapping from names to columns."""
-    columns = {str(name): _column(values) for name, values in data.items()}
+    text = {str(name) for name, values in data.items() if isinstance(values, list) and _is_text(values)}
+    columns = {
+        str(name): np.empty(len(values), dtype=object) if str(name) in text else _column(values)
+        for name, values in data.items()
+    }
     lengths = {name: column.shape for name, column in columns.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise DataError(f"the columns of a mapping must be one-dimensional and equally long, not {lengths}")
     if all(column.dtype.kind in "fiub" for column in columns.values()):
         stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
         return open_array(stacked, list(columns))
-    listed = list(data.values())
-    return _open_columns(list(columns), lambda i, text, lenient: _any_column(listed[i], text, lenient))
+    named = [(str(name) in text, values) for name, values in data.items()]
+
+    def column(i: int, levels: bool, lenient: bool) -> Column:
+        known, values = named[i]
+        return column_of_text(values, levels, lenient) if known else _any_column(values, levels, lenient)
+
+    return _open_columns(list(columns), column)
+
+
+def _is_text(values: list[Any]) -> bool:
+    """Tell whether all values are text, at the speed of C."""
+    return set(map(type, values)) == {str}
 
 
 def _column(values: Any) -> NDArray[Any]:
@@ -69,11 +83,12 @@ def _column(values: Any) -> NDArray[Any]:
 
 def _any_column(values: Any, text: bool, lenient: bool) -> Column:
     """Return a column of a mapping, which may be a series of any make."""
-    import narwhals as nw
+    if not isinstance(values, np.ndarray | list | tuple | range):
+        import narwhals as nw
 
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return _of_series(series, text, lenient)
+        series = nw.from_native(values, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return _of_series(series, text, lenient)
     array = _unmasked(values)
     if array.dtype.kind in "fiu":
         return Column(array.astype(np.float64))
@@ -94,6 +109,8 @@ def _unmasked(values: Any) -> NDArray[Any]:
 
 def _objects(values: list[Any], text: bool = False, lenient: bool = False) -> Column:
     """Return a column of Python's own values: numbers if all are, truth values, or text."""
+    if _is_text(values):
+        return column_of_text(values, text, lenient)
     plain = [None if _is_missing(value) else value for value in values]
     present = [value for value in plain if value is not None]
     if any(isinstance(value, complex | np.complexfloating) for value in present):
@@ -183,8 +200,14 @@ def _of_series(series: Any, text: bool, lenient: bool) -> Column:
     if sort in (nw.Object, nw.Unknown):
         return _objects(series.to_list(), text, lenient)
     if sort == nw.String or lenient:
-        return column_of((None if _is_missing(value) else value for value in series.to_list()), text, lenient)
+        return column_of(_listed(series), text, lenient)
     raise TypeError(sort)
+
+
+def _listed(series: Any) -> list[Any]:
+    """Return the values of a series, None where one is missing."""
+    values = series.to_list()
+    return values if _is_text(values) else [None if _is_missing(value) else value for value in values]
 
 
 def _floats(series: Any) -> NDArray[np.float64]:
@@ -195,7 +218,7 @@ def _floats(series: Any) -> NDArray[np.float64]:
 
 def _categories(series: Any) -> Column:
     """Return categories as codes: in their own order where it means something, else as text."""
-    column = column_of((None if _is_missing(value) else value for value in series.to_list()), text=True)
+    column = column_of(_listed(series), text=True)
     order = _order_of(series.to_native())
     return column if order is None else as_levels("", column, [str(level) for level in order])
 

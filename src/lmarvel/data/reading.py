@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -50,6 +50,7 @@ class Reading:
         self._effective: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+        self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as arrays: batches of rows come from functions that know files and frames, and these do not travel."""
@@ -231,11 +232,15 @@ class Reading:
 
     def values(self) -> NDArray[np.float64]:
         """Return all rows, with codes in place of the values of every column that is not continuous."""
+        self.running()
         table, two = self.view().table, self.scan().two_valued()
-        rows: NDArray[np.float64] = all_rows(table).copy()
-        for i, kind in enumerate(self.kinds()):
-            if kind is not Kind.CONTINUOUS and (table.levels is None or table.levels[i] is None):
-                rows[:, i] = np.where(np.isnan(rows[:, i]), np.nan, rows[:, i] == two.values(i)[1])
+        levels = table.levels or (None,) * len(table.names)
+        rows = self.scan().read_rows()
+        rows = all_rows(table) if rows is None else rows
+        numbers = [i for i, kind in enumerate(self.kinds()) if kind is not Kind.CONTINUOUS and levels[i] is None]
+        rows = rows.copy() if numbers else rows
+        for i in numbers:
+            rows[:, i] = np.where(np.isnan(rows[:, i]), np.nan, rows[:, i] == two.values(i)[1])
         return rows
 
     def codes(self) -> NDArray[np.int32]:

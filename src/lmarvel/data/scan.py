@@ -96,7 +96,7 @@ class Scan:
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
                 if again and (running.n + len(batch)) * batch.shape[1] <= SMALL:
-                    kept.append(batch.copy())
+                    kept.append(batch if self.table.private else batch.copy())
                     batch = kept[-1]  # what was just written is the quickest to read
                 running.add(batch, weights)
                 if two_valued is not None and digest is not None:
@@ -111,6 +111,10 @@ class Scan:
             self._fingerprint = digest.hexdigest()
         self._kept = kept if again and sum(map(len, kept)) == running.n else None
         return running, two_valued
+
+    def read_rows(self) -> NDArray[np.float64] | None:
+        """Return the rows of a small table in memory as they were read, None where they were not kept."""
+        return self._kept[0] if self._kept is not None and len(self._kept) == 1 else None
 
     def _rows(self) -> Iterable[NDArray[np.float64]]:
         return self.table.batches(batch_rows(len(self.table.names))) if self._kept is None else self._kept

@@ -19,12 +19,13 @@ class Rows(NamedTuple):
     """The rows of chosen columns: batches of numbers, codes where a column has levels, NaN where a value is missing.
 
     ``levels`` is None where all columns are numbers, or are to be taken for such until one turns out not to be. Then
-    ``load`` reads the rows into memory, with levels.
+    ``load`` reads the rows into memory, with levels. ``private`` rows were made here, and nobody else can change them.
     """
 
     batches: Batches
     levels: tuple[Levels | None, ...] | None = None
     load: Callable[[], Rows] | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,24 @@ class Source:
 
 def rows_of(columns: Sequence[Column]) -> Rows:
     """Return rows of columns that are in memory."""
+    whole: list[NDArray[np.float64]] = []
 
     def batches(rows: int) -> Iterator[NDArray[np.float64]]:
-        for start in range(0, len(columns[0].numbers) if columns else 0, rows):
-            yield np.column_stack([column.numbers[start : start + rows] for column in columns])
+        if not whole:  # side by side once, however often they are asked for
+            whole.append(np.column_stack([column.numbers for column in columns]) if columns else np.empty((0, 0)))
+        return _pieces(whole[0], rows)
 
-    levels = tuple(column.levels for column in columns)
-    return Rows(batches, None if all(level is None for level in levels) else levels)
+    return Rows(batches, _some_levels([column.levels for column in columns]), private=True)
+
+
+def rows_beside(whole: NDArray[np.float64], levels: Sequence[Levels | None]) -> Rows:
+    """Return rows that stand in one array, made for them, with the levels of their columns."""
+    return Rows(lambda rows: _pieces(whole, rows), _some_levels(levels), private=True)
+
+
+def _pieces(whole: NDArray[np.float64], rows: int) -> Iterator[NDArray[np.float64]]:
+    return (whole[start : start + rows] for start in range(0, len(whole), rows))
+
+
+def _some_levels(levels: Sequence[Levels | None]) -> tuple[Levels | None, ...] | None:
+    return None if all(level is None for level in levels) else tuple(levels)

@@ -45,6 +45,7 @@ class Table(NamedTuple):
     in_memory: bool = True
     levels: tuple[Levels | None, ...] | None = None
     load: Callable[[], Rows] | None = None
+    private: bool = False
 
     def loaded(self) -> Table:
         """Return the same table in memory, with the levels of its columns; one that is there is itself."""
@@ -55,7 +56,7 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, names: tuple[str, ...], rows: Rows, in_memory: bool) -> Table:
         """Return a table of rows that come in pieces of any size."""
-        return cls(names, _rechunk(rows.batches), in_memory, rows.levels, rows.load)
+        return cls(names, _rechunk(rows.batches), in_memory, rows.levels, rows.load, rows.private)
 
     def take(self, at: Sequence[int]) -> Table:
         """Return the columns at these positions."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lmarvel.data.levels import Column, as_levels, number, written
 from lmarvel.data.names import check_known
 from lmarvel.data.scan import Weights, batch_rows
-from lmarvel.data.source import Rows, rows_of
+from lmarvel.data.source import Rows, rows_beside
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError, ParameterError
 
@@ -143,18 +143,22 @@ def all_rows(table: Table) -> NDArray[np.float64]:
 
 def _recoded(table: Table, asked: Asked) -> Table:
     """Return the table with codes of the levels that occur, in the orders that were asked for."""
-    numbers = all_rows(table)
-    columns = []
-    for i, name in enumerate(table.names):
-        column = Column(numbers[:, i], None if table.levels is None else table.levels[i])
+    whole = all_rows(table).copy()
+    levels = list(table.levels or (None,) * len(table.names))
+    said = {*asked.ordinal, *asked.categorical}
+    at = [i for i, name in enumerate(table.names) if name in said or levels[i] is not None]
+    for i, numbers in zip(at, np.ascontiguousarray(whole[:, at].T), strict=True):
+        name, known = table.names[i], levels[i]
+        column = Column(numbers, known)
         if name in asked.ordinal:
             column = _in_order(name, column, asked.ordinal[name])
-        elif name in asked.categorical:
-            column = as_levels(name, column, ordered=False)
-        elif column.levels is not None:
-            column = as_levels(name, column, ordered=column.levels.ordered)
-        columns.append(column)
-    return Table.of(table.names, rows_of(columns), in_memory=True)
+        else:
+            in_order = known is not None and known.ordered and name not in asked.categorical
+            column = as_levels(name, column, ordered=in_order)
+        levels[i] = column.levels
+        if column.numbers is not numbers:
+            whole[:, i] = column.numbers
+    return Table.of(table.names, rows_beside(whole, levels), in_memory=True)
 
 
 def _in_order(name: str, column: Column, order: Sequence[str] | None) -> Column:

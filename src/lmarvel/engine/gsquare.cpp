@@ -8,52 +8,10 @@ namespace lmarvel {
 
 namespace {
 constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
-constexpr std::size_t TABLE = 1 << 17;             // counts up to here have their n log n in a table
 constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
 
-double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
-
-constexpr double MUCH = 8.0;  // rows that are expected in a cell
-
-// The sum of margins, the sum of their inverses, the least of them, and how many there are, of those above zero.
-struct Described { double total = 0.0, inverses = 0.0, least = HUGE_VAL, held = 0.0; };
-template <class Count>
-Described described(const Count* margins, std::size_t n) {
-    Described found;
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto m = static_cast<double>(margins[i]);
-        if (!(m > 0.0)) continue;
-        found.total += m;
-        found.inverses += 1.0 / m;
-        found.least = std::min(found.least, m);
-        found.held += 1.0;
-    }
-    return found;
-}
-
-// The mean of c log c for the count c of a cell, given the margins r, k and n of its table: hypergeometric. Where much is
-// expected its moments do; else the sum is taken over the counts that can be, whose weights follow from each other.
-template <class F>
-double mean_of_cell(double r, double k, double n, F f) {
-    const double e = r * k / n;
-    if (e > MUCH && n > 3.0) {
-        const double a = r / n, b = k / n, v = e * (1.0 - a) * (1.0 - b) * n / (n - 1.0);
-        const double skew = v * (1.0 - 2.0 * a) * (1.0 - 2.0 * b) * n / (n - 2.0);
-        return e * std::log(e) + v / (2.0 * e) - skew / (6.0 * e * e) + (3.0 * v * v + v) / (12.0 * e * e * e);
-    }
-    double c = std::max(0.0, std::ceil(r + k - n)), weight = 1.0, total = 0.0, sum = 0.0;
-    while (true) {
-        total += weight;
-        sum += weight * f(c);
-        weight *= (r - c) * (k - c) / ((c + 1.0) * (n - r - k + c + 1.0));
-        ++c;
-        if (!(weight > 0.0) || (c > e && weight < 1e-14 * total)) break;
-    }
-    return sum / total;
-}
-
-// The largest that the mean of G-square over its degrees of freedom is taken to be. It is below 1.7 for a single cell.
-constexpr double MOST_OVER = 2.0;
+// Rows of a stratum: with two nothing is left to chance, given the margins. And a variance that is none, a degree of freedom.
+constexpr double FEWEST = 3.0, NOTHING = 1e-9;
 }  // namespace
 
 GSquare::GSquare(const Counts& counts) : counts_(counts) {
@@ -62,8 +20,6 @@ GSquare::GSquare(const Counts& counts) : counts_(counts) {
     rate_ = counts.rows_a_cell;
     rows_ = counts.rows;
     for (Index v = 0; v < counts.p; ++v) size_.push_back(counts.levels[v]);
-    const std::size_t n = counts.weights == nullptr ? std::min(rows() + 1, TABLE) : 0;
-    for (std::size_t k = 0; k < n; ++k) nlogn_.push_back(n_log_n(static_cast<double>(k)));
     words_ = (rows() + 63) / 64;
     bits_.resize(static_cast<std::size_t>(counts.p));
     for (Index v = 0; v < counts.p; ++v) {
@@ -214,62 +170,62 @@ void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cell
     }
 }
 
-template <class Count, class F>
-double GSquare::judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound) {
+// Pearson's statistic, brought to the mean and the variance of the chi-square distribution. Both are known in closed form
+// given the margins of all strata (Haldane, 1940), and so they are right for small counts, too.
+template <class Count>
+double GSquare::judge(const std::vector<Count>& cells, std::size_t strata) {
     const std::size_t a = levels(x_), b = levels(y_);
-    std::vector<Count> margins(strata * (a + b));
-    double sum = 0.0;
+    margins_.resize(a + b);
+    double *row = margins_.data(), *column = row + a, sum = 0.0, mean = 0.0, variance = 0.0;
     df = 0;
     for (std::size_t z = 0; z < strata; ++z) {
         const Count* table = cells.data() + z * a * b;
-        Count *row = margins.data() + z * (a + b), *column = row + a, total{0};
-        std::int64_t held_rows = 0, held_columns = 0;
-        double here = 0.0;
+        std::fill(margins_.begin(), margins_.end(), 0.0);
         for (std::size_t i = 0; i < a; ++i) {
             for (std::size_t j = 0; j < b; ++j) {
-                const Count c = table[i * b + j];
+                const auto c = static_cast<double>(table[i * b + j]);
                 row[i] += c;
                 column[j] += c;
-                here += f(c);
             }
-            held_rows += row[i] > 0;
-            total += row[i];
         }
-        for (std::size_t j = 0; j < b; ++j) held_columns += column[j] > 0;
-        if (held_rows < 2 || held_columns < 2) {  // nothing to compare: out of the way of what follows
-            std::fill_n(row, a + b, Count{0});
+        double n = 0.0, r = 0.0, k = 0.0, over_rows = 0.0, over_columns = 0.0, here = 0.0;
+        for (std::size_t i = 0; i < a; ++i) n += row[i];
+        const auto inverted = [](double* margins, std::size_t m, double& held, double& over) {
+            for (std::size_t i = 0; i < m; ++i) {
+                if (!(margins[i] > 0.0)) continue;
+                margins[i] = 1.0 / margins[i];
+                over += margins[i];
+                held += 1.0;
+            }
+        };
+        inverted(row, a, r, over_rows);
+        inverted(column, b, k, over_columns);
+        if (r < 2.0 || k < 2.0) continue;  // nothing to compare
+        for (std::size_t i = 0; i < a; ++i) {
+            double of_row = 0.0;
+            for (std::size_t j = 0; j < b; ++j) {
+                const auto c = static_cast<double>(table[i * b + j]);
+                of_row += c * c * column[j];
+            }
+            here += of_row * row[i];
+        }
+        here = n * here - n;
+        sum += here;
+        df += static_cast<std::int64_t>((r - 1.0) * (k - 1.0));
+        if (n < FEWEST) {
+            mean += here;
             continue;
         }
-        double own = f(total);
-        for (std::size_t i = 0; i < a + b; ++i) own -= f(row[i]);
-        sum += here + own;
-        df += (held_rows - 1) * (held_columns - 1);
+        mean += n * (r - 1.0) * (k - 1.0) / (n - 1.0);
+        const double one = (n * over_rows - r * r) / (n - 2.0), two = (n * over_columns - k * k) / (n - 2.0);
+        const double even = std::max((r - 1.0) * (n - r) / (n - 1.0) - one, 0.0) *
+                            std::max((k - 1.0) * (n - k) / (n - 1.0) - two, 0.0);
+        variance += n * n / (n - 1.0) * one * two + (n > 3.0 ? 2.0 * n / (n - 3.0) * even : 0.0);
     }
     if (df == 0) return 0.0;  // the set determines x or y
-    statistic = std::max(2.0 * sum, 0.0);
-    if (bound >= 0.0 && chi_square_tail(statistic / MOST_OVER, df) <= bound) return 0.0;
-    double mean = 0.0;
-    for (std::size_t z = 0; z < strata; ++z) {
-        const Count *row = margins.data() + z * (a + b), *column = row + a;
-        const auto [total, over_rows, least_row, held_rows] = described(row, a);
-        if (!(total > 0.0)) continue;
-        const auto [same, over_columns, least_column, held_columns] = described(column, b);
-        if (least_row * least_column > MUCH * total) {  // Williams: what the moments of all cells come to
-            mean += (held_rows - 1.0) * (held_columns - 1.0) +
-                    (total * over_rows - 1.0) * (same * over_columns - 1.0) / (6.0 * total);
-            continue;
-        }
-        double here = f(static_cast<Count>(total));
-        for (std::size_t i = 0; i < a + b; ++i) here -= f(row[i]);
-        for (std::size_t i = 0; i < a; ++i) {
-            for (std::size_t j = 0; j < b && row[i] > 0; ++j) {
-                if (!(column[j] > 0)) continue;
-                here += mean_of_cell(row[i], column[j], total, [&](double c) { return f(static_cast<Count>(c)); });
-            }
-        }
-        mean += 2.0 * here;
-    }
-    if (mean > 1e-9 * static_cast<double>(df)) statistic *= static_cast<double>(df) / mean;
+    const auto free = static_cast<double>(df);
+    statistic = free + (variance > NOTHING * free ? (sum - mean) * std::sqrt(2.0 * free / variance) : 0.0);
+    statistic = std::max(statistic, 0.0);
     return chi_square_tail(statistic, df);
 }
 
@@ -338,13 +294,13 @@ void GSquare::count_bits(std::size_t d) {
     }
 }
 
-double GSquare::pvalue(std::size_t d, double bound) {
+double GSquare::pvalue(std::size_t d, double) {
     std::size_t strata = 1;
     for (std::size_t i = 0; i < d; ++i) strata *= levels(member_[i]);
     const std::size_t n_cells = strata * levels(x_) * levels(y_);
     if (counts_.weights != nullptr) {
         count(d, heavy_, n_cells);
-        return judge(heavy_, strata, n_log_n, bound);
+        return judge(heavy_, strata);
     }
     if (by_bits && n_cells <= FEW_CELLS) {  // so that each variable has few levels, too
         cells_.resize(n_cells);
@@ -352,9 +308,7 @@ double GSquare::pvalue(std::size_t d, double bound) {
     } else {
         count(d, cells_, n_cells);
     }
-    const double* known = nlogn_.data();
-    const auto table = static_cast<std::int32_t>(nlogn_.size());
-    return judge(cells_, strata, [=](std::int32_t c) { return c < table ? known[c] : n_log_n(c); }, bound);
+    return judge(cells_, strata);
 }
 
 }  // namespace lmarvel

@@ -125,7 +125,7 @@ private:
     std::vector<char> gaps_;                          // whether a row can be missing, by depth
     std::size_t ready_ = 0;
     std::vector<std::int32_t> cells_;
-    std::vector<double> heavy_, nlogn_;
+    std::vector<double> heavy_, margins_;
     // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
     // rows of each stratum of the first members, by depth.
     std::vector<std::vector<std::uint64_t>> bits_, strata_;
@@ -136,7 +136,7 @@ private:
     std::size_t rows() const { return static_cast<std::size_t>(counts_.n); }
     std::uint32_t levels(Index v) const { return static_cast<std::uint32_t>(counts_.levels[v]); }
     template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
-    template <class Count, class F> double judge(const std::vector<Count>& cells, std::size_t strata, F f, double bound);
+    template <class Count> double judge(const std::vector<Count>& cells, std::size_t strata);
     void stratify(std::size_t d);
     void count_bits(std::size_t d);
 };

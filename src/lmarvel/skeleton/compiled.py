@@ -194,7 +194,7 @@ def learn_compiled(
         method = "none" if found is None else found.method
         cut = [] if found is None else [(v, had, kept) for v, (had, kept) in found.truncated.items()]
         task = _task(ledger, course, level, selection, grace, known)
-        rest = _given_rest(ledger, p) if method == "tc" else None
+        rest = _given_rest(ledger, known, p) if method == "tc" else None
         flat = from_sets(task, None if found is None else found.sets, cut, ledger.memory.asked(), told, rest)
     for phase, size, tests in flat.counts:
         meter.count(PHASES[phase], size, tests)
@@ -226,8 +226,10 @@ def say_that_it_is_slow() -> None:
     )
 
 
-def _given_rest(ledger: Ledger, p: int) -> NDArray[np.float64]:
+def _given_rest(ledger: Ledger, known: GaussianInput | ColumnsInput, p: int) -> NDArray[np.float64]:
     """Return what total conditioning saw for each pair, -1 where that is not known."""
+    if isinstance(known, ColumnsInput) and known.given_rest is not None:
+        return known.given_rest()
     found = np.full((p, p), -1.0)
     for x in range(p):
         for y in range(x + 1, p):
