@@ -229,7 +229,7 @@ def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
     reach, pairs = step.astype(np.float32), -1  # products of numbers are quick, those of truth values are not
-    while (found := np.count_nonzero(reach)) > pairs:
+    while (found := int(np.count_nonzero(reach))) > pairs:
         pairs = found
         reach += reach @ reach
         np.minimum(reach, 1.0, out=reach)
