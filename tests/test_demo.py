@@ -7,7 +7,6 @@ import pytest
 
 from lmarvel import PAG, Auto, demo
 from lmarvel.datasets import CARS
-from lmarvel.metrics import compare_graphs
 
 
 def test_the_data_are_those_of_the_packages_own_simulator() -> None:
@@ -21,17 +20,27 @@ def test_the_data_are_those_of_the_packages_own_simulator() -> None:
     assert np.allclose(np.cov(data.T), model.covariance(demo.STUDY), atol=0.1)
 
 
-def test_what_it_says_of_the_cars_is_what_was_found() -> None:
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "DRAWS", 20)
+
+
+def test_what_it_says_of_the_cars_is_what_was_found_and_recurs() -> None:
     text = "\n".join(demo.demonstration())
-    found = Auto().fit(CARS).pag_
-    for edge in found.edges():
+    found = Auto().fit(CARS, bootstrap=20, seed=demo.SEED).result_
+    for edge in found.pag.edges():
+        assert f"   {edge!s:<32} {found.recurring(edge.a, edge.b)}\n" in text
+    stable = found.stable(demo.RECURS)
+    assert stable != found.pag
+    for edge in stable.edges():
         assert f"   {edge}\n" in text
-    kept = compare_graphs(Auto(penalty=demo.CHEAP).fit(CARS).pag_, found)
-    assert (
-        f"{kept.skeleton.right} of {kept.skeleton.true} edges and {kept.marks.right} of {kept.marks.true} marks stay"
-        in text
-    )
-    assert ("So the marks are less firm here than the edges." in text) == (kept.marks.recall < kept.skeleton.recall)
+    assert str(found.check) in text
+    assert ("Who causes whom is not told" in text) == (not found.claims(demo.RECURS))
+
+
+def test_claims_are_told_with_their_shares() -> None:
+    text = "\n".join(demo._study())
+    assert "   HeartDisease causes Fatigue: in 100 % of the draws." in text
 
 
 def test_a_result_that_is_not_the_truth_is_said_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,12 +80,12 @@ def _edges(found: Discovery) -> Iterator[str]:
     edges = list(found.pag.edges())
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
+    supports = {edge: found.support_word(edge.a, edge.b) or "" for edge in edges}
     for edge in edges:
         doubt = found.doubts.get(frozenset((edge.a, edge.b)))
         beside = f"   ({doubt})" if doubt else ""
-        told = (found.support_word(edge.a, edge.b), found.recurring(edge.a, edge.b))
-        words = "   ".join(f"{word:<8}" for word in told if word).rstrip()
-        other = f"{readable(edge.b):<{far}}   {words}" if words else readable(edge.b)
+        words = (f"{supports[edge]:<6}" if any(supports.values()) else None, found.recurring(edge.a, edge.b))
+        other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if not edges:
         yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
