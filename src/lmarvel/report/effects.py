@@ -44,7 +44,9 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     except LMarvelError as error:
         return {"why": _sentence(str(error))}
     table, trouble = _table(found, data)
-    asked = _Asked(Answering(ready, None, found, beside=_BESIDE, climb=False), table)
+    answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
+    asked = _Asked(answering, table)
+    asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
     notes = [*trouble, *asked.notes()]
@@ -103,7 +105,7 @@ class _Asked:
             "notes": [note for note in (trouble, answer.disagreement) if note],
             "rests_on": place,
         }
-        return {key: value for key, value in shown.items() if value not in (None, [])} | {"rests_on": place}
+        return {key: value for key, value in shown.items() if value not in (None, [])}
 
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
