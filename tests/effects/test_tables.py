@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import PAG, DataError, Dataset, GraphError, Lift, effect
+from lmarvel import PAG, DataError, Dataset, GraphError, Knowledge, Lift, LMarvel, effect
 from lmarvel.data import Kind
 from lmarvel.effects import exported
 from lmarvel.effects.columns import Columns
@@ -117,3 +117,23 @@ def test_how_firm_the_graph_is_is_said_once() -> None:
     assert "bear" not in told  # a graph alone does not tell
     assert str(Lift().fit(table(500)).result_.effect("X", "Y")).count("edges that bear on it") == 1
     assert str(Lift().fit(table(500)).result_.causes("Y")).count("edges that bear on it") == 1
+
+
+def test_what_was_said_beforehand_is_left_out_where_it_makes_more_than_a_class() -> None:
+    rng = np.random.default_rng(0)
+    age, e, f = rng.normal(size=(3, 1000))
+    data = {"age": age, "school": 0.6 * age + e, "pay": 0.7 * (0.6 * age + e) + f}
+    found = LMarvel(knowledge=Knowledge(tiers=[["age"], ["school", "pay"]])).fit(data).result_
+    assert str(found.pag) != str(found.unaided)
+    told = found.effect("school", "pay", data)
+    assert told.status == "not identified"
+    assert told.rests_on.endswith("What was said beforehand is left out: the graph is that of the data alone.")
+    assert told.sentence == effect(found.unaided, "school", "pay").sentence
+
+
+def test_what_was_said_beforehand_counts_where_it_changes_no_mark() -> None:
+    data = table(2000)
+    found = Lift(knowledge=Knowledge(tiers=[["A", "B"], ["X"], ["Y"]])).fit(data).result_
+    told = found.effect("X", "Y", data)
+    assert told.status == "adjustment"
+    assert "left out" not in told.rests_on

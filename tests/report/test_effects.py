@@ -177,10 +177,11 @@ def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
 
 
 def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
-    page = opened(result())
-    ask(page, "X", "Y")
+    page = opened(result(), table())
+    assert "The interval does not hold" in ask(page, "X", "Y")
     page.click("#swap")
     answer = page.inner_text(".answer")
+    assert answer.endswith("This rests on the learned graph being right, and on a sample that was not selected.")
     assert "Y does not affect X under any explanation of these data" in answer
     assert page.locator("#graph .way, #graph .stray, #graph .adjusted").count() == 0
 

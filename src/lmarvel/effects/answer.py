@@ -296,13 +296,18 @@ class Answering:
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and told.status == "formula":
             estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
-        near = ready.named(ready.possible_ancestors(1 << i | 1 << j | given))
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-        rests_on = what_it_rests_on(self.found, near) + chance
+        rests_on = self.rests_on(ready.possible_ancestors(1 << i | 1 << j | given)) + chance
         late = ready.named(ready.possible_descendants(1 << i) & given)
         return Effect(
             told, ready.named(given), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names
         )
+
+    def rests_on(self, near: int = 0) -> str:
+        """Say what answers rest on, and how firm the edges among ``near`` are."""
+        whole = not isinstance(self.found, Discovery) or self.ready.graph is self.found.pag
+        left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
+        return what_it_rests_on(self.found, self.ready.named(near)) + left_out
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""

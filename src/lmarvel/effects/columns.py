@@ -42,7 +42,7 @@ class Columns:
         self._kinds = dict(zip(data.names, data.kinds, strict=True))
         self._levels = dict(zip(data.names, data.levels, strict=True))
         moments = data.moments  # refuses a table that nothing can be estimated from
-        unit = np.array([self._unit(name) for name in self.names])
+        unit = self._units()
         self.covariance = moments.covariance / np.outer(unit, unit)
         self._read: tuple[Vector, Vector, Clusters | None] | None = None
 
@@ -123,12 +123,14 @@ class Columns:
     def _named(self, name: str) -> list[str]:
         return [readable(level) for level in self._levels[name] or ()]
 
-    def _unit(self, name: str) -> float:
-        """Return how far apart the two numbers of a binary column are: moments count them as numbers."""
-        if self._kinds[name] != Kind.BINARY:
-            return 1.0
-        values = self._data.rows()[:, self.names.index(name)]
-        return float(np.nanmax(values) - np.nanmin(values)) or 1.0
+    def _units(self) -> Vector:
+        """Return how far apart the two numbers of each binary column are: moments count them as numbers."""
+        units = np.ones(len(self.names))
+        binary = [i for i, name in enumerate(self.names) if self._kinds[name] == Kind.BINARY]
+        if binary:
+            values = self._data.rows()[:, binary]
+            units[binary] = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+        return units
 
 
 def _with_nominal(data: Dataset, nominal: Sequence[str]) -> Dataset:

@@ -20,6 +20,7 @@ from lmarvel.effects.prepared import Prepared, prepare, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
+from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result import Discovery
 from lmarvel.wording import count, listing, readable
 
@@ -84,8 +85,14 @@ def ready_for_effects(found: Discovery | PAG | Prepared) -> Prepared:
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )
-        return prepare(found.pag)
+        return prepare(_of_the_data(found))
     return prepare(found)
+
+
+def _of_the_data(found: Discovery) -> PAG:
+    """Return the PAG of a class of MAGs; with marks that follow from statements only, a graph is more than that."""
+    told_more = found.unaided is not None and explain_invalid(found.pag) is not None
+    return found.unaided if told_more and found.unaided is not None else found.pag
 
 
 def all_effects(found: Discovery | PAG | Prepared) -> list[Identified]:

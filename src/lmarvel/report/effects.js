@@ -97,7 +97,7 @@ const Effects = (place, page, graph, callbacks) => {
     callbacks.light(shown, `Effect of ${x.name} on ${y.name}: ${WORDS[found.status].toLowerCase()}`);
     lit = shown;
     const notes = found.notes || [];
-    const rests = told.rests_on[found.rests_on] || told.rests_on[0] || "";
+    const rests = told.rests_on[found.rests_on ?? 0];
     answer.replaceChildren(...[
       html("p", null, html("span", { class: `badge ${found.status === "not identified" ? "" : "plain"}`, text: WORDS[found.status] })),
       html("p", { class: "meaning", text: found.sentence || fill(told.none) }),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
-WORK = 2e9  # multiplications that estimates may take, some seconds
+WORK = 1e10  # multiplications that estimates may take, some seconds
 _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
 _BESIDE = 3
@@ -44,7 +44,9 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     except LMarvelError as error:
         return {"why": _sentence(str(error))}
     table, trouble = _table(found, data)
-    asked = _Asked(Answering(ready, None, found, beside=_BESIDE, climb=False), table)
+    answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
+    asked = _Asked(answering, table)
+    asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
     notes = [*trouble, *asked.notes()]
@@ -103,7 +105,7 @@ class _Asked:
             "notes": [note for note in (trouble, answer.disagreement) if note],
             "rests_on": place,
         }
-        return {key: value for key, value in shown.items() if value not in (None, [])} | {"rests_on": place}
+        return {key: value for key, value in shown.items() if value not in (None, [])}
 
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
@@ -127,12 +129,17 @@ class _Asked:
 
     def _price(self, told: Identified) -> float:
         """Return how many multiplications the estimates of a pair take, about."""
+        from lmarvel.effects.estimate import variables
+
         table = self._table
         assert table is not None
-        size = 2 + len(told.adjustment or self._bare.ready.graph.names)
-        drawn = told.status == "formula" or table.is_level(told.y) or table.clustered
-        rounds = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1) if drawn else 3
-        return float(len(table.rows) * size**2 * rounds * (2 + _BESIDE))
+        assert told.formula is not None
+        rows = float(len(table.rows))
+        if told.status == "formula":
+            return rows * variables(told.formula).bit_count() ** 2 * _REPLICATES
+        drawn = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1)
+        rounds = drawn if table.is_level(told.y) or table.clustered else 3
+        return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + _BESIDE)
 
     def _pair(self, told: Identified) -> Pair:
         from lmarvel.effects.adjustment import pair_of
