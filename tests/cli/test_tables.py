@@ -278,3 +278,17 @@ def test_a_wide_table_is_described_by_what_there_is_to_look_at(tmp_path: Path) -
 def test_a_table_that_nothing_can_be_learned_from_is_described(tmp_path: Path) -> None:
     done = run("describe", table(tmp_path, {"a": [1] * N, "b": X}))
     assert (done.code, done.out.splitlines()[-1]) == (0, "No part of this table can be learned from as it is.")
+
+
+@pytest.mark.parametrize("number", [False, True])
+def test_a_column_that_determines_another_is_named_with_a_command_that_runs(number: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"t{i % 6},{(i % 6) ** 2 if number else 'land' + str(i % 6 // 2)},{rng.normal():.3f}" for i in range(120)]
+    path = tmp_path / "towns.csv"
+    path.write_text("town,other,x\n" + "\n".join(rows), encoding="utf-8")
+    refused = run("learn", str(path))
+    assert refused.code == 2
+    assert "'town' determines 'other'" in refused.err
+    assert refused.err.count("\n") == 1
+    command = shlex.split(refused.err.partition("This would run: ")[2])
+    assert run(*command[1:]).code == 0

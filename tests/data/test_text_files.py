@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import DataError, LMarvelError, moments_of
+from lmarvel import DataError, Dataset, LMarvelError, LMarvelWarning, moments_of
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,4\n"
 Writer = Callable[..., Path]
@@ -108,6 +108,20 @@ def test_a_file_of_many_batches_is_read_whole(write: Writer, monkeypatch: pytest
     np.testing.assert_allclose(moments_of(path).covariance, whole.covariance, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_row_numbers_without_a_name_are_left_out(first: int, write: Writer) -> None:
+    rows = ["1,2,u", "2,1,v", "4,0,u", "3,3,v"]
+    path = write(",a,b,c\n" + "".join(f"{first + i},{row}\n" for i, row in enumerate(rows)))
+    with pytest.warns(LMarvelWarning, match="numbers the rows: it is left out"):
+        data = Dataset.of(path, categorical=["c"])
+    assert data.names == ("a", "b", "c")
+    assert data.values().tolist() == [[1, 2, 0], [2, 1, 1], [4, 0, 0], [3, 3, 1]]
+
+
+def test_a_first_column_without_a_name_that_measures_something_is_kept(write: Writer) -> None:
+    assert Dataset.of(write(",a,b\n5,1,2\n3,2,1\n4,4,0\n")).names == ("column 1", "a", "b")
+
+
 # --- refused ----------------------------------------------------------------------------------------------
 
 REFUSED = {
@@ -120,7 +134,7 @@ REFUSED = {
     "one row": ("a,b\n1,2\n", "one row"),
     "one column": ("a\n1\n2\n", "1 column is not enough"),
     "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
-    "row index without a name": (",a,b\n0,1,2\n1,2,1\n", "column number 1 has an empty name"),
+    "row labels without a name": (",a,b\nx,1,2\ny,2,1\nz,3,5\n", "column 'column 1' has 3 levels in 3 rows"),
     "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
     "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
     "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),

@@ -163,6 +163,23 @@ def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[s
                 one, other = (i, j) if forth else (j, i)
                 gone.add(one)
                 yield Fault((names[one],), f"{names[one]!r} determines {names[other]!r}")
+    numbers = [i for i, known in enumerate(levels) if known is None]
+    for i in at:
+        fixed = [] if i in gone else [j for j in numbers if _fixes(rows[:, i], rows[:, j])]
+        if fixed:
+            which = listing([repr(names[j]) for j in fixed])
+            yield Fault((names[i],), f"{names[i]!r} determines {which}")
+
+
+def _fixes(codes: Matrix, numbers: Matrix) -> bool:
+    """Whether a column of numbers has one value for each level."""
+    seen = ~(np.isnan(codes) | np.isnan(numbers))
+    level, value = codes[seen].astype(np.intp), numbers[seen]
+    if not level.size:
+        return False
+    of_level = np.empty(level.max() + 1)
+    of_level[level] = value  # the last of each level: all others are to be the same
+    return bool((of_level[level] == value).all() and (value != value[0]).any())
 
 
 def _decides(one: Matrix, other: Matrix) -> tuple[bool, bool]:

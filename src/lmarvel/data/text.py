@@ -11,6 +11,7 @@ the line that is at fault.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -35,7 +36,9 @@ from lmarvel.data.text_rows import (
     rows_of_file,
 )
 from lmarvel.data.typed_text import load
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, LMarvelWarning
+
+_NAMELESS = "column 1"
 
 
 def open_text(path: Path, separator: str, decimal: str | None = None, told: bool = True) -> Source:
@@ -49,10 +52,33 @@ def open_text(path: Path, separator: str, decimal: str | None = None, told: bool
     if len(file.names) > WIDEST:
         raise DataError(f"the header of {path} has {len(file.names)} columns: at most {WIDEST} are read")
 
-    def choose(columns: Sequence[int], wish: Wish) -> Rows:
-        return Rows(_batches_of(file, columns), None, lambda: load(file, columns, wish))
+    first = 0
+    names = list(file.names)
+    if len(names) > 2 and not names[0].strip():  # the row index of R's and pandas' files
+        if _holds_row_numbers(file):
+            warnings.warn(
+                f"the first column of {path.name} has no name and numbers the rows: it is left out",
+                LMarvelWarning,
+                stacklevel=2,
+            )
+            first, names = 1, names[1:]
+        elif _NAMELESS not in names:
+            names[0] = _NAMELESS
 
-    return Source(file.names, choose, in_memory=False)
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        at = [first + i for i in columns]
+        text = Wish(frozenset(first + i for i in wish.text), wish.lenient)
+        return Rows(_batches_of(file, at), None, lambda: load(file, at, text))
+
+    return Source(names, choose, in_memory=False)
+
+
+def _holds_row_numbers(file: TextFile) -> bool:
+    """Tell whether the first column counts the rows from 0 or from 1, as far as the first thousand show."""
+    cells = [
+        row[0].strip() for _, _, row in islice(rows_of_file(file.path, file.separator, file.encoding), 1, 1001) if row
+    ]
+    return any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1)) and len(cells) > 1
 
 
 def _header(path: Path, separator: str, decimal: str | None) -> TextFile:
