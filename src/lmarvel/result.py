@@ -18,8 +18,8 @@ from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
 from lmarvel.encoding import (
     ResultError,
-    decode_event,
     decode_sepsets,
+    decode_trace,
     encode_sepsets,
     encode_trace,
     items,
@@ -51,7 +51,7 @@ from lmarvel.result_file import (
     sealed,
     unsealed,
 )
-from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
 from lmarvel.wording import readable
 
 __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
@@ -114,7 +114,7 @@ class Discovery(Informed, Questions):
     @property
     def removal_order(self) -> tuple[str, ...]:
         """The variables in the order in which they were removed."""
-        return tuple(self.pag.names[e.x] for e in self.trace if isinstance(e, Removed))
+        return tuple(self.pag.names[e.x] for e in but_separated(self.trace) if isinstance(e, Removed))
 
     @property
     def rules(self) -> tuple[RuleApplication, ...]:
@@ -124,7 +124,7 @@ class Discovery(Informed, Questions):
     @property
     def budget_ended(self) -> str | None:
         """What ended the search early, a budget or another limit; None if nothing did."""
-        reasons = dict.fromkeys(e.reason for e in self.trace if isinstance(e, BudgetEnded))
+        reasons = dict.fromkeys(e.reason for e in but_separated(self.trace) if isinstance(e, BudgetEnded))
         return "; ".join(reasons) or None
 
     @property
@@ -135,7 +135,7 @@ class Discovery(Informed, Questions):
     @property
     def none_removable(self) -> frozenset[str]:
         """The variables that remained when none of them tested as removable; empty if that never happened."""
-        left = next((e.remaining for e in self.trace if isinstance(e, NoneRemovable)), frozenset())
+        left = next((e.remaining for e in but_separated(self.trace) if isinstance(e, NoneRemovable)), frozenset())
         return frozenset(self.pag.names[v] for v in left)
 
     @cached_property
@@ -146,7 +146,7 @@ class Discovery(Informed, Questions):
         """
         names, marks, level = self.pag.names, self.pag.marks, self._alpha
         found: dict[tuple[str, str], Contested] = {}
-        for e in self.trace:
+        for e in but_separated(self.trace):
             if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
                 if frozenset((e.x, e.y)) in self._explainer.overruled:
                     continue  # a statement keeps the edge, and the result lists that
@@ -159,7 +159,7 @@ class Discovery(Informed, Questions):
     def doubtful(self) -> tuple[tuple[str, str], ...]:
         """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
         names = self.pag.names
-        found = (e for e in self.trace if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
+        found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
         return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
 
     @cached_property
@@ -348,7 +348,7 @@ class Discovery(Informed, Questions):
             sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
             boundaries=boundaries,
             stats=Statistics(read_part(content, "tests", decode_tests), read_part(content, "seconds", decode_seconds)),
-            trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in items(v))),
+            trace=read_part(content, "trace", lambda v: decode_trace(v, index)),
             settings=read_part(content, "settings", decode_settings),
             undecided=undecided,
             mag=read_part(content, "mag", lambda v: None if v is None else _mag(v, names)),
