@@ -110,3 +110,21 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     for work in (compiled.correlation, compiled.strengths):
         with pytest.raises(ValueError, match="shapes do not fit"):
             work(np.ones((2, 3)))
+
+
+def test_rows_that_pass_are_the_same_and_are_written_over() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(size=(2, 50, 4))
+    kept, mean = centred(first, first[0])
+    passing, same = centred(first, first[0], passing=True)
+    assert (kept == passing).all()
+    assert (mean == same).all()
+    later, _ = centred(second, second[0], passing=True)
+    assert (kept == centred(first, first[0])[0]).all()
+    assert np.shares_memory(passing, later)
+
+
+def test_a_place_of_another_size_is_refused() -> None:
+    assert rows_module.COMPILED is not None
+    with pytest.raises(ValueError):
+        rows_module.COMPILED.centred(np.ones((5, 3)), np.zeros(3), np.empty((4, 3)))
