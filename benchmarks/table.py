@@ -2,7 +2,7 @@
 
     python table.py [--only "40 variables"] [--limit 300] [--networks folder] [--dry]
 
-Each bar is measured in a process of its own, one thread, with a limit of seconds; what is measured is added to
+Each bar is measured in a process of its own, one thread, with a limit of seconds; programs are compared in CPU time; what is measured is added to
 recorded.csv (date, version, bar, figure), unless --dry. Figures of one machine compare with each other only.
 """
 
@@ -141,17 +141,17 @@ def fci(networks: Path | None) -> float:
 def boss_seconds(data: np.ndarray) -> dict[str, object]:
     from causallearn.search.PermutationBased.BOSS import boss
 
-    start = time.perf_counter()
+    start = time.process_time()
     boss(data, verbose=False)
-    return {"seconds": time.perf_counter() - start}
+    return {"seconds": time.process_time() - start}
 
 
 def lift_seconds(data: np.ndarray) -> float:
     from lmarvel import Lift
 
-    start = time.perf_counter()
+    start = time.process_time()
     Lift().fit(data)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def stages_seconds(data: np.ndarray) -> float:
@@ -160,10 +160,10 @@ def stages_seconds(data: np.ndarray) -> float:
     from lmarvel.search.record import Record
     from lmarvel.search.stages import stages
 
-    start = time.perf_counter()
+    start = time.process_time()
     steps = stages(np.corrcoef(data.T), len(data), 2 * math.log(len(data)), Record(len(data)))
     steps.climb(AncestralGraph.of_parents(steps.orders([], lambda order: None).parents), True, True)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def boss(ours: Callable[[np.ndarray], float]) -> Callable[[Path | None], float]:
