@@ -26,9 +26,9 @@ def timed(method: str, data: np.ndarray, **options: object) -> tuple[float, obje
 
     best, found = float("inf"), None
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         found = METHODS[method]().set_params(alpha=ALPHA, max_seconds=60.0, **options).fit(data).result_
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
         if best > 1:
             break
     return best, found

@@ -72,7 +72,7 @@ def test_a_file_holds_everything(tmp_path):
     found.save(path)
     plain = json.loads(path.read_text())
     assert plain["format"] == "lmarvel-result"
-    assert plain["version"] == 3
+    assert plain["version"] == 4
     assert plain["settings"]["alpha"] == 0.01
     assert plain["data"]["rows"] == 392
     assert len(plain["data"]["fingerprint"]) == 16
@@ -104,8 +104,8 @@ def plain():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p.update(version=4), "version 4, and these are read: 2, 3; install a newer lmarvel"),
-        (lambda p: p.update(version=1), "version 1, and these are read: 2, 3; learn it again"),
+        (lambda p: p.update(version=5), "version 5, and these are read: 2 to 4; install a newer lmarvel"),
+        (lambda p: p.update(version=1), "version 1, and these are read: 2 to 4; learn it again"),
         (lambda p: p.update(version="x"), "version 'x'"),
         (lambda p: p.update(format="other"), "this is no result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),

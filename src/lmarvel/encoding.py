@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.errors import LMarvelError
@@ -19,7 +20,8 @@ from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import STATED
-from lmarvel.sepsets import NamedSepsets, Sepsets
+from lmarvel.packing import MANY, RUN, pack_separated, pack_sets, unpack_separated, unpack_sets
+from lmarvel.sepsets import NamedSepsets, Sepsets, SetColumns
 from lmarvel.trace import (
     Adjacent,
     Began,
@@ -29,6 +31,7 @@ from lmarvel.trace import (
     Event,
     HiddenNode,
     Kept,
+    LazyTrace,
     LeftBoundary,
     LeftOut,
     Moved,
@@ -36,6 +39,7 @@ from lmarvel.trace import (
     Overruled,
     Removed,
     Separated,
+    SeparatedRun,
     Supported,
     Weighed,
 )
@@ -149,6 +153,7 @@ _KINDS: dict[str, type] = {
     "left out": LeftOut,
     "supported": Supported,
 }
+_PACKED = "separated pairs"
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {
     name: [(field.name, attrgetter(field.name), _CODERS[field.name]) for field in fields(kind)]
@@ -174,8 +179,40 @@ def encode_event(event: Event, names: Sequence[str]) -> dict[str, Any]:
 
 @without_collection()
 def encode_trace(trace: Sequence[Event], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all records as plain data; there can be a million."""
-    return [encode_event(event, names) for event in trace]
+    """Return all records as plain data; there can be a million, and then those of separated pairs are packed."""
+    runs = _runs(trace)
+    if sum(len(run.x) for run in runs if isinstance(run, SeparatedRun)) <= MANY:
+        return [encode_event(event, names) for event in trace]
+    return [
+        {"event": _PACKED, **pack_separated(run)} if isinstance(run, SeparatedRun) else encode_event(run, names)
+        for run in runs
+    ]
+
+
+def _runs(trace: Sequence[Event]) -> Sequence[Event | SeparatedRun]:
+    """Return the records, where many pairs were separated one after the other as columns."""
+    if isinstance(trace, LazyTrace) and not trace.is_made:
+        return trace.runs
+    runs: list[Event | SeparatedRun] = []
+    for phase, events in groupby(trace, lambda event: event.phase if isinstance(event, Separated) else None):
+        listed = list(events)
+        if phase is None or len(listed) < RUN:
+            runs += listed
+        else:
+            runs.append(SeparatedRun.of(cast("list[Separated]", listed)))
+    return runs
+
+
+@without_collection()
+def decode_trace(plain: Any, index: Mapping[str, int]) -> tuple[Event, ...]:
+    """Return the records of plain data."""
+    return tuple(event for item in items(plain) for event in _decoded(item, index))
+
+
+def _decoded(plain: Mapping[str, Any], index: Mapping[str, int]) -> Sequence[Event]:
+    if plain["event"] == _PACKED:
+        return unpack_separated(plain, text(plain["phase"]), len(index))
+    return (decode_event(plain, index),)
 
 
 def decode_event(plain: Mapping[str, Any], index: Mapping[str, int]) -> Event:
@@ -214,14 +251,15 @@ def encode_sepsets(
     sepsets: Mapping[tuple[str, str], frozenset[str]], trace: Sequence[Event], names: Sequence[str]
 ) -> dict[str, Any]:
     """Return the separating sets that tests found, and how the boundaries that separate the others were found."""
-    events = {(e.x, e.y) if e.x < e.y else (e.y, e.x): e for e in trace if isinstance(e, Separated)}
     if isinstance(sepsets, NamedSepsets):
+        columns = sepsets.columns()
+        if len(columns.x) > MANY:
+            return {"found": pack_sets(*columns[:4]), **_around(columns, names)}
         found = sorted(sepsets.by_position.found.items())
-        truncated = sepsets.by_position.boundaries.truncated
     else:
-        index = {name: i for i, name in enumerate(names)}
+        columns, index = None, {name: i for i, name in enumerate(names)}
         found = sorted(((index[a], index[b]), frozenset(index[v] for v in s)) for (a, b), s in sepsets.items())
-        truncated = {}
+    events = {(e.x, e.y) if e.x < e.y else (e.y, e.x): e for e in trace if isinstance(e, Separated)}
     listed = []
     for (x, y), sepset in found:
         event = events.get((x, y) if x < y else (y, x))  # the last of the pair, as the set is
@@ -235,16 +273,17 @@ def encode_sepsets(
                 "phase": None if event is None else event.phase,
             }
         )
-    if not isinstance(sepsets, NamedSepsets):
-        return {"found": listed, "boundary": None}
-    tested = sepsets.by_position
-    cut_short = {names[v]: [sorted(names[u] for u in part) for part in parts] for v, parts in sorted(truncated.items())}
-    return {
-        "found": listed,
-        "boundary": tested.boundaries.method,
-        "level": tested.boundaries.level,
-        "cut_short": cut_short,
+    return {"found": listed, **_around(columns, names)}
+
+
+def _around(columns: SetColumns | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return how the boundaries were found; a search by score has none."""
+    if columns is None:
+        return {"boundary": None}
+    cut_short = {
+        names[v]: [sorted(names[u] for u in part) for part in parts] for v, parts in sorted(columns.truncated.items())
     }
+    return {"boundary": columns.method, "level": columns.level, "cut_short": cut_short}
 
 
 def decode_sepsets(
@@ -252,7 +291,11 @@ def decode_sepsets(
 ) -> Mapping[tuple[str, str], frozenset[str]]:
     """Return the separating sets of plain data."""
     index = {name: i for i, name in enumerate(names)}
-    found = dict(_found(item, index) for item in items(plain["found"]))
+    listed = plain["found"]
+    if isinstance(listed, dict):
+        found = dict(unpack_sets(listed, len(names)))
+    else:
+        found = dict(_found(item, index) for item in items(listed))
     if plain.get("boundary") is None:  # of a search by score, or of a file that did not tell tested sets from others
         return {(names[x], names[y]): frozenset(names[v] for v in sepset) for (x, y), sepset in found.items()}
     everything = set(range(len(names)))

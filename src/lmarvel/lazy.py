@@ -44,6 +44,11 @@ class LazyTuple(Sequence[Item]):
             self._make = None
         return self._made
 
+    @property
+    def is_made(self) -> bool:
+        """Whether somebody has looked."""
+        return self._make is None
+
     def __len__(self) -> int:
         return len(self.made)
 

@@ -16,7 +16,14 @@ from typing import Any
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
-from lmarvel.encoding import ResultError, decode_event, decode_sepsets, encode_sepsets, encode_trace, items, number
+from lmarvel.encoding import (
+    ResultError,
+    decode_sepsets,
+    decode_trace,
+    encode_sepsets,
+    encode_trace,
+    number,
+)
 from lmarvel.errors import GraphError
 from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.firmness import Firm, LaterCheck, decode_firmness
@@ -45,7 +52,7 @@ from lmarvel.result_file import (
     sealed,
     unsealed,
 )
-from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed
+from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
 from lmarvel.wording import readable
 
 __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
@@ -112,7 +119,7 @@ class Discovery(Firm, Informed, Questions):
     @property
     def removal_order(self) -> tuple[str, ...]:
         """The variables in the order in which they were removed."""
-        return tuple(self.pag.names[e.x] for e in self.trace if isinstance(e, Removed))
+        return tuple(self.pag.names[e.x] for e in but_separated(self.trace) if isinstance(e, Removed))
 
     @property
     def rules(self) -> tuple[RuleApplication, ...]:
@@ -122,7 +129,7 @@ class Discovery(Firm, Informed, Questions):
     @property
     def budget_ended(self) -> str | None:
         """What ended the search early, a budget or another limit; None if nothing did."""
-        reasons = dict.fromkeys(e.reason for e in self.trace if isinstance(e, BudgetEnded))
+        reasons = dict.fromkeys(e.reason for e in but_separated(self.trace) if isinstance(e, BudgetEnded))
         return "; ".join(reasons) or None
 
     @property
@@ -133,7 +140,7 @@ class Discovery(Firm, Informed, Questions):
     @property
     def none_removable(self) -> frozenset[str]:
         """The variables that remained when none of them tested as removable; empty if that never happened."""
-        left = next((e.remaining for e in self.trace if isinstance(e, NoneRemovable)), frozenset())
+        left = next((e.remaining for e in but_separated(self.trace) if isinstance(e, NoneRemovable)), frozenset())
         return frozenset(self.pag.names[v] for v in left)
 
     @cached_property
@@ -144,7 +151,7 @@ class Discovery(Firm, Informed, Questions):
         """
         names, marks, level = self.pag.names, self.pag.marks, self._alpha
         found: dict[tuple[str, str], Contested] = {}
-        for e in self.trace:
+        for e in but_separated(self.trace):
             if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
                 if frozenset((e.x, e.y)) in self._explainer.overruled:
                     continue  # a statement keeps the edge, and the result lists that
@@ -157,7 +164,7 @@ class Discovery(Firm, Informed, Questions):
     def doubtful(self) -> tuple[tuple[str, str], ...]:
         """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
         names = self.pag.names
-        found = (e for e in self.trace if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
+        found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
         return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
 
     def _doubted(self) -> dict[frozenset[str], str]:
@@ -351,7 +358,7 @@ class Discovery(Firm, Informed, Questions):
             sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
             boundaries=boundaries,
             stats=Statistics(read_part(content, "tests", decode_tests), read_part(content, "seconds", decode_seconds)),
-            trace=read_part(content, "trace", lambda v: tuple(decode_event(e, index) for e in items(v))),
+            trace=read_part(content, "trace", lambda v: decode_trace(v, index)),
             settings=read_part(content, "settings", decode_settings),
             undecided=undecided,
             mag=read_part(content, "mag", lambda v: None if v is None else decode_mag(v, names)),

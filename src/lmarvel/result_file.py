@@ -25,8 +25,8 @@ from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.lazy import without_collection
 
-VERSION = 3
-OLDEST = 2  # version 2 lists every edge, and every undecided pair
+VERSION = 4
+OLDEST = 2  # version 2 lists every edge, and every undecided pair; version 3 every record of a separated pair
 ALL_EDGES = "all undecided"
 FEW = 1000  # pairs that are listed by name
 T = TypeVar("T")
@@ -52,7 +52,7 @@ def unsealed(plain: Any) -> dict[str, Any]:
         newer = isinstance(version, int) and version > VERSION
         advice = "install a newer lmarvel" if newer else "learn it again with this version"
         raise ResultError(
-            f"the result file is of version {version!r}, and these are read: {OLDEST}, {VERSION}; {advice}"
+            f"the result file is of version {version!r}, and these are read: {OLDEST} to {VERSION}; {advice}"
         )
     content = {name: value for name, value in plain.items() if name != "checksum"}
     try:

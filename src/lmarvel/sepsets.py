@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
 
@@ -104,12 +108,48 @@ def _pair(x: int, y: int) -> Pair:
     return (x, y) if x < y else (y, x)
 
 
-class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
-    """The sets that were tested, by the names of the pair; ``sepsets`` may be a function that makes them when read."""
+class SetColumns(NamedTuple):
+    """The sets that searches found as columns, by ascending pair; sets ascending, end to end."""
 
-    def __init__(self, sepsets: Sepsets | Callable[[], Sepsets], names: Sequence[str]) -> None:
+    x: NDArray[Any]
+    y: NDArray[Any]
+    sizes: NDArray[Any]
+    members: NDArray[Any]
+    method: str  # of the boundaries
+    level: float
+    truncated: Mapping[int, tuple[frozenset[int], frozenset[int]]]
+
+    @classmethod
+    def of(cls, sepsets: Sepsets) -> SetColumns:
+        """Return sets as columns."""
+        found, around = sorted(sepsets.found.items()), sepsets.boundaries
+        pairs = np.array([pair for pair, _ in found], dtype=np.int64).reshape(-1, 2)
+        sizes = np.fromiter((len(s) for _, s in found), np.int64, len(found))
+        members = np.fromiter(chain.from_iterable(sorted(s) for _, s in found), np.int64, int(sizes.sum()))
+        return cls(pairs[:, 0], pairs[:, 1], sizes, members, around.method, around.level, around.truncated)
+
+
+class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
+    """The sets that were tested, by the names of the pair.
+
+    ``sepsets`` may be a function that makes them when read; then another may give them as columns, which is quicker.
+    """
+
+    def __init__(
+        self,
+        sepsets: Sepsets | Callable[[], Sepsets],
+        names: Sequence[str],
+        columns: Callable[[], SetColumns] | None = None,
+    ) -> None:
         self._sepsets = sepsets
         self._names = tuple(names)
+        self._columns = columns
+
+    def columns(self) -> SetColumns:
+        """Return the sets that searches found as columns."""
+        if self._columns is None or isinstance(self._sepsets, Sepsets):
+            return SetColumns.of(self.by_position)
+        return self._columns()
 
     @property
     def by_position(self) -> Sepsets:

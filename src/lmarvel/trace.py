@@ -5,11 +5,17 @@ An orientation rule's record is :class:`~lmarvel.orient.draft.RuleApplication`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.lazy import LazyTuple
 from lmarvel.orient.draft import RuleApplication
 
 
@@ -224,3 +230,68 @@ def moved(event: Event, place: Sequence[int]) -> Event:
             changes[part.name] = frozenset(place[v] for v in value)
     same: Event = replace(event, **changes)
     return same
+
+
+# --- very many records ------------------------------------------------------------------------------------
+
+
+class SeparatedRun(NamedTuple):
+    """Records of pairs that one phase separated, one after the other, as columns; sets ascending, end to end.
+
+    Examples
+    --------
+    >>> run = SeparatedRun.of([Separated(0, 3, frozenset({2, 1}), 0.5, "adjacency")])
+    >>> run.x.tolist(), run.y.tolist(), run.sizes.tolist(), run.members.tolist(), run.pvalues.tolist()
+    ([0], [3], [2], [1, 2], [0.5])
+    """
+
+    phase: str
+    x: NDArray[Any]
+    y: NDArray[Any]
+    sizes: NDArray[Any]
+    members: NDArray[Any]
+    pvalues: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, events: Sequence[Separated]) -> SeparatedRun:
+        """Return records as columns."""
+        count = len(events)
+        x, y = (np.fromiter((read(e) for e in events), np.int64, count) for read in (attrgetter("x"), attrgetter("y")))
+        sizes = np.fromiter((len(e.sepset) for e in events), np.int64, count)
+        members = np.fromiter(chain.from_iterable(sorted(e.sepset) for e in events), np.int64, int(sizes.sum()))
+        pvalues = np.fromiter((e.pvalue for e in events), np.float64, count)
+        return cls(events[0].phase, x, y, sizes, members, pvalues)
+
+
+class LazyTrace(LazyTuple[Event]):
+    """A trace that is made at the first look; ``runs`` gives it in columns where these are many, and makes no records.
+
+    Examples
+    --------
+    >>> trace = LazyTrace(lambda: (BudgetEnded("late"),), lambda: [BudgetEnded("late")])
+    >>> trace.runs, trace == (BudgetEnded("late"),)
+    ([BudgetEnded(reason='late')], True)
+    """
+
+    def __init__(
+        self, make: Callable[[], tuple[Event, ...]], runs: Callable[[], Sequence[Event | SeparatedRun]]
+    ) -> None:
+        super().__init__(make)
+        self._make_runs = runs
+
+    @cached_property
+    def runs(self) -> Sequence[Event | SeparatedRun]:
+        """The records, or columns of them."""
+        return self._make_runs()
+
+
+def but_separated(trace: Sequence[Event]) -> Iterator[Event]:
+    """Iterate over the records of other things than separated pairs, of which there can be a million.
+
+    Examples
+    --------
+    >>> list(but_separated((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late"))))
+    [BudgetEnded(reason='late')]
+    """
+    events = trace.runs if isinstance(trace, LazyTrace) and not trace.is_made else trace
+    return (e for e in events if not isinstance(e, Separated | SeparatedRun))

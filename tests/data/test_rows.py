@@ -100,7 +100,9 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     compiled = rows_module.COMPILED
     assert compiled is not None
     with pytest.raises(ValueError, match="shapes do not fit"):
-        compiled.centred(np.ones((3, 2)), np.ones(3))
+        compiled.centred(np.ones((3, 2)), np.ones(3), np.empty((3, 2)))
+    with pytest.raises(ValueError, match="shapes do not fit"):
+        compiled.centred(np.ones((3, 2)), np.ones(2), np.empty((2, 2)))
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.merge(np.eye(3), np.eye(2), np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
@@ -110,3 +112,15 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     for work in (compiled.correlation, compiled.strengths):
         with pytest.raises(ValueError, match="shapes do not fit"):
             work(np.ones((2, 3)))
+
+
+def test_rows_that_pass_are_the_same_and_are_written_over() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(size=(2, 50, 4))
+    kept, mean = centred(first, first[0])
+    passing, same = centred(first, first[0], passing=True)
+    assert (kept == passing).all()
+    assert (mean == same).all()
+    later, _ = centred(second, second[0], passing=True)
+    assert (kept == centred(first, first[0])[0]).all()
+    assert np.shares_memory(passing, later)

@@ -15,18 +15,17 @@ cdef void check(bint fits) except *:
         raise ValueError("the shapes do not fit")
 
 
-def centred(rows, const double[::1] origin):
-    """Return rows less their means, row by row in memory, and the means of rows - origin.
+def centred(rows, const double[::1] origin, double[:, ::1] out):
+    """Write rows less their means to ``out``, row by row in memory, and return the means of rows - origin.
 
-    ``shifted = rows - origin; here = sums(shifted) / len(rows); return shifted - here, here``. Eight sums are kept of
+    ``shifted = rows - origin; here = sums(shifted) / len(rows); out = shifted - here``. Eight sums are kept of
     each column, for the rows whose numbers leave 0 to 7 when divided by eight, and one for the rows behind: eight rows
     are one long row.
     """
     cdef const double[:, ::1] given = np.ascontiguousarray(rows, dtype=np.float64)
     cdef Py_ssize_t n = given.shape[0], p = given.shape[1], whole = n // 8 * 8, i, j
-    check(origin.shape[0] == p and n > 0 and p > 0)
-    result, mean = np.empty((n, p)), np.zeros(p)
-    cdef double[:, ::1] out = result
+    check(origin.shape[0] == p and n > 0 and p > 0 and out.shape[0] == n and out.shape[1] == p)
+    mean = np.zeros(p)
     cdef double[::1] here = mean, eight = np.zeros(8 * p), rest = np.zeros(p), beside = np.empty(8 * p), means = np.empty(8 * p)
     with nogil:
         for i in range(8):
@@ -48,7 +47,7 @@ def centred(rows, const double[::1] origin):
             subtract(&out[0, 0], &given[0, 0], &beside[0], &means[0], whole // 8, 8 * p)
         if whole < n:
             subtract(&out[whole, 0], &given[whole, 0], &beside[0], &means[0], n - whole, p)
-    return result, mean
+    return mean
 
 
 cdef extern from *:

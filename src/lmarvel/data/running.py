@@ -51,7 +51,7 @@ class Running:
         if self.total == 0:
             self.origin = batch[0].copy() if _finite(batch[0]) else np.where(np.isfinite(batch[0]), batch[0], 0.0)
         if weights is None:
-            rows, here = centred(batch, self.origin)
+            rows, here = centred(batch, self.origin, passing=True)
         else:
             rows = np.subtract(batch, self.origin, order="C")
             here = weights @ rows / weights.sum()

@@ -41,7 +41,7 @@ from lmarvel.sepsets import NamedSepsets, Sepsets
 from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
-from lmarvel.trace import BudgetEnded, Event, moved
+from lmarvel.trace import BudgetEnded, Event, LazyTrace, moved
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
@@ -272,10 +272,9 @@ def _swift_discovery(
 ) -> Discovery:
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
-    found = _Found(
-        placed(flat.marks, at), LazyTuple(lambda: swift.trace(order)), _moved_pairs(flat.undecided, at), None
-    )
-    sepsets = NamedSepsets(lambda: swift.sepsets(order), names)
+    trace = LazyTrace(lambda: swift.trace(order), lambda: swift.runs(order))
+    found = _Found(placed(flat.marks, at), trace, _moved_pairs(flat.undecided, at), None)
+    sepsets = NamedSepsets(lambda: swift.sepsets(order), names, lambda: swift.columns(order))
     boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
 

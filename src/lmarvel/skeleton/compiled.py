@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,8 @@ from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precisio
 from lmarvel.errors import LMarvelWarning
 from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
-from lmarvel.sepsets import Sepsets
+from lmarvel.packing import RUN
+from lmarvel.sepsets import Sepsets, SetColumns
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Progress
 from lmarvel.trace import (
@@ -42,6 +43,7 @@ from lmarvel.trace import (
     NoneRemovable,
     Removed,
     Separated,
+    SeparatedRun,
 )
 
 PHASES = (
@@ -131,9 +133,29 @@ class Swift:
 
     def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
         """Return the records of the run where variable v stands at ``place[v]``."""
-        skeleton, orientation = ([] if why is None else [BudgetEnded(why)] for why in self.endings)
         with without_collection():
-            return (*_events(self.flat, place), *skeleton, *orientation, *_uses(self.flat, place))
+            return (*_events(self.flat, place), *self._ended(place))
+
+    def _ended(self, place: Sequence[int]) -> list[Event]:
+        early = (BudgetEnded(why) for why in self.endings if why is not None)
+        return [*early, *_uses(self.flat, place)]
+
+    def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
+        """Return the same, but where a phase separated many pairs one after the other, these as columns."""
+        return [*_runs(self.flat, place), *self._ended(place)]
+
+    def columns(self, place: Sequence[int]) -> SetColumns:
+        """Return the separating sets as columns."""
+        moved = np.asarray(place, dtype=np.int64)
+        found, p = self.flat.found, len(place)
+        pairs = np.sort(moved[found[:, :2]], axis=1)
+        # By pair; the last set of a pair is the one that stands.
+        _, last = np.unique((pairs[:, 0] * p + pairs[:, 1])[::-1], return_index=True)
+        chosen = len(found) - 1 - last
+        members = _gathered(self.flat.sets, found[chosen, 2], found[chosen, 3], moved)
+        around = () if self.method == "none" else self.boundaries.moved(place).truncated
+        x, y = pairs[chosen].T
+        return SetColumns(x, y, found[chosen, 3], members, self.method, self.level, dict(around))
 
 
 def learn_compiled(
@@ -292,12 +314,41 @@ def _ending(flat: Flat, ledger: Ledger) -> str | None:
 # --- records ----------------------------------------------------------------------------------------------
 
 
-def _events(flat: Flat, place: Sequence[int]) -> list[Event]:
+def _runs(flat: Flat, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
+    """Iterate over the events, those of many pairs separated in a row as columns."""
+    if not len(flat.events):
+        return
+    moved = np.asarray(place, dtype=np.int64)
+    kind, phase, size = flat.events[:, 0], flat.events[:, 4], flat.events[:, 6]
+    in_columns = np.where(kind == _SEPARATED, phase, -1)
+    ends = [*(np.flatnonzero(np.diff(in_columns)) + 1).tolist(), len(kind)]
+    for start, stop in zip([0, *ends], ends, strict=False):
+        rows = slice(start, stop)
+        if in_columns[start] < 0 or stop - start < RUN:
+            yield from _events(flat, place, rows)
+        elif (size[rows] < 0).any():  # all other variables, in place of a list
+            yield SeparatedRun.of([e for e in _events(flat, place, rows) if isinstance(e, Separated)])
+        else:
+            x, y, at, n = flat.events[rows][:, [1, 2, 5, 6]].T
+            members = _gathered(flat.sets, at, n, moved)
+            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, flat.pvalues[rows])
+
+
+def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the members of spans of the engine's sets at their new places, ascending in each, end to end."""
+    which = np.repeat(np.arange(len(n)), n)
+    inside = np.arange(len(which)) - np.repeat(np.cumsum(n) - n, n)
+    return np.asarray(np.sort(which * len(moved) + moved[sets[at[which] + inside]]) % len(moved))
+
+
+def _events(flat: Flat, place: Sequence[int], rows: slice = slice(None)) -> list[Event]:
     """Return the events as records."""
     moved = np.asarray(place, dtype=np.int64)
     members, everyone = _placed(flat.sets, moved), frozenset(place)
     records = []
-    for (kind, x, y, z, phase, at, n, at2, n2), p in zip(flat.events.tolist(), flat.pvalues.tolist(), strict=True):
+    for (kind, x, y, z, phase, at, n, at2, n2), p in zip(
+        flat.events[rows].tolist(), flat.pvalues[rows].tolist(), strict=True
+    ):
         x, y, z = (place[v] if v >= 0 else v for v in (x, y, z))
         if n >= 0:
             chosen: frozenset[int] | None = frozenset(members[at : at + n])
@@ -313,6 +364,7 @@ def _placed(positions: NDArray[np.int32], place: NDArray[np.int64]) -> list[int]
     return found
 
 
+_SEPARATED = 0
 _MAKERS: tuple[Callable[..., Event], ...] = (
     lambda x, y, z, s, more, p, phase: Separated(x, y, s, p, phase),
     lambda x, y, z, s, more, p, phase: Adjacent(x, y, s, p, phase),
