@@ -16,14 +16,7 @@ from typing import Any
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
-from lmarvel.encoding import (
-    ResultError,
-    decode_sepsets,
-    decode_trace,
-    encode_sepsets,
-    encode_trace,
-    number,
-)
+from lmarvel.encoding import ResultError, decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
 from lmarvel.errors import GraphError
 from lmarvel.explanation import DEPTH, Explainer, Explanation
 from lmarvel.firmness import Firm, LaterCheck, decode_firmness
