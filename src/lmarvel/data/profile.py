@@ -230,10 +230,12 @@ def _is_sentinel(value: float, distinct: Vector) -> bool:
 def _near_copies(rows: Vector, names: Sequence[str]) -> dict[str, list[str]]:
     """Return pairs of columns with a correlation near one, by the name of the later one."""
     complete = rows[~np.isnan(rows).any(axis=1)]
-    spread = complete.std(axis=0) if len(complete) > 3 else np.zeros(len(names))
+    if len(complete) <= 3:
+        return {}
+    spread = complete.std(axis=0)
     at = np.flatnonzero((spread > 0) & np.isfinite(spread))
     standard = (complete[:, at] - complete[:, at].mean(axis=0)) / spread[at]
-    r = np.abs(standard.T @ standard) / max(len(complete), 1)
+    r = np.abs(standard.T @ standard) / len(complete)
     found: dict[str, list[str]] = {}
     for i, j in np.argwhere(np.triu((r > _NEAR) & (r < 1 - 1e-12), 1)).tolist():
         found.setdefault(names[at[j]], []).append(names[at[i]])
