@@ -93,7 +93,7 @@ class Study:
         >>> study = Study(DAG.from_edges("A --> B", "B --> C", "U --> C", "U --> D"), ("U",))
         >>> print(study.knowledge(tiers=2, not_causes=1))
         tiers: A, D < B, C
-        C does not cause D
+        C does not cause B
         no selection
         """
         counts = {"causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}

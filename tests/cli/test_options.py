@@ -15,7 +15,13 @@ from lmarvel.datasets import CARS
 from lmarvel.estimators import METHODS
 from tests.cli.running import confounded, run, write_csv
 
-PARAMETERS = [(method, name) for method in METHODS for name in inspect.signature(METHODS[method]).parameters]
+# Knowledge has options of its own: tests/knowledge/test_command_line.py.
+PARAMETERS = [
+    (method, name)
+    for method in METHODS
+    for name in inspect.signature(METHODS[method]).parameters
+    if name != "knowledge"
+]
 VALUES: dict[str, Any] = {
     "alpha": 0.02,
     "test": "fisher-z",
