@@ -2,8 +2,9 @@
 
     python table.py [--only "40 variables"] [--limit 300] [--networks folder] [--dry]
 
-Each bar is measured in a process of its own, one thread, with a limit of seconds; programs are compared in CPU time; what is measured is added to
-recorded.csv (date, version, bar, figure), unless --dry. Figures of one machine compare with each other only.
+Each bar is measured in a process of its own, one thread, with a limit of seconds; programs are compared in CPU time.
+What is measured is added to recorded.csv (date, version, bar, figure), unless --dry. Figures of one machine compare
+with each other only.
 """
 
 from __future__ import annotations
