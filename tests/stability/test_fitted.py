@@ -147,3 +147,18 @@ def test_tables_travel_between_processes():
     assert cars.fingerprint == Dataset.of(CARS).fingerprint
     gaps = Dataset.of({"a": [1.0, 2, 3, 4, None, 5], "b": [2.0, 1, 4, 3, 5, 6]}, missing="em")
     assert pickle.loads(pickle.dumps(gaps)).moments.n == gaps.moments.n
+
+
+@pytest.mark.slow
+def test_a_cluster_counts_the_same():
+    distributed = pytest.importorskip("dask.distributed")
+    import joblib
+
+    cluster = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**cluster) as local,
+        distributed.Client(local),
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = [m.fit(CARS, bootstrap=6, seed=1, n_jobs=2).result_.stability for m in (LMarvel(), Lift())]
+    assert found == [m.fit(CARS, bootstrap=6, seed=1).result_.stability for m in (LMarvel(), Lift())]
