@@ -4,7 +4,7 @@
   const { html, byId } = Dom;
   const given = JSON.parse(byId("page-data").textContent);
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
-    doubts: [], supports: [], hidden: [], warnings: [], data: null, effects: null, ...given };
+    doubts: [], supports: [], hidden: [], warnings: [], data: null, effects: null, knowledge: null, ...given };
   let selected = null, asked = null, effects = null;
 
   // --- texts and tables ------------------------------------------------------------------------------------

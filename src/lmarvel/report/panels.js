@@ -32,6 +32,8 @@ const Panels = (() => {
       html("p", { class: "code", text: edge.text }),
       edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
+      edge.sources ? html("ul", { class: "facts sources" },
+        ...[edge.a, edge.b].map((name, k) => html("li", { text: `Mark at ${name}: ${edge.sources[k]}.` }))) : null,
       edge.support ? html("p", null, "The weaker of its marks is ", html("strong", { text: edge.support }), ".") : null,
       typeof edge.loss === "number" ? html("p", null, "Without the edge the score worsens by ",
         html("strong", { text: edge.loss.toFixed(1) }), ".") : null,
@@ -98,6 +100,12 @@ const Panels = (() => {
     if (page.draws) list.append(recurrence(page.draws, (least) => { hidden.least = least; onChange(hidden); }));
     for (const doubt of page.doubts) {
       list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
+    }
+    if (page.knowledge) {
+      const told = [...page.knowledge.statements, ...page.knowledge.conflicts.map((text) => `Contradicted: ${text}`)];
+      list.append(html("li", { class: "known" }, html("strong", { text: "What you said" }),
+        html("ul", { class: "facts" }, ...told.map((text) => html("li", { text }))),
+        page.knowledge.sources ? html("p", { text: `${sentence(page.knowledge.sources)}.` }) : null));
     }
     for (const { word, meaning } of page.supports) {
       list.append(html("li", null, "Marks: ", html("strong", { text: word }), html("p", { text: sentence(meaning) })));
