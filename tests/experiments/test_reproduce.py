@@ -239,6 +239,7 @@ def test_tables_show_ours_and_the_papers(tmp_path):
     assert in_paper(EXPERIMENTS["table2"].settings[-1], "lmarvel", "f1") == 0.73
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(tmp_path, monkeypatch):
     small = EXPERIMENTS["figure3"]
     sizes = tuple(s for s in small.settings if s.variables <= 40)

@@ -86,6 +86,7 @@ def test_lmarvel_learns_the_pag(chunk: int) -> None:
     assert all(learn(mag) == pag for mag, pag in classes(chunk))
 
 
+@pytest.mark.slow
 @first_parts
 def test_assuming_chordality_goes_wrong_only_where_there_is_a_chordless_cycle(chunk: int) -> None:
     for mag, pag in classes(chunk):
