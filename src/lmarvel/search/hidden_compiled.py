@@ -97,7 +97,8 @@ def hidden_search(
     limit: Limit = unlimited,
 ) -> Search:
     """Return the search over hidden nodes: compiled, where that was built, is allowed, and holds so many variables."""
-    if compiled and _engine is not None and len(correlation) <= _engine.MAX_VARIABLES:
+    fits = _engine is not None and len(correlation) <= _engine.MAX_VARIABLES
+    if compiled and fits and limit is unlimited:
         return CompiledHiddenSearch(correlation, n, price, record, kinds)
     search = HiddenSearch(HiddenFits(correlation, n, price, compiled), record, kinds)
     search.limit = limit

@@ -143,7 +143,6 @@ def lift(
     rng = np.random.default_rng(seed)
     record = Record(n, deadline, progress)
     limits = None if known is None else Limits(known.moved(columns))
-    compiled = compiled and limits is None  # only the readable search knows limits
     limit = unlimited if limits is None else limits.families
     steps = stages(R, n, penalty * math.log(n), record, compiled, limit)
     search = LiftSearch(steps, n, penalty, selection, latents, record)

@@ -50,15 +50,24 @@ class Stages(Protocol):
 
 
 class ReadableStages:
-    """The stages in Python; orders keep within a limit."""
+    """The stages in Python; orders keep within a limit, and their regressions may be compiled all the same."""
 
-    def __init__(self, correlation: Matrix, n: int, price: float, record: Record, limit: Limit = unlimited) -> None:
+    def __init__(
+        self,
+        correlation: Matrix,
+        n: int,
+        price: float,
+        record: Record,
+        limit: Limit = unlimited,
+        regressions: bool = False,
+    ) -> None:
         self.correlation, self.n, self.price, self.record, self.limit = correlation, n, price, record, limit
+        self.regressions = regressions
         self.scores = GaussianBlocks(correlation, n)
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search."""
-        best = self.limit(gaussian_regressions(self.correlation, self.n, self.price, compiled=False))
+        best = self.limit(gaussian_regressions(self.correlation, self.n, self.price, self.regressions))
         return search_orders(best, self.correlation, self.n, self.record.noise, self.record.check, see, more)
 
     def score(self, graph: AncestralGraph) -> float:
@@ -144,6 +153,8 @@ def stages(
 ) -> Stages:
     """Return the stages of a table: compiled, where that was built, is allowed, and holds so many variables.
 
+    Only the readable stages keep within a limit.
+
     Examples
     --------
     >>> R = np.eye(4) + 0.45 * np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
@@ -155,6 +166,7 @@ def stages(
     >>> bool((found[0] == found[1]).all())
     True
     """
-    if compiled and _compiled is not None and len(correlation) <= _compiled.MAX_VARIABLES:
+    fits = _compiled is not None and len(correlation) <= _compiled.MAX_VARIABLES
+    if compiled and fits and limit is unlimited:
         return CompiledStages(correlation, n, price, record)
-    return ReadableStages(correlation, n, price, record, limit)
+    return ReadableStages(correlation, n, price, record, limit, compiled)
