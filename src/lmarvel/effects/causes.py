@@ -155,7 +155,7 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     >>> print(causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "C"))
     A may cause C: no edge of A o-> C points back
     B may cause C: no edge of B o-> C points back
-    D does not cause C: every path from D to C has an edge that points back
+    D does not cause C: no path leads from D to C without an edge that points back
     This rests on the learned graph being right, and on a sample that was not selected.
     """
     ready = found if isinstance(found, Prepared) else Prepared(found.pag if isinstance(found, Discovery) else found)
@@ -217,7 +217,7 @@ def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause
     possible = _shortest(steps, v, y)
     if possible:
         return Cause(name, "possible", f"no edge of {ready.path_text(possible)} points back", ready.named(possible))
-    return Cause(name, "impossible", f"every path from {readable(name)} to {to} has an edge that points back")
+    return Cause(name, "impossible", f"no path leads from {readable(name)} to {to} without an edge that points back")
 
 
 def definite_ancestors(ready: Prepared, y: int) -> int:

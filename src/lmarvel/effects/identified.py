@@ -159,7 +159,7 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
 
 def points_back(x: str, y: str) -> str:
     """Say why there is no effect."""
-    return f"every path from {readable(x)} to {readable(y)} has an edge that points back"
+    return f"no path leads from {readable(x)} to {readable(y)} without an edge that points back"
 
 
 def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:
