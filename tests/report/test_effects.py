@@ -58,6 +58,9 @@ def test_an_identified_pair_tells_a_smallest_set_and_the_paths_that_it_blocks() 
     assert found["paths"] == [[PAIRS.index("Z"), [PAIRS.index(v) for v in "XZY"], "X <-o Z --> Y"]]
     assert "by adjusting for Z" in found["sentence"]
     assert "numbers" not in found
+    alone = pair(told(), "X", "M")
+    assert alone is not None
+    assert alone["adjust"] == []
 
 
 def test_a_table_gives_the_estimate_with_its_interval() -> None:
@@ -174,6 +177,7 @@ def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     assert "adjusted" in classes(node(page, "Z"))
     assert "selected" in classes(node(page, "X")) & classes(node(page, "Y"))
     assert page.inner_text("#status") == "Effect of X on Y: can be told"
+    assert "Nothing: no other path is open." in ask(page, "X", "M")
 
 
 def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:

@@ -105,7 +105,7 @@ class _Asked:
             "notes": [note for note in (trouble, answer.disagreement) if note],
             "rests_on": place,
         }
-        return {key: value for key, value in shown.items() if value not in (None, [])}
+        return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
 
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""

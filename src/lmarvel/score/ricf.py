@@ -23,13 +23,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lmarvel.ci.blocks import blocks_of
 from lmarvel.ci.gaussian import FisherZ
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import DataError, GraphError, LMarvelWarning
 from lmarvel.graph.kinds import DAG, MAG, PAG, explain_not_ancestral
@@ -38,6 +41,7 @@ from lmarvel.graph.paths import bits, closure, members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.concentration import covariance_selection
 from lmarvel.score.district import LOG_2PI, MAX_ITERATIONS, TOLERANCE, Degenerate, Matrix, fit_piece
+from lmarvel.score.expanded import expanded
 from lmarvel.score.rewrite import rewrite, split, undo
 
 
@@ -277,7 +281,8 @@ def bic(graph: MixedGraph, data: Any) -> float:
         A PAG is scored by one of its MAGs, since all of them score the same; an illegal one has none, and raises.
     data : array, frame, path, Moments or FisherZ
         What :func:`lmarvel.moments_of` takes. Columns are matched with nodes by name, those of an array by position;
-        columns that are no nodes are left out.
+        columns that are no nodes are left out. A variable with levels counts as its indicators
+        (:mod:`lmarvel.score.expanded`), with a parameter for each pair of columns.
 
     Examples
     --------
@@ -294,7 +299,7 @@ def bic(graph: MixedGraph, data: Any) -> float:
     if isinstance(graph, PAG):
         graph = pag_to_mag(graph)
     _check_graph(graph)
-    moments = _moments(graph, data)
+    graph, moments = _scored(graph, data)
     where = {name: i for i, name in enumerate(moments.names)}
     order = [where[name] for name in graph.names]
     parts = list(_fit_parts(graph, moments.covariance[np.ix_(order, order)], moments.n))
@@ -308,6 +313,20 @@ def bic(graph: MixedGraph, data: Any) -> float:
     return likelihood + math.log(moments.n) * (len(graph) + graph.n_edges)
 
 
+def _scored(graph: MixedGraph, data: Any) -> tuple[MixedGraph, Moments]:
+    """Return the graph and the moments to score; where variables have levels, both are over columns."""
+    if isinstance(data, Moments | FisherZ | np.ndarray | list | tuple):
+        return graph, _moments(graph, data)
+    table = Dataset.of(data, columns=graph.names)
+    if not any(kind in (Kind.NOMINAL, Kind.ORDINAL) for kind in table.kinds):
+        return graph, table.moments
+    blocks = blocks_of(table)
+    where = {name: v for v, name in enumerate(blocks.names)}
+    blocks = blocks.take([where[name] for name in graph.names])
+    over = expanded(graph, [blocks.columns(v) for v in range(len(graph))])
+    return over, replace(blocks.moments, names=over.names)
+
+
 def _moments(graph: MixedGraph, data: Any) -> Moments:
     if isinstance(data, FisherZ):
         data = data.moments
@@ -316,9 +335,7 @@ def _moments(graph: MixedGraph, data: Any) -> Moments:
         if missing:
             raise DataError(f"the data have no column {missing[0]!r}, which is a node of the graph")
         return data
-    if isinstance(data, np.ndarray | list | tuple):
-        return moments_of(data, names=graph.names)
-    return moments_of(data, columns=graph.names)
+    return moments_of(data, names=graph.names)
 
 
 def _check_graph(graph: object) -> None:
