@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ class Result(NamedTuple):
     df: int
 
 
-class TableTest:
+class TableTest(ABC):
     """A test that can tell what a set costs; subclasses say how, and make single tests.
 
     Attributes
@@ -61,21 +62,21 @@ class TableTest:
 
     # --- what subclasses say --------------------------------------------------------------------------------
 
+    @abstractmethod
     def _compiled(self) -> Any:
         """Return the compiled test."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _readable(self, x: int, y: int, given: Sequence[int]) -> Result:
         """Make one test that there are rows enough for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _cost(self, sizes: Sequence[int]) -> float:
         """Return what variables of these sizes cost together."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _budget(self, variables: Sequence[int]) -> float:
         """Return what a test of these variables may cost."""
-        raise NotImplementedError
 
     # --- one test -------------------------------------------------------------------------------------------
 
