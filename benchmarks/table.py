@@ -108,7 +108,7 @@ def replicates(_: Path | None) -> float:
     gram = best(lambda: data.T @ data, 300)
     drawn = Resampling(data)
     start = time.process_time()
-    learn_many([drawn.moments(0, i).correlation() for i in range(1000)], n=len(data), n_jobs=1)
+    learn_many((drawn.moments(0, i).correlation() for i in range(1000)), n=len(data), n_jobs=1)
     return (time.process_time() - start) * 1e6 / 1000 / gram
 
 

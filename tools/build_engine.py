@@ -47,7 +47,9 @@ def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
         target = package / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
         if is_older(target, linked):
             undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
-            subprocess.run([COMPILER, "-shared", *undefined, *flags, *linked, "-o", str(target)], check=True)
+            whole = objects / target.name  # a linker that was stopped leaves half a file, and not in the target's place
+            subprocess.run([COMPILER, "-shared", *undefined, *flags, *linked, "-o", str(whole)], check=True)
+            os.replace(whole, target)
 
 
 def is_older(made: Path, sources: Iterable[Path]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lmarvel import DataError, LMarvel, Moments, ParameterError, learn_many
+from lmarvel.estimators import many
 from tests.engine.twins import moments, population
 
 
@@ -105,3 +107,29 @@ def test_an_error_in_making_a_matrix_is_left_as_it_is() -> None:
 
     with pytest.raises(TypeError, match="mine"):
         learn_many(broken(), 30)
+
+
+def test_the_matrices_of_an_iterator_are_not_held_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are taken as threads come free for them: a bootstrap of any size takes the same memory."""
+    learned, drawn, waiting = many._learned, [0, 0], []
+
+    def counted(*given: Any) -> Any:
+        drawn[1] += 1
+        return learned(*given)
+
+    def tables() -> Iterator[np.ndarray]:
+        for _ in range(300):
+            drawn[0] += 1
+            waiting.append(drawn[0] - drawn[1])
+            yield np.eye(3)
+
+    monkeypatch.setattr(many, "_learned", counted)
+    assert len(learn_many(tables(), n=100, n_jobs=2)) == 300
+    assert max(waiting) < 60
+
+
+def test_a_wrong_matrix_of_an_iterator_ends_the_run() -> None:
+    with pytest.raises(DataError, match="number 3"):
+        learn_many(iter([np.eye(3), np.eye(3), 2 * np.eye(3)]), n=100)
+    with pytest.raises(DataError, match="no correlation matrix"):
+        learn_many(iter([]), n=100)

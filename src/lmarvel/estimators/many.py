@@ -7,9 +7,11 @@ matrix is what :class:`~lmarvel.LMarvel` learns from it, bit for bit; what is ke
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +26,7 @@ from lmarvel.estimators.methods import LMarvel
 from lmarvel.graph.kinds import PAG
 
 _ROUNDING = 1e-9
+_AHEAD = 16  # tables that wait for each thread
 _MOST_ROWS = 2**53  # up to here a float holds every count exactly
 
 
@@ -90,7 +93,7 @@ def learn_many(
     Parameters
     ----------
     correlations : array of shape (k, p, p), or k matrices
-        The correlation matrices.
+        The correlation matrices. Those of an iterator are taken as threads come free for them, and not kept.
     n : int
         The number of rows behind each.
     names : sequence of str, optional
@@ -136,26 +139,36 @@ def learn_many(
     method.check_parameters()
     threads = _threads(n_jobs)
     tables = _tables(correlations, n, names)
-    if not tables:
+    if not isinstance(correlations, Iterator):
+        tables = iter(list(tables))  # they are there already: a wrong one is refused before any work
+    first = next(tables, None)
+    if first is None:
         raise DataError("there is no correlation matrix to learn from")
-    found = _in_threads(method, tables, threads)
+    found = _in_threads(method, chain([first], tables), threads)
     marks, tests, undecided, ended = zip(*found, strict=True)
     stacked = np.stack(marks)
     stacked.setflags(write=False)
-    return Replicates(tables[0].names, stacked, np.array(tests, dtype=np.int64), undecided, ended)
+    return Replicates(first.names, stacked, np.array(tests, dtype=np.int64), undecided, ended)
 
 
-def _in_threads(method: LMarvel, tables: Sequence[Moments], threads: int) -> list[Learned]:
-    """Learn from each table; an interruption or an error ends what is under way, too."""
+def _in_threads(method: LMarvel, tables: Iterator[Moments], threads: int) -> list[Learned]:
+    """Learn from each table; an interruption or an error ends what is under way, too.
+
+    Only a few tables wait for a thread at any time, so that those of an iterator need no memory together.
+    """
     stop = Cancel()
 
-    def learned(numbered: tuple[int, Moments]) -> Learned:
+    def learned(i: int, table: Moments) -> Learned:
         CANCEL.set(stop)
-        return _learned(method, *numbered)
+        return _learned(method, i, table)
 
-    pool = ThreadPoolExecutor(threads)
+    pool, waiting, found = ThreadPoolExecutor(threads), deque[Future[Learned]](), list[Learned]()
     try:
-        return list(pool.map(learned, enumerate(tables)))
+        for i, table in enumerate(tables):
+            waiting.append(pool.submit(learned, i, table))
+            if len(waiting) > _AHEAD * threads:
+                found.append(waiting.popleft().result())
+        return found + [each.result() for each in waiting]
     except BaseException:
         stop.set()
         raise
@@ -202,19 +215,24 @@ def _shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
-def _tables(correlations: ArrayLike | Iterable[ArrayLike], n: int, names: Sequence[str] | None) -> list[Moments]:
-    """Return the matrices as moments, each checked."""
+def _tables(correlations: ArrayLike | Iterable[ArrayLike], n: int, names: Sequence[str] | None) -> Iterator[Moments]:
+    """Return the matrices as moments, each checked, as they come."""
     if not _is_whole(n) or n < 4:
         raise DataError(f"n must be a whole number of at least 4, the rows behind each matrix, not {_shown(n)}")
     if n > _MOST_ROWS:
         raise DataError(f"n, the rows behind each matrix, must be at most {_MOST_ROWS:,}, not {_shown(n)}")
-    matrices = [_checked(i, matrix) for i, matrix in enumerate(_iterated(correlations))]
-    sizes = {len(matrix) for matrix in matrices}
-    if len(sizes) > 1:
-        raise DataError(f"the correlation matrices differ in size: {', '.join(map(str, sorted(sizes)))} variables")
-    p = sizes.pop() if sizes else 0
-    called = _called(names, p) if matrices else ()
-    return [Moments(called, int(n), np.zeros(p), matrix) for matrix in matrices]
+    return _moments(_iterated(correlations), int(n), names)
+
+
+def _moments(matrices: Iterator[Any], n: int, names: Sequence[str] | None) -> Iterator[Moments]:
+    called: tuple[str, ...] = ()
+    for i, given in enumerate(matrices):
+        matrix = _checked(i, given)
+        called = called or _called(names, len(matrix))
+        if len(matrix) != len(called):
+            sizes = ", ".join(map(str, sorted({len(called), len(matrix)})))
+            raise DataError(f"the correlation matrices differ in size: {sizes} variables")
+        yield Moments(called, n, np.zeros(len(matrix)), matrix)
 
 
 def _iterated(correlations: Any) -> Iterator[Any]:
