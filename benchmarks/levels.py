@@ -1,9 +1,9 @@
 """Skeletons learned from tables with levels whose truth is known.
 
-    python levels.py [--sets 20] [--limit 60]
+    python levels.py [--sets 20] [--limit 60] [--lift]
 
-Mixed tables (continuous, count, binary, ordinal, nominal): `mixed`, Fisher's z on the codes of levels, and `g-square`
-after all numbers were cut into terciles. Then networks of the package as multinomials with random tables: L-MARVEL and
+Mixed tables (continuous, count, binary, ordinal, nominal): `mixed`, `curved`, Fisher's z on the codes of levels, and
+`g-square` after all numbers were cut into terciles; with --lift also Lift. Then networks of the package as multinomials with random tables: L-MARVEL and
 MBCS* with `g-square` beside causal-learn's FCI with its own, all at one level. Set OPENBLAS_NUM_THREADS=1.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from peers import limited
 
-from lmarvel import MBCS, Dataset, LMarvel
+from lmarvel import MBCS, Dataset, Lift, LMarvel
 from lmarvel.simulate import DiscreteNetwork, MixedSEM, bounded_parents, hide, load_network
 
 ALPHA = 0.01
@@ -40,9 +40,10 @@ def terciles(column: np.ndarray) -> list[str]:
     return [f"t{code}" for code in np.digitize(column, np.quantile(column, [1 / 3, 2 / 3])).tolist()]
 
 
-def mixed_tables(sets: int) -> None:
-    print("| variables | rows | `mixed` | fisher-z on codes | `g-square` on terciles | sets on which `mixed` is best |")
-    print("|---|---|---|---|---|---|")
+def mixed_tables(sets: int, lift: bool) -> None:
+    ways = ["`mixed`", "fisher-z on codes", "`g-square` on terciles", "`curved`"] + ["Lift"] * lift
+    print(f"| variables | rows | {' | '.join(ways)} | sets on which `mixed` is the best of the first three |")
+    print("|---|---|" + "---|" * (len(ways) + 1))
     for p in (10, 30, 50):
         found: list[list[float]] = []
         for seed in range(sets):
@@ -55,9 +56,12 @@ def mixed_tables(sets: int) -> None:
             codes = np.column_stack([as_numbers(np.asarray(column)) for column in table.values()])
             classes = {name: terciles(np.asarray(column)) for name, column in table.items()}
             asked: list[tuple[Any, str]] = [(data, "mixed"), (codes, "fisher-z"), (classes, "g-square")]
+            asked.append((data, "curved"))
             found.append([f1(LMarvel(alpha=ALPHA, test=test).fit(source).pag_.marks, truth) for source, test in asked])
+            if lift:
+                found[-1].append(f1(Lift().fit(data).pag_.marks, truth))
         means = [statistics.mean(column) for column in zip(*found, strict=True)]
-        best = sum(one >= max(others) for one, *others in found)
+        best = sum(values[0] >= max(values[1:3]) for values in found)
         print(f"| {p} | 2,000 | " + " | ".join(f"{mean:.3f}" for mean in means) + f" | {best} of {sets} |", flush=True)
 
 
@@ -104,8 +108,9 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=20)
     parser.add_argument("--networks", type=int, default=3, help="data sets of each network")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a method on one data set")
+    parser.add_argument("--lift", action="store_true", help="learn with Lift as well, which takes minutes")
     asked = parser.parse_args()
-    mixed_tables(asked.sets)
+    mixed_tables(asked.sets, asked.lift)
     networks(asked.networks, asked.limit)
 
 

@@ -259,6 +259,26 @@ def test_auto_chooses_by_the_kinds() -> None:
     assert "test_chosen" not in LMarvel().fit(rng.normal(size=(50, 3))).result_.settings
 
 
+def test_auto_follows_curves_beside_levels_where_rows_show_them() -> None:
+    rng = np.random.default_rng(20)
+    cause = rng.normal(size=1200)
+    table = {"cause": cause, "ill": levels(cause + rng.normal(size=1200) > 1), "dose": cause**2 + rng.normal(size=1200)}
+    chosen, why = chosen_for(Dataset.of(table))
+    assert chosen == "curved"
+    assert why is not None
+    assert "1 of 3 columns has levels" in why
+    assert "1200 rows" in why
+    gaps = {**table, "dose": np.where(np.arange(1200) % 9, table["dose"], np.nan)}
+    assert chosen_for(Dataset.of(gaps, missing="drop"))[0] == "curved"  # 1,066 rows are left
+    assert chosen_for(Dataset.of(gaps, missing="em"))[0] == "mixed"  # EM finds moments, and those of curves are none
+    found = LMarvel().fit(table).pag_
+    assert found.has_edge("cause", "dose")
+    assert not found.has_edge("ill", "dose")
+    wide = rng.normal(size=(1200, 101))
+    wide[:, 0] = wide[:, 0] > 0
+    assert chosen_for(Dataset.of(wide))[0] == "mixed"
+
+
 def test_numbers_and_two_values_are_tested_as_before() -> None:
     rng = np.random.default_rng(19)
     table = rng.normal(size=(300, 4))
