@@ -4,7 +4,8 @@
 
 Mixed tables (continuous, count, binary, ordinal, nominal): `mixed`, `curved`, Fisher's z on the codes of levels, and
 `g-square` after all numbers were cut into terciles; with --lift also Lift. Then networks of the package as
-multinomials with random tables: L-MARVEL and MBCS* with `g-square` beside causal-learn's FCI with its own, all at one level. Set OPENBLAS_NUM_THREADS=1.
+multinomials with random tables: L-MARVEL and MBCS* with `g-square` beside causal-learn's FCI with its own, all at one
+level. Set OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations
