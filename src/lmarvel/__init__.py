@@ -10,6 +10,7 @@ from lmarvel.asking import (
     all_effects,
     causes,
     effect,
+    effect_learned_again,
     effect_spread,
     is_valid_adjustment,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "bic",
     "causes",
     "effect",
+    "effect_learned_again",
     "effect_spread",
     "explain_invalid",
     "find_sepset",

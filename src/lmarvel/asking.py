@@ -6,7 +6,7 @@ learn a graph never ask, and need not wait for the answer to be loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -149,3 +149,63 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     from lmarvel.effects.spread import effect_spread as answer
 
     return answer(graphs, x, y, data, covariance=covariance)
+
+
+def effect_learned_again(
+    found: Discovery,
+    x: str,
+    y: str,
+    data: Any,
+    replicates: int = 200,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Spread:
+    """Learn again from draws of the rows as a result was learned, and return what these graphs say about an effect.
+
+    The interval of :func:`effect` takes the graph as given. Here each draw has its own graph and its own numbers, so
+    that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in ``effect``.
+
+    Parameters
+    ----------
+    found : Discovery
+        The result.
+    x, y : str
+        Cause and outcome.
+    data : array, frame, mapping, path or Dataset
+        The table that it was learned from.
+    replicates, seed, n_jobs
+        How many draws, of what, by how many workers; the draws of ``fit(bootstrap=...)`` with the same seed.
+    progress : callable, optional
+        Called with (done, of how many).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import LMarvel
+    >>> rng = np.random.default_rng(0)
+    >>> A, B, e, f = rng.normal(size=(4, 2000))
+    >>> X = A + B + e
+    >>> table = {"A": A, "B": B, "X": X, "Y": 0.5 * X + f}
+    >>> print(effect_learned_again(LMarvel().fit(table).result_, "X", "Y", table, 20, seed=1))
+    20 of 20 graphs tell the effect of X on Y: 0.508 in the middle, 90 % of them 0.492 to 0.533; 0 say there is none
+    """
+    from lmarvel.data.kinds import Kind
+    from lmarvel.effects.spread import spread_of
+    from lmarvel.estimators.again import method_of, table_of
+    from lmarvel.estimators.drawn_again import check_can_be_drawn, graphs_drawn_again
+    from lmarvel.stability.bootstrap import check_settings
+
+    check_settings(replicates, seed, n_jobs)
+    found.pag.index(x), found.pag.index(y)
+    method, table = method_of(found), table_of(found, data)
+    check_can_be_drawn(table, method)
+    report = progress or (lambda done, of: None)
+
+    def drawn() -> Iterator[tuple[PAG, Any]]:
+        for done, graph in enumerate(graphs_drawn_again(table, method, replicates, seed, n_jobs), 1):
+            report(done, replicates)
+            yield graph
+
+    return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, interruptible
-from lmarvel.cli.options import Table
+from lmarvel.cli.app import app, interruptible, progress_bar
+from lmarvel.cli.options import Jobs, Table
 from lmarvel.cli.showing import Result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.errors import ParameterError
+from lmarvel.wording import count
 
 _NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
@@ -44,7 +46,12 @@ def effect(
     bootstrap: Annotated[
         int | None, typer.Option(help="Replicates for the interval; by default HC3 where least squares does, else 200.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="For the bootstrap.")] = 0,
+    learn_again: Annotated[
+        int | None,
+        typer.Option(help="Learn again from so many draws of the rows, and tell what these graphs say of it."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="For the draws of rows.")] = 0,
+    n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[
         Literal["text", "json", "dagitty", "dowhy"],
@@ -52,9 +59,11 @@ def effect(
     ] = "text",
 ) -> None:
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
+    from lmarvel.asking import effect_learned_again
     from lmarvel.effects import effect as answer
     from lmarvel.effects import exported
     from lmarvel.result import Discovery
+    from lmarvel.stability.bootstrap import check_settings
 
     if seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
@@ -63,6 +72,21 @@ def effect(
         out = exported(found, x, y)
         print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")
         return
+    if learn_again is not None:
+        check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
     with interruptible(), table.usable(data):
-        told = answer(found, x, y, table.dataset(data), given=given or (), bootstrap=bootstrap, seed=seed)
-    print(as_json(told.to_dict()) if form == "json" else told)
+        rows = table.dataset(data)
+        told = answer(found, x, y, rows, given=given or (), bootstrap=bootstrap, seed=seed)
+        again = None
+        if learn_again is not None:
+            with progress_bar(quiet=False) as show:
+                tell = partial(show, "learning again")
+                again = effect_learned_again(
+                    found, x, y, rows, learn_again, seed=seed, n_jobs=n_jobs or 1, progress=tell
+                )
+    if form == "json":
+        print(as_json(told.to_dict() | ({} if again is None else {"learned_again": again.to_dict()})))
+        return
+    print(told)
+    if again is not None:
+        print(f"Learned again from {count(learn_again or 0, 'draw')} of the rows, each with its own graph: {again}.")

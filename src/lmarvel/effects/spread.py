@@ -39,19 +39,26 @@ class Spread:
     statuses : mapping
         How many graphs say 'none', 'adjustment', 'formula' or 'not identified'; 'illegal' are those that no MAG has.
     values : tuple of float
-        The effect in each graph that tells it, zeros included, ascending.
+        The effect in each graph that tells it, zeros included, ascending; none where ``counted``.
+    counted : bool
+        Whether graphs were only counted, since columns with levels are no numbers to work with.
     """
 
     x: str
     y: str
     statuses: dict[str, int]
     values: tuple[float, ...]
+    counted: bool = False
 
     @property
     def told(self) -> float:
         """The share of the graphs that tell the effect."""
         total = sum(self.statuses.values())
-        return len(self.values) / total if total else 0.0
+        return self._telling / total if total else 0.0
+
+    @property
+    def _telling(self) -> int:
+        return sum(self.statuses.get(status, 0) for status in ("none", "adjustment", "formula"))
 
     def quantile(self, share: float) -> float:
         """Return a quantile of the values; NaN if no graph tells the effect."""
@@ -60,15 +67,20 @@ class Spread:
     def __str__(self) -> str:
         x, y = readable(self.x), readable(self.y)
         total = sum(self.statuses.values())
-        if not self.values:
+        if not self._telling:
             return f"None of {count(total, 'graph')} tells the effect of {x} on {y}"
-        low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
         zero = self.statuses.get("none", 0)
-        tell = "tells" if len(self.values) == 1 else "tell"
-        return (
-            f"{len(self.values):,} of {count(total, 'graph')} {tell} the effect of {x} on {y}: {middle:.3g} in the"
-            f" middle, 90 % of them {low:.3g} to {high:.3g}; {zero:,} {'says' if zero == 1 else 'say'} there is none"
-        )
+        said = f"{self._telling:,} of {count(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
+        none = f"{zero:,} {'says' if zero == 1 else 'say'} there is none"
+        if self.counted:
+            return f"{said} of {x} on {y}; {none}"
+        low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
+        return f"{said} of {x} on {y}: {middle:.3g} in the middle, 90 % of them {low:.3g} to {high:.3g}; {none}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data, ready for JSON."""
+        quantiles = {f"{share}": self.quantile(share) for share in (0.05, 0.5, 0.95)} if self.values else None
+        return {"statuses": dict(self.statuses), "told": self.told, "quantiles": quantiles}
 
 
 def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, covariance: Any = None) -> Spread:
@@ -103,22 +115,32 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     matrix = (
         np.asarray(covariance, dtype=np.float64) if data is None else _ordered(Dataset.of(data, columns=names), names)
     )
+    return spread_of(((graph.reordered(names), matrix) for graph in known), x, y)
+
+
+def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str, counted: bool = False) -> Spread:
+    """Return what graphs say about an effect, each with the covariance of the table that it was learned from.
+
+    ``counted``: the covariances mean nothing, so that graphs are only counted by what they say.
+    """
     statuses: Counter[str] = Counter()
     values = []
-    for graph in known:
+    for graph, covariance in learned:
         try:
-            ready = prepare(graph.reordered(names))
+            ready = prepare(graph)
         except GraphError:
             statuses[ILLEGAL] += 1
             continue
         i, j = ready.graph.index(x), ready.graph.index(y)
         told = classify(ready, i, j)
         statuses[told.status] += 1
+        if counted:
+            continue
         if told.status == "none":
             values.append(0.0)
         elif told.formula is not None:
-            values.append(slope(_best(ready, told, i, j, matrix), matrix, i, j))
-    return Spread(x, y, dict(statuses), tuple(sorted(values)))
+            values.append(slope(_best(ready, told, i, j, covariance), covariance, i, j))
+    return Spread(x, y, dict(statuses), tuple(sorted(values)), counted)
 
 
 def _best(ready: Prepared, told: Identified, x: int, y: int, covariance: Any) -> Formula:

@@ -9,6 +9,7 @@ namespace lmarvel {
 namespace {
 constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
 constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
+constexpr std::size_t FEW_CODES = 1 << 16;                    // that two bytes hold
 
 // Rows of a stratum: with two nothing is left to chance, given the margins. And a variance that is none, a degree of freedom.
 constexpr double FEWEST = 3.0, NOTHING = 1e-9;
@@ -73,7 +74,13 @@ void GSquare::start(Index x, Index y, std::size_t depth) {
     x_ = x;
     y_ = y;
     xy_.clear();
+    base_of_ = NO_BASE;
     gaps_xy_ = counts_.gaps[x] || counts_.gaps[y];
+}
+
+bool GSquare::any_gaps(std::size_t d) const {
+    return gaps_xy_ || std::any_of(member_.begin(), member_.begin() + static_cast<std::ptrdiff_t>(d),
+                                   [this](Index v) { return counts_.gaps[v]; });
 }
 
 void GSquare::push(std::size_t d, Index w) {
@@ -81,6 +88,7 @@ void GSquare::push(std::size_t d, Index w) {
     member_[d] = w;
     ready_ = std::min(ready_, d);
     ready_bits_ = std::min(ready_bits_, d);
+    if (base_of_ != NO_BASE && d < base_of_) base_of_ = NO_BASE;
 }
 
 // Work out the codes of the pair, unless that was done, and the strata of all members but the last.
@@ -131,6 +139,32 @@ void tally(std::size_t n, std::vector<std::int32_t>& cells, Cell cell) {
     for (; i < n; ++i) ++cells[cell(i)];
 }
 }  // namespace
+
+// The same table as `count` makes, of rows without gaps and weights. The last member takes the largest steps at first, so
+// that what comes before it is the same for every last member.
+void GSquare::count_on_base(std::size_t d, std::size_t n_cells) {
+    stratify(d);
+    const Index w = member_[d - 1];
+    const std::size_t k = levels(w), pair = levels(x_) * levels(y_), step = n_cells / k;
+    if (base_of_ != d - 1) {
+        const auto few = static_cast<std::uint32_t>(pair);
+        base_.resize(rows());
+        for (std::size_t i = 0; i < rows(); ++i) {
+            base_[i] = static_cast<std::uint16_t>(d > 1 ? prefix_[d - 2][i] * few + xy_[i] : xy_[i]);
+        }
+        base_of_ = d - 1;
+    }
+    turned_.assign(n_cells, 0);
+    const std::uint16_t *own = codes(w), *base = base_.data();
+    const auto wide = static_cast<std::uint32_t>(step);
+    tally(rows(), turned_, [=](std::size_t i) { return own[i] * wide + base[i]; });
+    cells_.resize(n_cells);
+    for (std::size_t l = 0; l < k; ++l) {
+        for (std::size_t z = 0; z < step / pair; ++z) {
+            std::copy_n(turned_.data() + l * step + z * pair, pair, cells_.data() + (z * k + l) * pair);
+        }
+    }
+}
 
 template <class Count>
 void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells) {
@@ -305,6 +339,8 @@ double GSquare::pvalue(std::size_t d, double) {
     if (by_bits && n_cells <= FEW_CELLS) {  // so that each variable has few levels, too
         cells_.resize(n_cells);
         count_bits(d);
+    } else if (n_cells <= FEW_CODES && d > 0 && !any_gaps(d)) {
+        count_on_base(d, n_cells);
     } else {
         count(d, cells_, n_cells);
     }

@@ -124,7 +124,12 @@ private:
     std::vector<Index> member_;
     std::vector<char> gaps_;                          // whether a row can be missing, by depth
     std::size_t ready_ = 0;
-    std::vector<std::int32_t> cells_;
+    // The cell of each row in the table of the pair by all members but the last, of so many, where it is small; it stays
+    // from one last member to the next.
+    std::vector<std::uint16_t> base_;
+    std::size_t base_of_ = NO_BASE;
+    static constexpr std::size_t NO_BASE = ~std::size_t{0};
+    std::vector<std::int32_t> cells_, turned_;
     std::vector<double> heavy_, margins_;
     // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
     // rows of each stratum of the first members, by depth.
@@ -138,6 +143,8 @@ private:
     template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
     template <class Count> double judge(const std::vector<Count>& cells, std::size_t strata);
     void stratify(std::size_t d);
+    bool any_gaps(std::size_t d) const;
+    void count_on_base(std::size_t d, std::size_t n_cells);
     void count_bits(std::size_t d);
 };
 

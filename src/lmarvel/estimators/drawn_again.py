@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.frequencies import Stability
-from lmarvel.stability.bootstrap import Progress, bootstrap
+from lmarvel.graph.kinds import PAG
+from lmarvel.stability.bootstrap import Progress, bootstrap, drawn_graphs
 
 if TYPE_CHECKING:
     from lmarvel.result import Discovery
@@ -75,23 +77,54 @@ def drawn_again(
     >>> found.edge("Weight", "MilesPerGallon") > found.edge("MilesPerGallon", "SecondsTo60")
     True
     """
-    test = as_ci_test(settings.test, data)
-    method, _ = settings.resolved(test)
-    by_moments = _rests_on_moments(test, data)
-    compiled = method.knowledge is None and method.for_engine(method.boundary_alpha or method.alpha) is not None
-    again = Again(method)
+    source, again, compiled = _prepared(data, settings)
     return bootstrap(
-        Resampling(data) if by_moments else data,
+        source,
         again,
         replicates,
         seed=seed,
-        selection=method.selection,
+        selection=again.method.selection,
         n_jobs=n_jobs,
         threads=compiled,
         known=known,
         progress=progress,
         stop=again.stop.set,
     )
+
+
+def graphs_drawn_again(
+    data: Dataset, settings: Settings, replicates: int, seed: int = 0, n_jobs: int = 1
+) -> Iterator[tuple[PAG, NDArray[np.float64]]]:
+    """Iterate over the PAG that is learned from each table drawn again, with the covariance of that table.
+
+    The draws are those of :func:`drawn_again`; where nothing can be learned from one, it is left out.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> found = list(graphs_drawn_again(Dataset.of(CARS), LMarvel(), 20, seed=1))
+    >>> sum(graph.has_edge("Weight", "MilesPerGallon") for graph, _ in found), found[0][1].shape
+    (20, (6, 6))
+    """
+    source, again, compiled = _prepared(data, settings)
+    drawn = drawn_graphs(source, again, replicates, seed=seed, n_jobs=n_jobs, threads=compiled)
+    try:
+        for i, marks in enumerate(drawn):
+            if marks is not None:
+                same = source.moments(seed, i) if isinstance(source, Resampling) else data.resample([seed, i]).moments
+                yield PAG._trusted(data.names, marks), same.covariance
+    except KeyboardInterrupt:
+        again.stop.set()
+        raise
+
+
+def _prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, Again, bool]:
+    """Return what to draw from, what learns from a draw, and whether it does so without Python's lock."""
+    test = as_ci_test(settings.test, data)
+    method, _ = settings.resolved(test)
+    compiled = method.knowledge is None and method.for_engine(method.boundary_alpha or method.alpha) is not None
+    return Resampling(data) if _rests_on_moments(test, data) else data, Again(method), compiled
 
 
 def _rests_on_moments(test: IndependenceTest, data: Dataset) -> bool:

@@ -117,6 +117,28 @@ def bootstrap(
     return tally.stability(drawn, seed)
 
 
+def drawn_graphs(
+    data: Dataset | Resampling,
+    learn: Learner,
+    replicates: int,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    threads: bool = False,
+) -> Iterator[Marks | None]:
+    """Iterate over the marks that are learned from each table of :func:`bootstrap`; None where nothing could be.
+
+    Examples
+    --------
+    >>> table = Dataset.of(np.random.default_rng(0).normal(size=(50, 2)))
+    >>> sum(found is not None for found in drawn_graphs(table, lambda data: np.zeros((2, 2), np.int8), 5))
+    5
+    """
+    check_settings(replicates, seed, n_jobs)
+    for found in _learned(data, learn, range(replicates), seed, n_jobs, threads):
+        yield None if isinstance(found, str) else found
+
+
 def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
     """Refuse settings of a bootstrap that make no sense, before any work."""
     for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
