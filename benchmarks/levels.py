@@ -112,7 +112,8 @@ def main() -> None:
     parser.add_argument("--lift", action="store_true", help="learn with Lift as well, which takes minutes")
     asked = parser.parse_args()
     mixed_tables(asked.sets, asked.lift)
-    networks(asked.networks, asked.limit)
+    if asked.networks:
+        networks(asked.networks, asked.limit)
 
 
 if __name__ == "__main__":

@@ -212,6 +212,7 @@ def test_time_is_set_aside_for_what_has_to_be_written_later() -> None:
 def test_a_user_can_give_up(method: type[PagEstimator]) -> None:
     main = threading.main_thread().ident
     assert main is not None
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start without
     timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="the package was built wi
 
 # Every pair depends on each other, weakly: without limits there are millions of sets to try.
 HARD = """
-    import threading, time
+    import signal, threading, time
     import numpy as np
     from lmarvel import FisherZ, LMarvel, Moments, learn_many
     p = 30
@@ -77,6 +77,7 @@ def test_the_interpreter_may_end_while_a_thread_searches_by_score(search: str) -
 
 def test_an_interruption_ends_all_replicates() -> None:
     process = started("""
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start without
         print("begun", flush=True)
         try:
             learn_many([R] * 4, n=10_000, n_jobs=2)
