@@ -12,7 +12,7 @@ COMMON = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 
-settings.register_profile("steady", max_examples=40, derandomize=True, database=None, **COMMON)
+settings.register_profile("steady", max_examples=25, derandomize=True, database=None, **COMMON)
 settings.register_profile("thorough", max_examples=120, derandomize=True, database=None, **COMMON)
 settings.register_profile("hunt", max_examples=2000, print_blob=True, **COMMON)
 settings.load_profile("steady")

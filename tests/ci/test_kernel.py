@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from lmarvel import FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
 from lmarvel.ci import gaussian
 from lmarvel.ci.base import Tried
 from tests.data.simulated import sample
+from tests.effort import examples
 from tests.generators import random_study
 
 pytestmark = pytest.mark.skipif(gaussian._kernel is None, reason="the kernel is not built: there is nothing to compare")
@@ -96,7 +97,7 @@ def queries(draw: st.DrawFn, p: int, plain: bool = False) -> SepsetQuery:
     )
 
 
-@settings(max_examples=400)
+@examples(120)
 @given(st.data())
 def test_both_searches_give_the_same_answer(data: st.DataObject) -> None:
     population = data.draw(populations(noises=(1e-2, 1e-12)))
@@ -113,7 +114,7 @@ def test_both_searches_give_the_same_answer(data: st.DataObject) -> None:
         assert list(tied) == pytest.approx([readable.pvalue] * 2, rel=0, abs=1e-9)
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(st.data())
 def test_both_searches_agree_up_to_rounding_where_matrices_are_nearly_singular(data: st.DataObject) -> None:
     """Rounding errors of 1e-16 grow by up to 1e10 there, the inverse of the smallest pivot that is kept."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import MAG, MSeparation, ParameterError, SepsetQuery
@@ -17,6 +17,7 @@ from lmarvel.boundary.total_conditioning import total_conditioning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.search import readable_search
+from tests.effort import examples
 
 N = 6
 PVALUES = (0.0, 0.001, 0.3, 0.9)
@@ -84,7 +85,7 @@ def ask_without_memory(test: Table, r: Request) -> tuple[frozenset[int] | None, 
 # --- counting and memory ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(st.lists(requests(), min_size=1, max_size=12), st.integers(0, 10_000))
 def test_answers_are_those_without_memory_and_each_question_counts_once(rs: list[Request], seed: int) -> None:
     test = Table(seed)
@@ -96,7 +97,7 @@ def test_answers_are_those_without_memory_and_each_question_counts_once(rs: list
     assert ledger.meter.tests_by_size() == dict(sorted(Counter(len(z) for *_, z in test.asked).items()))
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(st.lists(requests(), min_size=1, max_size=12), st.integers(0, 10_000), st.integers(0, 40))
 def test_max_tests_holds_and_ends_a_search_only_when_used_up(rs: list[Request], seed: int, limit: int) -> None:
     test = Table(seed)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import SepsetQuery, find_sepset
 from lmarvel.ci.base import SepsetAnswer, Tried
 from lmarvel.ci.search import readable_search
+from tests.effort import examples
 
 
 class Answers:
@@ -155,7 +156,7 @@ def sets_of(family: Tried) -> set[frozenset[int]]:
     return {frozenset((*family.always, *w)) for w in (*finished, *begun[: begun.index(family.stop) if begun else 0])}
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(families(), st.sets(st.integers(2, 7)), st.sets(st.integers(2, 7), max_size=2))
 def test_exactly_the_sets_of_a_family_are_skipped(family: Tried, pool: set[int], always: set[int]) -> None:
     """... whatever its pool and fixed members, and those of the search."""

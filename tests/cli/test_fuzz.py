@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cli.running import confounded, run, write_csv
+from tests.effort import examples
 
 SOME_TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.one_of(
@@ -14,6 +15,7 @@ NUMBERS = st.one_of(
     st.floats().map(str),
     st.integers().map(str),
 )
+
 OPTIONS = {
     "--alpha": NUMBERS,
     "--boundary": st.sampled_from(["auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb", "AUTO", ""]),
@@ -42,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@settings(max_examples=250)
+@examples(80)
 @given(table=TABLES, words=st.lists(WORDS, max_size=5))
 @example(table="data.csv", words=[["--alpha", "1e-300"]])
 @example(table="data.csv", words=[["--alpha", "0.9999999999999999"]])

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DataError, LMarvelError, moments_of
+from tests.effort import examples
 
 GOOD = pl.DataFrame({"a": np.random.default_rng(0).normal(size=500), "b": np.random.default_rng(1).normal(size=500)})
 
@@ -49,7 +50,7 @@ def test_a_file_without_rows_or_with_one_column_is_refused(ending: str, tmp_path
             moments_of(path)
 
 
-@settings(max_examples=150)
+@examples(60)
 @given(ending=st.sampled_from(["parquet", "feather"]), seed=st.integers(0, 10**6))
 def test_changed_bytes_give_a_table_or_a_message(
     ending: str, seed: int, tmp_path_factory: pytest.TempPathFactory

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DataError, Dataset, LMarvelError, LMarvelWarning, moments_of
+from tests.effort import examples
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,4\n"
 Writer = Callable[..., Path]
@@ -223,19 +224,19 @@ def read(content: bytes, name: str, folder: Path) -> None:
     assert "\n" not in (complaint(path) or "")
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(content=st.binary(max_size=80), ending=st.sampled_from(["csv", "tsv", "csv.gz", "parquet", "feather"]))
 def test_random_bytes_give_a_table_or_a_message(content: bytes, ending: str, tmp_path_factory: Folders) -> None:
     read(content, f"data.{ending}", tmp_path_factory.getbasetemp())
 
 
-@settings(max_examples=500)
+@examples(150)
 @given(header=st.sampled_from(["", "a,b\n", "a,b,c\n", "\ufeffa,b\n", '"a","b"\n']), body=ALMOST_CSV)
 def test_text_that_is_almost_csv_gives_a_table_or_a_message(header: str, body: str, tmp_path_factory: Folders) -> None:
     read((header + body).encode(), "data.csv", tmp_path_factory.getbasetemp())
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(seed=st.integers(0, 10**6), packed=st.booleans())
 def test_good_files_with_a_few_bytes_changed_give_a_table_or_a_message(
     seed: int, packed: bool, tmp_path_factory: Folders

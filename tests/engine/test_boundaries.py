@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import FCI, FisherZ, LMarvel, Moments
@@ -17,6 +17,7 @@ from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.meter import BudgetSpent
 from lmarvel.engine.boundaries import SEARCHES, search_boundaries
 from lmarvel.engine.run import CANCEL, Cancel, is_built
+from tests.effort import examples
 from tests.engine.test_equal import tables
 from tests.engine.twins import Readable, moments, population
 
@@ -41,7 +42,7 @@ def assert_twins(table: Moments, method: str, alpha: float, union: bool = False,
     return quick
 
 
-@settings(max_examples=150)
+@examples(60)
 @given(st.data())
 def test_the_engine_finds_counts_and_asks_the_same(data: st.DataObject) -> None:
     table = data.draw(tables(most=14))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lmarvel import Moments
 from lmarvel.engine.run import is_built
 from lmarvel.orient.draft import RuleApplication
+from tests.effort import examples
 from tests.engine.twins import assert_same, moments, population, tables
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
@@ -39,7 +40,7 @@ def parameters(draw: st.DrawFn, table: Moments) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=200)
+@examples(80)
 @given(st.data())
 def test_the_engine_does_what_the_readable_code_does_to_the_last_bit(data: st.DataObject) -> None:
     table = data.draw(tables(most=20))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lmarvel import DAG, MAG, PAG, Edge, Mark, MixedGraph
 from lmarvel.interchange.errors import FormatError
 from lmarvel.interchange.registry import FORMATS, dumps, loads, read_graph, write_graph
+from tests.effort import examples
 from tests.interchange.graphs import HOSTILE, NAMING, NASTY, READABLE, graphs
 
 CONTROL = {"\x00", "bell\x07", "\x1c", "\x7f"}
@@ -126,7 +127,7 @@ def test_a_format_without_kinds_is_read_as_the_most_special_one(form: str, edges
 
 
 @given(st.sampled_from(READABLE), graphs(PLAIN), st.integers(0, 400), st.text(max_size=4), st.integers(0, 6))
-@settings(max_examples=400)
+@examples(120)
 def test_damaged_text_is_read_or_refused_but_never_breaks_the_reader(
     form: str, graph: MixedGraph, where: int, put: str, drop: int
 ) -> None:
@@ -136,7 +137,7 @@ def test_damaged_text_is_read_or_refused_but_never_breaks_the_reader(
 
 
 @given(st.sampled_from(READABLE), st.text('{}[]<>"\\;,:=+-@o\n #/*ab01', max_size=30))
-@settings(max_examples=400)
+@examples(120)
 def test_noise_is_refused_with_a_format_error(form: str, noise: str) -> None:
     heads = {"dot": "digraph {", "dagitty": "pag {", "edges": "from,to\n", "tetrad": "Graph Nodes:\nA\nGraph Edges:\n"}
     assert isinstance(tried(loads, heads.get(form, "") + noise, form), MixedGraph | FormatError)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from lmarvel import LMarvel, MSeparation, mag_to_pag
 from lmarvel.graph.kinds import is_chordal_undirected
+from tests.effort import examples
 from tests.generators import Study, random_study, studies
 
 
@@ -20,13 +21,13 @@ def is_learned(study: Study, **options: bool) -> bool:
     return LMarvel(test=oracle, **options).fit().pag_ == mag_to_pag(study.mag)
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(studies())
 def test_pag_of_the_study_is_learned(study: Study) -> None:
     assert is_learned(study)
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(studies(min_nodes=7, heavy=True))
 def test_pag_is_learned_in_spite_of_chordless_cycles(study: Study) -> None:
     assert is_learned(study)

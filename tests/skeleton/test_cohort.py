@@ -10,7 +10,7 @@ from tests.truth.make_truth import load, marks_matrix
 from lmarvel import FCI, MAG, MBCS, RFCI, FisherZ, LMarvel, MSeparation, ParameterError, mag_to_pag
 
 NAMES = tuple("ABCDE")
-CHUNKS = 24
+CHUNKS = 60
 PARTS = [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, CHUNKS))]  # make check-all runs them all
 
 

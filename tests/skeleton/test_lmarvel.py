@@ -8,8 +8,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.generators import Study, mags, random_dag, random_mag, studies
 from tests.skeleton.asking import CYCLE, WRONG_IF_CHORDAL_IS_ASSUMED, Recorder, edges, learn, pairs
 
@@ -24,7 +25,7 @@ from lmarvel.trace import Adjacent, Kept, LeftBoundary, NoneRemovable, Removed, 
 # --- separating sets --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(studies())
 def test_every_separating_set_separates(study: Study) -> None:
     model = LMarvel(test=MSeparation(study.dag, study.latent, study.selection)).fit()
@@ -110,7 +111,7 @@ def test_separating_sets_by_name() -> None:
 # --- distinct tests ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(mags(max_nodes=9), st.booleans())
 def test_no_question_is_asked_twice_and_each_is_counted_once(mag: MAG, assume_chordal: bool) -> None:
     test = Recorder(mag)
