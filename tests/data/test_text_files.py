@@ -113,14 +113,23 @@ def test_a_file_of_many_batches_is_read_whole(write: Writer, monkeypatch: pytest
 def test_row_numbers_without_a_name_are_left_out(first: int, write: Writer) -> None:
     rows = ["1,2,u", "2,1,v", "4,0,u", "3,3,v"]
     path = write(",a,b,c\n" + "".join(f"{first + i},{row}\n" for i, row in enumerate(rows)))
-    with pytest.warns(LMarvelWarning, match="numbers the rows: it is left out"):
+    with pytest.warns(LMarvelWarning, match="numbers or names the rows: it is left out"):
         data = Dataset.of(path, categorical=["c"])
     assert data.names == ("a", "b", "c")
     assert data.values().tolist() == [[1, 2, 0], [2, 1, 1], [4, 0, 0], [3, 3, 1]]
 
 
-def test_a_first_column_without_a_name_that_measures_something_is_kept(write: Writer) -> None:
-    assert Dataset.of(write(",a,b\n5,1,2\n3,2,1\n4,4,0\n")).names == ("column 1", "a", "b")
+@pytest.mark.parametrize("labels", [("85", "4", "226"), ("Mazda RX4", "Fiat 128", "Lotus Europa"), ("1", "b", "3")])
+def test_labels_of_rows_without_a_name_are_left_out(labels: tuple[str, ...], write: Writer) -> None:
+    path = write(",a,b\n" + "".join(f"{label},{i},{i * i % 3}\n" for i, label in enumerate(labels)))
+    with pytest.warns(LMarvelWarning, match="no name, and numbers or names the rows: it is left out"):
+        assert Dataset.of(path).names == ("a", "b")
+
+
+@pytest.mark.parametrize("first", [("5", "3", "5"), ("5.5", "3", "4"), ("5", "", "4"), ("1e3", "3", "4")])
+def test_a_first_column_without_a_name_that_measures_something_is_kept(first: tuple[str, ...], write: Writer) -> None:
+    rows = zip(first, ("1,2", "2,1", "4,0"), strict=True)
+    assert Dataset.of(write(",a,b\n" + "".join(",".join(row) + "\n" for row in rows))).names == ("column 1", "a", "b")
 
 
 # --- refused ----------------------------------------------------------------------------------------------
@@ -135,7 +144,6 @@ REFUSED = {
     "one row": ("a,b\n1,2\n", "one row"),
     "one column": ("a\n1\n2\n", "1 column is not enough"),
     "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
-    "row labels without a name": (",a,b\nx,1,2\ny,2,1\nz,3,5\n", "column 'column 1' has 3 levels in 3 rows"),
     "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
     "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
     "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),

@@ -55,9 +55,9 @@ def open_text(path: Path, separator: str, decimal: str | None = None, told: bool
     first = 0
     names = list(file.names)
     if len(names) > 2 and not names[0].strip():  # the row index of R's and pandas' files
-        if _holds_row_numbers(file):
+        if _names_rows(file):
             warnings.warn(
-                f"the first column of {path.name} has no name and numbers the rows: it is left out",
+                f"the first column of {path.name} has no name, and numbers or names the rows: it is left out",
                 LMarvelWarning,
                 stacklevel=2,
             )
@@ -73,12 +73,22 @@ def open_text(path: Path, separator: str, decimal: str | None = None, told: bool
     return Source(names, choose, in_memory=False)
 
 
-def _holds_row_numbers(file: TextFile) -> bool:
-    """Tell whether the first column counts the rows from 0 or from 1, as far as the first thousand show."""
+def _names_rows(file: TextFile) -> bool:
+    """Tell whether each row has a whole number or a name of its own in the first column, as the first thousand show.
+
+    R writes the names of rows there, and pandas their index. Numbers with decimals may be a measurement.
+    """
     cells = [
         row[0].strip() for _, _, row in islice(rows_of_file(file.path, file.separator, file.encoding), 1, 1001) if row
     ]
-    return any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1)) and len(cells) > 1
+    different = len(set(cells)) == len(cells) > 1 and not set(MISSING) & set(cells)
+    return different and not any(is_fraction(cell) for cell in cells)
+
+
+def is_fraction(cell: str) -> bool:
+    """Tell whether a cell is a number, but not a whole one written as such."""
+    value = number(cell)
+    return value == value and not cell.lstrip("+-").isdecimal()
 
 
 def _header(path: Path, separator: str, decimal: str | None) -> TextFile:
