@@ -292,3 +292,14 @@ def test_a_column_that_determines_another_is_named_with_a_command_that_runs(numb
     assert refused.err.count("\n") == 1
     command = shlex.split(refused.err.partition("This would run: ")[2])
     assert run(*command[1:]).code == 0
+
+
+def test_a_command_that_leaves_a_declared_column_out_runs(tmp_path: Path) -> None:
+    """A level with one row is refused; what is suggested drops the column and still says that it has levels."""
+    rare = ["low", "high"] * (N // 2 - 1) + ["low", "never again"]
+    path = table(tmp_path, {**BASE, "rare": rare})
+    done = run("learn", path, "--ordinal", "rare=low<high<never again", "--method", "lmarvel")
+    assert done.code == 2
+    command = shlex.split(done.err.split("This would run: ")[1])
+    assert command[-2:] == ["--drop", "rare"]
+    assert run(*command[1:]).code == 0

@@ -50,9 +50,7 @@ def open_dataset(
     wanted = _variables(source.names, columns, drop, said)
     categorical, ordinal, missing = _merged(before, source.names, said)
     kept = [source.names[i] for i in wanted]
-    asked = Asked.of(
-        kept, [c for c in categorical if before is None or c in kept], _of_these(ordinal, kept, before), missing
-    )
+    asked = Asked.of(source.names, categorical, ordinal, missing).among(kept)
     named = {*asked.categorical, *asked.ordinal}
     wish = Wish(frozenset(i for i in wanted if source.names[i] in named), said.lenient)
     table = _numbers_only(table_of(source, wanted, wish._replace(lenient=True))) if said.numeric_only else None
@@ -73,12 +71,6 @@ def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[A
     categorical = said.categorical or [now[name] for name in old.categorical]
     ordinal = said.ordinal or {now[name]: order for name, order in old.ordinal.items()}
     return categorical, ordinal, said.missing or old.missing
-
-
-def _of_these(ordinal: Any, kept: Sequence[str], before: Reading | None) -> Any:
-    if before is None or not isinstance(ordinal, Mapping):
-        return ordinal
-    return {name: order for name, order in ordinal.items() if name in kept}
 
 
 def _variables(names: list[str], columns: Sequence[str] | None, drop: Sequence[str], said: Said) -> list[int]:

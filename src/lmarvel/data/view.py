@@ -49,6 +49,12 @@ class Asked:
             raise DataError(f"{both[0]!r} is named in categorical and in ordinal: choose one of them")
         return cls(listed, orders, missing)
 
+    def among(self, kept: Sequence[str]) -> Asked:
+        """Return what is said of these columns: of those that are left out nothing has to be known."""
+        chosen = set(kept)
+        orders = {name: order for name, order in self.ordinal.items() if name in chosen}
+        return Asked(tuple(name for name in self.categorical if name in chosen), orders, self.missing)
+
     @property
     def levels(self) -> bool:
         """Whether columns are said to have levels."""
