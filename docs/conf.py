@@ -5,17 +5,16 @@ from lmarvel import __version__
 project = "lmarvel"
 author = "The lmarvel developers"
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 myst_heading_anchors = 4  # as GitHub makes them
 highlight_language = "none"
+smartquotes = False  # a quote in a command is to be typed as it stands
 suppress_warnings = ["myst.header", "ref.python"]  # headings that skip a level; words that name several attributes
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what a parameter is, in words
 autodoc_preserve_defaults = True
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_ivar = True
+numpydoc_show_class_members = False  # autodoc lists them
 python_maximum_signature_line_length = 100
 add_module_names = False
 toc_object_entries_show_parents = "hide"

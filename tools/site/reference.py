@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 import lmarvel
 
+INNER = ("learn", "for_engine", "resolved", "needs_boundaries", "check_parameters")  # what fit asks of a method
+OWN = ("PagEstimator", "Estimator", "MixedGraph")  # whose members are told with them, not with their subclasses
+BUILT_IN = ("object", "tuple", "str", "int", "Enum", "IntEnum", "Protocol", "Generic")
+
 
 class Group(NamedTuple):
     """A page of the API reference: where it stands, what it is called, what is on it."""
@@ -139,14 +143,20 @@ def _linked(name: str) -> str:
 
 
 def _entry(name: str) -> str:
-    """Return the directive that documents a name."""
+    """Return the directive that documents a name; what a class inherits is told where it is defined, if that is public."""
     module, _, last = f"lmarvel.{name}".rpartition(".")
     documented = vars(importlib.import_module(module))[last]
-    kind = "class" if inspect.isclass(documented) else "function" if callable(documented) else "data"
-    if inspect.isclass(documented) and issubclass(documented, Exception):
-        kind = "exception"
-    options = {"class": "\n   :members:", "data": "\n   :no-value:"}.get(kind, "")
-    return f".. auto{kind}:: lmarvel.{name}{options}"
+    if not inspect.isclass(documented):
+        return (
+            f".. autofunction:: lmarvel.{name}"
+            if callable(documented)
+            else f".. autodata:: lmarvel.{name}\n   :no-value:"
+        )
+    if issubclass(documented, Exception):
+        return f".. autoexception:: lmarvel.{name}"
+    elsewhere = BUILT_IN if documented.__name__ in OWN else (*OWN, *BUILT_IN)
+    options = {"members": "", "inherited-members": ", ".join(elsewhere), "exclude-members": ", ".join(INNER)}
+    return "\n".join([f".. autoclass:: lmarvel.{name}", *(f"   :{key}: {value}" for key, value in options.items())])
 
 
 def command_page() -> str:

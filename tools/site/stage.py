@@ -72,7 +72,12 @@ def stage(target: Path) -> None:
             (target / place).write_text(text + navigation(place), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / source, target / place)
-    for place, text in {**api_pages(), "cli.md": command_page(), "guides.md": GUIDES, "reference.md": REFERENCE}.items():
+    for place, text in {
+        **api_pages(),
+        "cli.md": command_page(),
+        "guides.md": GUIDES,
+        "reference.md": REFERENCE,
+    }.items():
         (target / place).parent.mkdir(exist_ok=True)
         (target / place).write_text(text + navigation(place), encoding="utf-8")
 
@@ -81,7 +86,9 @@ def sources() -> dict[str, str]:
     """Return the files that the site holds, by their path in the repository, with their place in the site."""
     docs = (path for path in sorted((ROOT / "docs").rglob("*")) if path.suffix in {".md", ".svg", ".png"})
     inside = {path.relative_to(ROOT).as_posix(): path.relative_to(ROOT / "docs").as_posix() for path in docs}
-    return {k: posixpath.join(posixpath.dirname(v), "index.md") if k.endswith(f"/{INDEX}") else v for k, v in inside.items()} | ELSEWHERE
+    return {
+        k: posixpath.join(posixpath.dirname(v), "index.md") if k.endswith(f"/{INDEX}") else v for k, v in inside.items()
+    } | ELSEWHERE
 
 
 def navigation(place: str) -> str:
@@ -104,13 +111,16 @@ def relinked(text: str, source: str, place: str) -> str:
             return found.group()
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), address))
         if path in known:
-            return f"{sign}[{label}]({os.path.relpath(known[path], posixpath.dirname(place) or '.')}{hash_sign}{anchor})"
+            return (
+                f"{sign}[{label}]({os.path.relpath(known[path], posixpath.dirname(place) or '.')}{hash_sign}{anchor})"
+            )
         if (ROOT / path).exists() and not sign:
             return label
         raise ValueError(f"{source} links to {target}, which is not there")
 
     parts, end = [], 0
     for fence in FENCE.finditer(text):
-        parts += [LINK.sub(relink, text[end : fence.start()]), fence.group()]
+        block = re.sub(r"\n\n( *```+ *)$", r"\n\1", fence.group())  # the blank line that ends what is expected
+        parts += [LINK.sub(relink, text[end : fence.start()]), block]
         end = fence.end()
     return "".join([*parts, LINK.sub(relink, text[end:])])
