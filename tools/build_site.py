@@ -1,4 +1,4 @@
-"""Build the documentation site into ``build/site``: lay out its sources, run Sphinx, check every link. No network is asked."""
+"""Build the documentation site into ``build/site``: lay out its sources, run Sphinx, check every link, all offline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the site that nobody writes: the API by its docstrings, and the commands as the program declares them."""
+"""The pages of the site that nobody writes: the API by its docstrings, the commands as the program declares them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GROUPS = (
     Group(
         "tables",
         "Tables",
-        "What a method is given. [Your table](../guide.md#your-table) is the guide; `lmarvel.datasets` holds the bundled one.",
+        "What a method is given. [Your table](../guide.md#your-table) is the guide.",
         ("Dataset", "Kind", "Moments", "moments_of", "datasets.CARS"),
     ),
     Group(
@@ -51,7 +51,7 @@ GROUPS = (
     Group(
         "effects",
         "Causes and effects",
-        "Questions to a result or a PAG, and what they return. [From the graph to the effect](../effects.md) is the guide.",
+        "Questions to a result or a PAG, and the answers. [From the graph to the effect](../effects.md) is the guide.",
         (
             *("causes", "effect", "all_effects", "effect_spread"),
             *("adjustment_set", "adjustment_sets", "is_valid_adjustment"),
@@ -143,15 +143,11 @@ def _linked(name: str) -> str:
 
 
 def _entry(name: str) -> str:
-    """Return the directive that documents a name; what a class inherits is told where it is defined, if that is public."""
+    """Return the directive that documents a name; what a class inherits from a public one is told there."""
     module, _, last = f"lmarvel.{name}".rpartition(".")
     documented = vars(importlib.import_module(module))[last]
     if not inspect.isclass(documented):
-        return (
-            f".. autofunction:: lmarvel.{name}"
-            if callable(documented)
-            else f".. autodata:: lmarvel.{name}\n   :no-value:"
-        )
+        return f".. auto{'function' if callable(documented) else 'data'}:: lmarvel.{name}"
     if issubclass(documented, Exception):
         return f".. autoexception:: lmarvel.{name}"
     elsewhere = BUILT_IN if documented.__name__ in OWN else (*OWN, *BUILT_IN)

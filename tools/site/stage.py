@@ -1,4 +1,4 @@
-"""Lay out the sources of the site: the pages of the repository, with links for their place in the site, and generated ones.
+"""Lay out the sources of the site: the pages of the repository, linked for their place in it, and generated ones.
 
 The pages are plain Markdown whose links are right where the files lie in the repository, so that they read well there.
 Each link is resolved there, and written anew for the place that its target has in the site.
@@ -72,23 +72,24 @@ def stage(target: Path) -> None:
             (target / place).write_text(text + navigation(place), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / source, target / place)
-    for place, text in {
-        **api_pages(),
-        "cli.md": command_page(),
-        "guides.md": GUIDES,
-        "reference.md": REFERENCE,
-    }.items():
+    for place, text in generated().items():
         (target / place).parent.mkdir(exist_ok=True)
         (target / place).write_text(text + navigation(place), encoding="utf-8")
+
+
+def generated() -> dict[str, str]:
+    """Return the pages that are not in the repository, by their place in the site."""
+    return {**api_pages(), "cli.md": command_page(), "guides.md": GUIDES, "reference.md": REFERENCE}
 
 
 def sources() -> dict[str, str]:
     """Return the files that the site holds, by their path in the repository, with their place in the site."""
     docs = (path for path in sorted((ROOT / "docs").rglob("*")) if path.suffix in {".md", ".svg", ".png"})
-    inside = {path.relative_to(ROOT).as_posix(): path.relative_to(ROOT / "docs").as_posix() for path in docs}
-    return {
-        k: posixpath.join(posixpath.dirname(v), "index.md") if k.endswith(f"/{INDEX}") else v for k, v in inside.items()
-    } | ELSEWHERE
+    inside = {path.relative_to(ROOT).as_posix(): path.relative_to(ROOT / "docs") for path in docs}
+    return ELSEWHERE | {
+        source: (place.with_name("index.md") if place.name == INDEX else place).as_posix()
+        for source, place in inside.items()
+    }
 
 
 def navigation(place: str) -> str:
@@ -111,9 +112,8 @@ def relinked(text: str, source: str, place: str) -> str:
             return found.group()
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), address))
         if path in known:
-            return (
-                f"{sign}[{label}]({os.path.relpath(known[path], posixpath.dirname(place) or '.')}{hash_sign}{anchor})"
-            )
+            there = os.path.relpath(known[path], posixpath.dirname(place) or ".")
+            return f"{sign}[{label}]({there}{hash_sign}{anchor})"
         if (ROOT / path).exists() and not sign:
             return label
         raise ValueError(f"{source} links to {target}, which is not there")
