@@ -23,6 +23,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "lmarvel"
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse to pages that are opened as files
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_theme_options = {
