@@ -4,6 +4,7 @@
 # make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
+# make docs   the documentation as a site, in build/site; warnings are errors, links are checked
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint sanitize bench bench-all clean
+.PHONY: demo test check-all lint sanitize bench bench-all docs clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -60,5 +61,13 @@ bench-all: bench
 	cd benchmarks && ../.venv-bench/bin/python peers.py $(FOLDER)
 	cd benchmarks && ../.venv-bench/bin/python cohort.py $(FOLDER)
 
+.venv-docs/done: $(SOURCES)
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	@touch $@
+
+docs: .venv-docs/done
+	.venv-docs/bin/python tools/build_site.py
+
 clean:
-	rm -rf .venv-demo .venv-test .venv-bench build dist
+	rm -rf .venv-demo .venv-test .venv-bench .venv-docs build dist

@@ -273,7 +273,7 @@ def ricf(graph: MixedGraph, S: ArrayLike, n: int | None = None) -> Fit:
 
 
 def bic(graph: MixedGraph, data: Any) -> float:
-    """Return the BIC of a graph: -2 l + log N (|V| + |E|), the lower the better.
+    """Return the BIC of a graph: ``-2 l + log N (|V| + |E|)``, the lower the better.
 
     Parameters
     ----------

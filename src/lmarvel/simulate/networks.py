@@ -21,6 +21,7 @@ from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
 
 NETWORKS = ("insurance", "alarm", "ecoli70", "barley", "hailfinder", "arth150", "mildew", "water")
+"""The names of the structures that come with the package."""
 
 _ENDINGS = (".csv", ".txt", ".tsv", ".bif")
 

@@ -47,6 +47,7 @@ RANGES: Mapping[str, Ranges] = {
     "random": Ranges((0.5, 2.0), (1.0, math.sqrt(3.0))),  # its random graphs
     "appendix": Ranges((1.0, 1.5), (1.0, math.sqrt(2.0))),  # the table in its appendix
 }
+"""The ranges that the paper draws from, by name."""
 
 
 @dataclass(frozen=True)
