@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +38,7 @@ from lmarvel.data import Dataset
 from lmarvel.engine.run import setting_aside
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
+from lmarvel.estimators.clock import counting_from
 from lmarvel.graph.kinds import PAG
 from lmarvel.result import Discovery
 from lmarvel.wording import open_pairs, readable
@@ -43,6 +46,7 @@ from lmarvel.wording import open_pairs, readable
 _NOTHING_SAID = TableOptions()
 # Seconds for the records of a pair that was separated: to write them to a file, or to make a report of them.
 _WRITING, _REPORTING = 2e-6, 3e-5
+_STARTING = 1.5  # seconds of work that a process takes at most to start
 
 
 @app.command()
@@ -90,7 +94,9 @@ def learn(
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
         everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
         aside = setting_aside(0.0 if not everything else _WRITING if report is None else _REPORTING)
-        with progress_bar(quiet) as show, table.usable(data), aside:
+        # A budget is the command's, and to start it took time; of a bootstrap each draw has one of its own.
+        begun = nullcontext() if bootstrap is not None else counting_from(_begun())
+        with progress_bar(quiet) as show, table.usable(data), aside, begun:
             show("data", 0, 1)
             dataset = table.dataset(data)
             found = drawing.fit(model, dataset, show)
@@ -106,6 +112,12 @@ def learn(
         fail(drawing.stopped, 130)
     if found.budget_ended:
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
+
+
+def _begun() -> float:
+    """Return when the command began: with its process, unless that did other work before."""
+    now, used = time.monotonic(), time.process_time()
+    return now - used if used < _STARTING else now
 
 
 def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[str, Any]:

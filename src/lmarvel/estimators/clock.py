@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from lmarvel.ci.meter import BudgetSpent
+
+_BEGUN: ContextVar[float | None] = ContextVar("_BEGUN", default=None)
+
+
+@contextmanager
+def counting_from(moment: float) -> Iterator[None]:
+    """Let the budget of seconds of a run count from a moment before it, of ``time.monotonic``.
+
+    Examples
+    --------
+    >>> with counting_from(time.monotonic() - 2.0):
+    ...     begun = Clock().started
+    >>> Clock().started - begun >= 2.0
+    True
+    """
+    token = _BEGUN.set(moment)
+    try:
+        yield
+    finally:
+        _BEGUN.reset(token)
 
 
 class Clock:
     """Seconds by phase; ``started`` is where ``max_seconds`` counts from, reading the data included."""
 
     def __init__(self) -> None:
-        self.started = time.monotonic()
+        begun = _BEGUN.get()
+        self.started = time.monotonic() if begun is None else begun
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
