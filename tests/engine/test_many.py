@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import DataError, LMarvel, Moments, ParameterError, learn_many
-from lmarvel.estimators import many
+from lmarvel import FCI, MBCS, RFCI, DataError, Dataset, Lift, LMarvel, Moments, ParameterError, learn_many
+from lmarvel.estimators import PagEstimator, many
+from lmarvel.estimators.discover import discover, discover_marks
 from tests.engine.twins import moments, population
 
 
@@ -133,3 +134,20 @@ def test_a_wrong_matrix_of_an_iterator_ends_the_run() -> None:
         learn_many(iter([np.eye(3), np.eye(3), 2 * np.eye(3)]), n=100)
     with pytest.raises(DataError, match="no correlation matrix"):
         learn_many(iter([]), n=100)
+
+
+@pytest.mark.parametrize("method", [LMarvel, FCI, RFCI, MBCS])
+@pytest.mark.parametrize("settings", [{}, {"max_tests": 40}, {"max_conditioning": 1}, {"max_seconds": 60.0}])
+def test_marks_alone_are_those_of_the_whole_result(method: type[PagEstimator], settings: dict[str, Any]) -> None:
+    for matrix in matrices(4, 9, 300):
+        table = Moments(tuple("ABCDEFGHI"), 300, np.zeros(9), matrix)
+        chosen = method(**settings)
+        assert np.array_equal(discover_marks(table, chosen), discover(table, chosen).pag.marks)
+
+
+def test_marks_alone_of_a_table_with_levels() -> None:
+    rng = np.random.default_rng(8)
+    group = rng.integers(0, 3, 300)
+    table = Dataset.of({"g": [f"l{i}" for i in group], "x": group + rng.normal(size=300), "y": rng.normal(size=300)})
+    for method in (LMarvel(), LMarvel(test="rank"), Lift()):
+        assert np.array_equal(discover_marks(table, method), discover(table, method).pag.marks)

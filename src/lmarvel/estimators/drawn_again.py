@@ -16,7 +16,7 @@ from lmarvel.data.moments import Moments
 from lmarvel.data.resampling import Resampling
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.estimators.discover import Settings, discover
+from lmarvel.estimators.discover import Settings, discover_marks
 from lmarvel.frequencies import Stability
 from lmarvel.graph.kinds import PAG
 from lmarvel.stability.bootstrap import Progress, bootstrap, drawn_graphs
@@ -38,7 +38,7 @@ class Again:
         """Return the marks of the PAG."""
         before = CANCEL.set(self.stop)  # threads hear no signals
         try:
-            return discover(data, self.method).pag.marks
+            return discover_marks(data, self.method)
         finally:
             CANCEL.reset(before)
 
