@@ -112,6 +112,25 @@ def replicates(_: Path | None) -> float:
     return (time.process_time() - start) * 1e6 / 1000 / gram
 
 
+def beside_readable(_: Path | None) -> float:
+    """Return how many times as long the readable method takes for a draw as the bootstrap does."""
+    from engine import Readable
+    from lmarvel import Dataset, LMarvel
+    from lmarvel.estimators.drawn_again import drawn_again
+
+    data = np.ascontiguousarray(random_data(1, 37, 2000))
+    start = time.process_time()
+    drawn_again(Dataset.of(data), LMarvel(), 1000, 0, 1)
+    quick = (time.process_time() - start) / 1000
+    rng, slow = np.random.default_rng(0), []
+    for _ in range(30):
+        rows = data[rng.integers(0, len(data), len(data))]
+        start = time.process_time()
+        LMarvel(test=Readable(Dataset.of(rows).moments)).fit()
+        slow.append(time.process_time() - start)
+    return statistics.median(slow) / quick
+
+
 def budget(_: Path | None) -> float:
     """Return the seconds from the start of a command to its end, its result written."""
     n = 1650
@@ -193,6 +212,7 @@ BARS = [
     Bar("5,000 variables, 10,000 rows, in Gram products", "<= 1.5", lambda n: scaled(5_000, 10_000)),
     Bar("5,000 variables, 500 rows, in Gram products", "<= 3", lambda n: scaled(5_000, 500)),
     Bar("a replicate of 1,000, 37 variables, in Gram products", "<= 10", replicates),
+    Bar("the readable method on a draw, times a replicate of the bootstrap", ">= 20", beside_readable),
     Bar("learn --method fci --max-seconds 5, 1,500 variables, seconds", "<= 5.5", budget),
     Bar("causal-learn's FCI, median of all tables, times our FCI", ">= 100", fci),
     Bar("causal-learn's BOSS, 40 variables, 2,000 rows, times Lift", ">= 100", boss(lift_seconds)),
