@@ -16,6 +16,7 @@ from typing import Any
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
+from lmarvel.display import Displayed
 from lmarvel.encoding import ResultError, decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
 from lmarvel.errors import GraphError
 from lmarvel.explanation import DEPTH, Explainer, Explanation
@@ -53,8 +54,8 @@ __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
 Contested = tuple[str, str, frozenset[str], float]
 
 
-@dataclass(frozen=True)
-class Discovery(Firm, Informed, Questions):
+@dataclass(frozen=True, repr=False)
+class Discovery(Displayed, Firm, Informed, Questions):
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -292,21 +293,6 @@ class Discovery(Firm, Informed, Questions):
         """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
         end = wording.possible_cause(edge)
         return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
-
-    # --- pictures ---------------------------------------------------------------------------------------
-
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
-        from lmarvel.drawing import draw  # loaded when needed: it is a third of the package's start
-
-        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
-
-    def _repr_svg_(self) -> str | None:
-        plain = self.pag._repr_svg_()
-        return plain if plain is None or self.stability is None else self.draw()
 
     # --- files ------------------------------------------------------------------------------------------
 
