@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, interruptible
+from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
-from lmarvel.cli.showing import Result
+from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.errors import ParameterError
@@ -17,20 +17,18 @@ _NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
 
-@app.command()
+@command
 def causes(
     result: Result,
     y: Annotated[str, typer.Argument(help="The variable whose causes are asked for.")],
     form: Form = "text",
 ) -> None:
     """Say which variables cause one: under every explanation of the data, under some, or under none."""
-    from lmarvel.result import Discovery
-
-    told = Discovery.load(result).causes(y)
+    told = load_result(result).causes(y)
     print(as_json(told.to_dict()) if form == "json" else told)
 
 
-@app.command()
+@command
 @with_table
 def effect(
     result: Result,
@@ -54,11 +52,10 @@ def effect(
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
     from lmarvel.effects import effect as answer
     from lmarvel.effects import exported
-    from lmarvel.result import Discovery
 
     if seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
-    found = Discovery.load(result)
+    found = load_result(result)
     if form in ("dagitty", "dowhy"):
         out = exported(found, x, y)
         print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")

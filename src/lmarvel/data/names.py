@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from lmarvel.errors import DataError
+from lmarvel.near import did_you_mean
 
 
 def check_known(role: str, given: Iterable[str], names: Sequence[str]) -> None:
@@ -13,8 +13,7 @@ def check_known(role: str, given: Iterable[str], names: Sequence[str]) -> None:
     known = set(names)
     unknown = [name for name in given if name not in known]
     if unknown:
-        close = difflib.get_close_matches(unknown[0], names, n=1, cutoff=0.6)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
+        meant = did_you_mean(unknown[0], names)
         raise DataError(f"{role} names {unknown[0]!r}, but the table has no such column: {listing(names)}{meant}")
 
 

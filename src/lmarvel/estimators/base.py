@@ -30,6 +30,7 @@ from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
+from lmarvel.near import did_you_mean
 from lmarvel.result import Discovery
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
@@ -58,7 +59,8 @@ class Estimator:
         known = self._defaults()
         for name in params:
             if name not in known:
-                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {', '.join(known)}")
+                meant = did_you_mean(name, known)
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {', '.join(known)}{meant}")
         for name, value in params.items():
             setattr(self, name, value)
         return self
