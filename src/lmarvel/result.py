@@ -51,6 +51,7 @@ from lmarvel.wording import readable
 
 __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
 
+MOST_BYTES = 4 << 30  # of a result file
 Contested = tuple[str, str, frozenset[str], float]
 
 
@@ -368,7 +369,11 @@ class Discovery(Displayed, Firm, Informed, Questions):
         True
         """
         try:
+            if Path(path).stat().st_size > MOST_BYTES:
+                raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, and is no result that could be read")
             plain = json.loads(Path(path).read_text("utf-8"))
+        except ResultError:
+            raise
         except FileNotFoundError:
             raise ResultError(f"there is no file {path}") from None
         except OSError as error:

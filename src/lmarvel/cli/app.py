@@ -79,7 +79,8 @@ def _prepare_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            piped = os.name == "nt" and not stream.isatty()  # else a name in a result would be another's code page
+            stream.reconfigure(encoding="utf-8" if piped else None, errors="backslashreplace")
 
 
 def _reader_left() -> None:

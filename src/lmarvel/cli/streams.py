@@ -15,13 +15,18 @@ STANDARD = Path("-")
 _MOST_BYTES = 4 << 30  # of standard input
 
 
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for a while; where a file of it is still held open, as on Windows, the system cleans it up."""
+    return tempfile.TemporaryDirectory(prefix="lmarvel-", ignore_cleanup_errors=True)
+
+
 @contextmanager
 def readable_file(path: Path, name: str) -> Iterator[Path]:
     """Keep standard input in a file of this name, for it may be read more than once; other paths stay as they are."""
     if path != STANDARD:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="lmarvel-") as folder:
+    with _folder() as folder:
         kept = Path(folder) / name
         size = 0
         with kept.open("wb") as file:
@@ -39,7 +44,7 @@ def writable_file(path: Path, ending: str) -> Iterator[Path]:
     if path != STANDARD:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="lmarvel-") as folder:
+    with _folder() as folder:
         kept = Path(folder) / f"output{ending}"
         yield kept
         text = kept.read_text("utf-8")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -128,7 +130,8 @@ def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
         plain = not any("," in name for name in way.drop)
         more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
     more += ["--missing", way.missing] if way.missing else []
-    return shlex.join(["lmarvel", *arguments, *more])
+    words = ["lmarvel", *arguments, *more]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def _names(given: list[str], known: list[str]) -> list[str]:
