@@ -76,7 +76,7 @@ def check_files() -> None:
     from lmarvel import Auto, Discovery, LMarvel
     from lmarvel.datasets import CARS
 
-    pl.read_csv(CARS).write_parquet("cars.parquet")
+    pl.read_csv(CARS, infer_schema_length=None).write_parquet("cars.parquet")
     found = LMarvel().fit("cars.parquet").result_
     assert found.pag == LMarvel().fit(CARS).pag_
     found.save("r.json")
