@@ -13,6 +13,7 @@ cannot say where anything is written, nor to which machine anything is sent.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -113,7 +114,7 @@ def _value(where: str, parameter: Any, value: Any) -> Any:
 
 def _take(context: typer.Context, given: Path | None) -> Path | None:
     """Make the settings of a file the defaults of a command; this comes before its other options are looked at."""
-    path = given if given is not None else FILE if FILE.is_file() else None
+    path = given if given is not None else FILE if os.path.isfile(FILE) else None
     if path is not None and not context.resilient_parsing and context.parent is not None:
         group: Any = context.parent.command
         context.default_map = load(path, group.commands).get(str(context.info_name), {})
