@@ -4,6 +4,7 @@
 # make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
+# make wheel   the source distribution and a wheel in dist, checked, and tried in an empty environment
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint sanitize bench bench-all clean
+.PHONY: demo test check-all lint sanitize wheel bench bench-all clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -32,6 +33,16 @@ lint: .venv-test/done
 sanitize: .venv-test/done
 	.venv-test/bin/python -m pip install --quiet --disable-pip-version-check 'Cython>=3.0'
 	.venv-test/bin/python tools/build_engine.py --sanitize
+
+wheel:
+	rm -rf .venv-wheel .venv-smoke dist
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	.venv-wheel/bin/python -m build
+	.venv-wheel/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv-smoke
+	.venv-smoke/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv-smoke/bin/python tools/smoke.py
 
 .venv-demo/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-demo
@@ -61,4 +72,4 @@ bench-all: bench
 	cd benchmarks && ../.venv-bench/bin/python cohort.py $(FOLDER)
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-bench build dist
+	rm -rf .venv-demo .venv-test .venv-bench .venv-wheel .venv-smoke build dist
