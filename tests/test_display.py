@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -160,8 +159,7 @@ def test_answers_show_their_words_at_a_prompt(ask: Callable[[Discovery], object]
     a, b = rng.normal(size=(2, 2000))
     c = a + b + rng.normal(size=2000)
     found = LMarvel().fit({"A": a, "B": b, "C": c, "D": c + rng.normal(size=2000)}).result_
-    shown: list[str] = []
     answer = ask(found)
-    answer._repr_pretty_(SimpleNamespace(text=shown.append), False)  # type: ignore[attr-defined]
-    assert shown == [str(answer)]
-    assert "(" not in shown[0].split()[0]
+    shown = answer._repr_mimebundle_()  # type: ignore[attr-defined]
+    assert shown == {"text/plain": str(answer)}
+    assert "(" not in str(answer).split()[0]

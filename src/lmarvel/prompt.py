@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-
-class Printer(Protocol):
-    """What IPython hands to an object that is to show itself."""
-
-    def text(self, obj: str) -> None:
-        """Show a text."""
+from typing import Any
 
 
 class ShownAsText:
@@ -20,12 +13,10 @@ class ShownAsText:
     >>> class Answer(ShownAsText):
     ...     def __str__(self) -> str:
     ...         return "yes"
-    >>> class Screen:
-    ...     def text(self, obj: str) -> None:
-    ...         print(obj)
-    >>> Answer()._repr_pretty_(Screen(), False)
-    yes
+    >>> Answer()._repr_mimebundle_()
+    {'text/plain': 'yes'}
     """
 
-    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
-        printer.text(str(self))
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Return the words; IPython looks here first, and for its other ways only beside a class's own ``__repr__``."""
+        return {"text/plain": str(self)}
