@@ -112,11 +112,21 @@ def test_two_things_cannot_be_one_stream() -> None:
 # --- completion -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_a_script_for_completion_is_shown(shell: str) -> None:
-    done = run("--show-completion", shell)
+@pytest.mark.parametrize(
+    ("shell", "word"),
+    [
+        ("bash", "complete_bash"),
+        ("zsh", "#compdef lmarvel"),
+        ("fish", "complete --command lmarvel"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ],
+)
+def test_the_script_of_a_shell_is_shown(shell: str, word: str) -> None:
+    with mock.patch.dict("os.environ"):
+        done = run("--show-completion", shell)
     assert done.code == 0
     assert "_LMARVEL_COMPLETE" in done.out
+    assert word in done.out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -24,6 +24,7 @@ from lmarvel.version import __version__
 from lmarvel.wording import printable
 
 _USAGE: Any = typer.BadParameter.__mro__[1]  # the base of all errors of usage, wherever the library keeps it
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 Command = TypeVar("Command", bound=Callable[..., None])
 app = typer.Typer(
     pretty_exceptions_enable=False,
@@ -41,6 +42,7 @@ def command(function: Command) -> Command:
 def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
     _prepare_streams()
+    _name_the_shell(sys.argv[1:])
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         try:
@@ -81,6 +83,16 @@ def _prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             piped = os.name == "nt" and not stream.isatty()  # else a name in a result would be another's code page
             stream.reconfigure(encoding="utf-8" if piped else None, errors="backslashreplace")
+
+
+def _name_the_shell(words: list[str]) -> None:
+    """Let the options of completion take the name of a shell, where one is typed; else it is found out.
+
+    The library below has one way or the other, by what its environment says.
+    """
+    for option, shell in pairwise(words):
+        if option in ("--show-completion", "--install-completion") and shell in SHELLS:
+            os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
 
 
 def _reader_left() -> None:
