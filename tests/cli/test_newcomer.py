@@ -1,6 +1,7 @@
 """What somebody meets who types a command for the first time: tables by name, pipes, completion, and typing errors."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from unittest import mock
@@ -142,6 +143,13 @@ def test_a_shell_is_offered_what_can_follow(words: str, offered: list[str], monk
         monkeypatch.setenv(name, str(value))
     monkeypatch.setenv("_LMARVEL_COMPLETE", "complete_bash")
     assert run().out.split() == offered
+
+
+def test_help_begins_with_what_comes_first() -> None:
+    text = run("--help").out
+    found = re.findall(r"^. (demo|describe|learn|explain|simulate|reproduce) ", text, re.MULTILINE)
+    assert found == ["demo", "describe", "learn", "explain", "simulate", "reproduce"]
+    assert "New here? lmarvel demo, then lmarvel learn cars" in text
 
 
 # --- typing errors ----------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Causal discovery with latent variables and selection bias: from a table to a PAG.",
+    epilog="New here? lmarvel demo, then lmarvel learn cars, a table that comes with the package.",
 )
 
 
@@ -37,6 +38,15 @@ def command(function: Command) -> Command:
     """Make a function a command, with the defaults of a settings file."""
     app.command()(with_settings(function))
     return function
+
+
+def ordered(*names: str) -> None:
+    """Give the commands the order in which help lists them."""
+    app.registered_commands.sort(key=lambda registered: names.index(_name_of(registered.callback)))
+
+
+def _name_of(function: Any) -> str:
+    return str(function.__name__)
 
 
 def main() -> None:
