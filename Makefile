@@ -5,6 +5,7 @@
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
 # make docs   the documentation as a site, in build/site; warnings are errors, links are checked
+# make wheel   the source distribution and a wheel in dist, checked, and tried in an empty environment
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint sanitize bench bench-all docs clean
+.PHONY: demo test check-all lint sanitize wheel bench bench-all docs clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -33,6 +34,16 @@ lint: .venv-test/done
 sanitize: .venv-test/done
 	.venv-test/bin/python -m pip install --quiet --disable-pip-version-check 'Cython>=3.0'
 	.venv-test/bin/python tools/build_engine.py --sanitize
+
+wheel:
+	rm -rf .venv-wheel .venv-smoke dist
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	.venv-wheel/bin/python -m build
+	.venv-wheel/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv-smoke
+	.venv-smoke/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv-smoke/bin/python tools/smoke.py
 
 .venv-demo/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-demo
@@ -70,4 +81,4 @@ docs: .venv-docs/done
 	.venv-docs/bin/python tools/build_site.py
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-bench .venv-docs build dist
+	rm -rf .venv-demo .venv-test .venv-bench .venv-docs .venv-wheel .venv-smoke build dist

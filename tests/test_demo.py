@@ -41,6 +41,27 @@ def test_what_it_says_of_the_cars_is_what_was_found_and_recurs() -> None:
 def test_claims_are_told_with_their_shares() -> None:
     text = "\n".join(demo._study())
     assert "   HeartDisease causes Fatigue: in 100 % of the draws." in text
+    assert "   HeartDisease does not cause Age, Cholesterol, Diet, Education, Stress: in " in text
+
+
+def test_of_what_edges_say_only_what_recurs_is_said() -> None:
+    text = "\n".join(demo._cars())
+    assert "   Horsepower --> SecondsTo60  " in text  # it is found
+    assert "   Horsepower o-o SecondsTo60\n" in text  # but does not recur
+    assert "A --> B: " not in text
+    assert "is a cause of" not in text
+    assert "A o-o B: " in text
+
+
+def test_where_nothing_recurs_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "ROWS", 12)
+    monkeypatch.setattr(demo, "RECURS", 1.0)
+    assert "\n   nothing\n" in "\n".join(demo._study())
+
+
+def test_an_arrow_that_recurs_is_explained() -> None:
+    text = "\n".join(demo._study())
+    assert "   Every edge and every mark can be explained:\n\n   HeartDisease --> Fatigue\n   Meaning: " in text
 
 
 def test_a_result_that_is_not_the_truth_is_said_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:

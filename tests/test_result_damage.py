@@ -168,3 +168,12 @@ def test_bits_that_do_not_fit_are_refused() -> None:
             Discovery.from_dict(changed(plain, ("undecided", "bits"), odd))
     with pytest.raises(ResultError, match="'undecided' makes no sense"):
         Discovery.from_dict(changed(plain, ("undecided", "pairs"), 7))
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("lmarvel.result.MOST_BYTES", 1 << 30)
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate((1 << 30) + 1)  # a hole: nothing is written
+    with pytest.raises(ResultError, match="has more than 1 GiB"):
+        Discovery.load(path)

@@ -15,6 +15,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
+from lmarvel.near import did_you_mean
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result import Discovery
 from lmarvel.score.ricf import bic
@@ -100,7 +101,9 @@ def compare(
     """
     for name in methods:
         if name not in METHODS:
-            raise ParameterError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
+            raise ParameterError(
+                f"unknown method {name!r}: choose from {', '.join(METHODS)}{did_you_mean(name, METHODS)}"
+            )
     if not methods:
         raise ParameterError(f"no method to compare: choose from {', '.join(METHODS)}")
     table = Dataset.of(data)

@@ -7,6 +7,7 @@ is computed here, from what was found: nothing is known of the result beforehand
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 import numpy as np
 
@@ -39,6 +40,8 @@ STUDY = Study(
 ROWS, SEED = 4000, 1
 DRAWS = 100  # tables that are drawn again from the rows
 RECURS = 0.8  # the share of them in which what is said has to recur
+DENIED = " does not cause "
+WIDTH = 110
 
 
 def demonstration() -> Iterator[str]:
@@ -52,6 +55,9 @@ def demonstration() -> Iterator[str]:
     yield from (f"   {edge}" for edge in STUDY.dag.edges())
     yield ""
     yield from _study()
+    yield ""
+    yield "On a table of yours: lmarvel describe FILE"
+    yield "                     lmarvel learn FILE --bootstrap 100 --seed 1 --report report.html"
 
 
 def _cars() -> Iterator[str]:
@@ -59,26 +65,30 @@ def _cars() -> Iterator[str]:
     found = Auto().fit(CARS, bootstrap=DRAWS, seed=SEED).result_
     yield f"   Method {found.settings['chosen']}."
     yield ""
-    yield from _recurring(found)
+    yield from _told(found)
+    yield "   The score looks at straight-line dependence."
+
+
+def _told(found: Discovery) -> Iterator[str]:
+    """Yield the edges with their shares of the draws, and of what they say only what recurs."""
+    yield f"   What is found, and in which share of {DRAWS} draws of the rows the edge is, and then its marks are:"
+    yield ""
+    yield from (f"   {edge!s:<32} {found.recurring(edge.a, edge.b)}" for edge in found.pag.edges())
     yield ""
     kept = found.stable(RECURS)
     yield f"   What recurs in at least {percent(RECURS)} of the draws, other marks as circles:"
     yield ""
     yield from (f"   {edge}" for edge in kept.edges())
+    yield from () if kept.n_edges else ("   nothing",)
     yield ""
     kinds = set(map(kind_of, kept.edges()))
-    yield from (f"   A {kind} B: {text}" for kind, text in edge_kinds().items() if kind in kinds)
-    yield "   The score looks at straight-line dependence. A circle says that the data do not tell."
+    for kind, text in edge_kinds().items():
+        if kind in kinds:
+            yield from wrap(f"   A {kind} B: {text}", WIDTH, subsequent_indent=" " * 12)
+    yield "   A circle says that the data do not tell."
+    yield ""
     yield from _said_of_causes(found)
     yield f"   {found.check}"
-
-
-def _recurring(found: Discovery) -> Iterator[str]:
-    """Yield the edges, each with its share of the draws and those of its marks."""
-    yield f"   What is found, and in which share of {DRAWS} draws of the rows the edge is, and then its marks are:"
-    yield ""
-    for edge in found.pag.edges():
-        yield f"   {edge!s:<32} {found.recurring(edge.a, edge.b)}"
 
 
 def _said_of_causes(found: Discovery) -> Iterator[str]:
@@ -86,26 +96,42 @@ def _said_of_causes(found: Discovery) -> Iterator[str]:
     claims = found.claims(RECURS)
     if not claims:
         yield f"   Who causes whom is not told: no such claim recurs in {percent(RECURS)} of the draws."
+    yield from (f"   {claim}: in {percent(share)} of the draws." for share, claim in claims if DENIED not in claim)
+    denied: dict[str, list[tuple[float, str]]] = {}
     for share, claim in claims:
-        yield f"   {claim}: in {percent(share)} of the draws."
+        cause, _, effect = claim.partition(DENIED)
+        if effect:
+            denied.setdefault(cause, []).append((share, effect))
+    for cause, effects in sorted(denied.items()):
+        least = percent(min(share for share, _ in effects))
+        named = ", ".join(sorted(effect for _, effect in effects))
+        said = f"   {cause} does not cause {named}: in {least} of the draws or more."
+        yield from wrap(said, WIDTH, subsequent_indent=" " * 6)
 
 
 def _study() -> Iterator[str]:
     """Yield what is found in the study, with data and with a perfect test, and whether it is right."""
     data = simulated_model().sample(STUDY, ROWS, seed=SEED)
     found = Auto().fit(data, names=STUDY.observed, bootstrap=DRAWS, seed=SEED).result_
-    yield f"   What {found.settings['method']} finds in {counted(ROWS, 'row')}:"
+    yield f"   {found.settings['method']} on {counted(ROWS, 'row')}."
     yield ""
-    yield from _edges(found)
+    yield from _told(found)
     yield ""
-    yield from _recurring(found)
-    yield ""
-    yield from _said_of_causes(found)
-    yield f"   {found.check}"
-    yield ""
+    yield from _explained(found)
     oracle = LMarvel(test=MSeparation(STUDY.dag, STUDY.latent, STUDY.selection)).fit()
     yield f"   Equal to the PAG of the true graph: {_verdict(found.pag, STUDY.pag)}."
     yield f"   L-MARVEL with a perfect test instead of data: {_verdict(oracle.pag_, STUDY.pag)}."
+
+
+def _explained(found: Discovery) -> Iterator[str]:
+    """Yield why there is an arrow that recurs, the first of them; nothing where none does."""
+    kept = [edge for edge in found.stable(RECURS).edges() if (edge.at_a, edge.at_b) == (TAIL, ARROW)]
+    for edge in kept[:1]:
+        yield "   Every edge and every mark can be explained:"
+        yield ""
+        for line in str(found.explain(edge.a, edge.b, depth=1)).splitlines():
+            yield from wrap(f"   {line}", WIDTH, subsequent_indent=" " * 6)
+        yield ""
 
 
 def simulated_model() -> LinearSEM:
@@ -123,13 +149,6 @@ def _verdict(learned: PAG, truth: PAG) -> str:
     wrong = scores.hamming - len(scores.extra) - len(scores.missing)
     extra, missing = counted(len(scores.extra), "extra edge"), counted(len(scores.missing), "missing edge")
     return f"no ({extra}, {missing}, {counted(wrong, 'other mark')})"
-
-
-def _edges(found: Discovery) -> Iterator[str]:
-    for edge in found.pag.edges():
-        yield f"   {found.describe(edge.a, edge.b)}"
-        if origin := found.origin(edge.a, edge.b):
-            yield f"      from: {origin}"
 
 
 def main() -> None:

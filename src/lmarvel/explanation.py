@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,11 @@ class Reason:
         for reason in self.because:
             yield from reason._lines(indent + "  ")
 
+    def as_html(self) -> str:
+        """Return the tree as a list in HTML, of lists."""
+        deeper = "".join(reason.as_html() for reason in self.because)
+        return f"<li>{escape(self.text)}{f'<ul>{deeper}</ul>' if deeper else ''}</li>"
+
     def walk(self) -> Iterator[Reason]:
         """Iterate over this reason and all that it rests on."""
         yield self
@@ -64,7 +70,7 @@ class Reason:
         return {"text": self.text, "because": [reason.to_dict() for reason in self.because]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What is said about a pair of variables, and why.
 
@@ -106,6 +112,13 @@ class Explanation:
     def __str__(self) -> str:
         reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.firmness)))
         return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
+
+    __repr__ = __str__  # at a prompt and in a notebook it is there to be read
+
+    def _repr_html_(self) -> str:
+        why = "".join(reason.as_html() for reason in (self.adjacency, *self.marks))
+        firm = "".join(f"<li>{escape(line)}</li>" for line in self.firmness)
+        return f"<p><b>{escape(self.title)}</b>: {escape(self.meaning)}</p><ul>{why}{firm}</ul>"
 
     def reasons(self) -> Iterator[Reason]:
         """Iterate over all reasons, however deep."""

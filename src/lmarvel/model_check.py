@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from lmarvel.graph.marks import counted, readable
+from lmarvel.prompt import ShownAsText
 from lmarvel.wording import p_is
 
 Source = Literal["graph", "search"]
@@ -28,7 +29,7 @@ class Implied:
 
 
 @dataclass(frozen=True)
-class ModelCheck:
+class ModelCheck(ShownAsText):
     """The separations that a graph implies, tested.
 
     Attributes

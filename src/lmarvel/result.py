@@ -16,6 +16,7 @@ from typing import Any
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
 from lmarvel.counts import AllPairs, Statistics
+from lmarvel.display import Displayed
 from lmarvel.encoding import ResultError, decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
 from lmarvel.errors import GraphError
 from lmarvel.explanation import DEPTH, Explainer, Explanation
@@ -50,11 +51,12 @@ from lmarvel.wording import readable
 
 __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
 
+MOST_BYTES = 4 << 30  # of a result file
 Contested = tuple[str, str, frozenset[str], float]
 
 
-@dataclass(frozen=True)
-class Discovery(Firm, Informed, Questions):
+@dataclass(frozen=True, repr=False)
+class Discovery(Displayed, Firm, Informed, Questions):
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -293,21 +295,6 @@ class Discovery(Firm, Informed, Questions):
         end = wording.possible_cause(edge)
         return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
 
-    # --- pictures ---------------------------------------------------------------------------------------
-
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
-        from lmarvel.drawing import draw  # loaded when needed: it is a third of the package's start
-
-        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
-
-    def _repr_svg_(self) -> str | None:
-        plain = self.pag._repr_svg_()
-        return plain if plain is None or self.stability is None else self.draw()
-
     # --- files ------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -382,7 +369,11 @@ class Discovery(Firm, Informed, Questions):
         True
         """
         try:
+            if Path(path).stat().st_size > MOST_BYTES:
+                raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, and is no result that could be read")
             plain = json.loads(Path(path).read_text("utf-8"))
+        except ResultError:
+            raise
         except FileNotFoundError:
             raise ResultError(f"there is no file {path}") from None
         except OSError as error:

@@ -67,8 +67,8 @@ def test_without_a_file_an_interruption_leaves_nothing():
 
 
 def test_what_makes_no_sense_is_refused():
-    assert "bootstrap must be a whole number of at least 1" in run("learn", CARS, "--bootstrap", "0").err
-    assert "n_jobs must be" in run("learn", CARS, "--bootstrap", "3", "--n-jobs", "0").err
+    assert "--bootstrap must be a whole number of at least 1" in run("learn", CARS, "--bootstrap", "0").err
+    assert "--n-jobs must be" in run("learn", CARS, "--bootstrap", "3", "--n-jobs", "0").err
     assert "--seed is an option of lift" in run("learn", CARS, "--seed", "3").err
 
 

@@ -76,8 +76,8 @@ def test_causes_are_told_with_the_reason(files: tuple[Path, Path]) -> None:
         (["Q", "Y"], "unknown node 'Q': the graph has A, B, X, Y"),
         (["X", "X"], "an effect has a cause and an outcome, and X was given twice"),
         (["X", "Y", "--given", "Y"], "Y is asked about: it cannot be given as well"),
-        (["X", "Y", "--bootstrap", "1"], "bootstrap must be a whole number of at least 2, not 1"),
-        (["X", "Y", "--seed", "-1"], "seed must be a whole number of at least 0, not -1"),
+        (["X", "Y", "--bootstrap", "1"], "--bootstrap must be a whole number of at least 2, not 1"),
+        (["X", "Y", "--seed", "-1"], "--seed must be a whole number of at least 0, not -1"),
     ],
 )
 def test_bad_input_is_one_line(files: tuple[Path, Path], arguments: list[str], message: str) -> None:

@@ -247,6 +247,7 @@ def test_the_scale_of_weights_means_nothing(scale: float) -> None:
 
 
 BAD_WEIGHTS = {
+    "there is 1 weight for 300 rows": np.ones(1),
     "there are 5 weights for 300 rows": np.ones(5),
     "there are 301 weights for 300 rows": np.ones(301),
     "the weight of row 3 is -1.0": np.r_[1.0, 1.0, -1.0, np.ones(297)],

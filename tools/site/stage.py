@@ -36,7 +36,7 @@ TREE = {  # what stands under what in the site's navigation
         *("tutorials/knowledge", "tutorials/how-sure", "tutorial-effect", "tutorials/own-test"),
         "tutorials/coming-from",
     ),
-    "guides.md": ("guide", "tests", "knowledge", "stability", "effects", "methods", "accuracy"),
+    "guides.md": ("guide", "command-line", "tests", "knowledge", "stability", "effects", "methods", "accuracy"),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
     "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
     "contributing.md": ("architecture", "security"),
@@ -44,6 +44,7 @@ TREE = {  # what stands under what in the site's navigation
 GUIDES = """# Guides
 
 - [Guide](guide.md): from a table to a PAG, and how to read it.
+- [The command line](command-line.md): pipes, defaults in a file, completion.
 - [The tests](tests.md): tests of conditional independence by name, what each is for, and where it fails.
 - [What you know already](knowledge.md): tiers, causes, impossible causes, and what each is worth.
 - [How sure](stability.md): what recurs, which level to take, does the graph fit.

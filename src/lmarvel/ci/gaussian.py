@@ -29,6 +29,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import SMALL, Moments, inverse_of
 from lmarvel.data.rows import ascending, correlation_of, permuted, strengths
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
+from lmarvel.graph.marks import counted
 
 _kernel: Any
 try:
@@ -144,7 +145,8 @@ class FisherZ:
         df = self.n - len(given) - 3
         if df < 1:
             raise CITestError(
-                f"{self.n} rows are too few to condition on {len(given)} variables: {len(given) + 4} are needed"
+                f"{self.n} rows are too few to condition on {counted(len(given), 'variable')}:"
+                f" {len(given) + 4} are needed"
             )
         if self.compiled and len(given) <= _kernel.MAX_DEPTH:
             r2 = _kernel.partial(self.correlation, x, y, tuple(given))

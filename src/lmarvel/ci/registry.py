@@ -14,6 +14,7 @@ from lmarvel.ci.gsquare import ROWS_A_CELL, GSquare
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.kinds import Kind
 from lmarvel.errors import CITestError, DataError, ParameterError
+from lmarvel.near import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ _MOST_CURVES = 100  # columns, each of which becomes up to seven
 def resolve(name: str) -> str:
     """Return the name of a test; "auto" is one that the table chooses."""
     if name != "auto" and name not in TESTS:
-        raise ParameterError(f"test must be 'auto', {', '.join(map(repr, TESTS))}, a test or a function, not {name!r}")
+        meant = did_you_mean(name, TESTS)
+        known = ", ".join(map(repr, TESTS))
+        raise ParameterError(f"test must be 'auto', {known}, a test or a function, not {name!r}{meant}")
     return name
 
 

@@ -13,6 +13,12 @@ from lmarvel.cli import (  # they register themselves
     showing,
     simulating,
 )
-from lmarvel.cli.app import app, main
+from lmarvel.cli.app import app, main, ordered
 
 __all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]
+
+# As somebody comes upon them: a look, a table, a result and what is asked of it; then the research.
+ordered(
+    *("demo", "describe", "learn", "compare", "tune", "check", "explain", "causes", "effect"),
+    *("report", "draw", "convert", "score", "simulate", "reproduce"),
+)

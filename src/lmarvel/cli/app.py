@@ -8,34 +8,55 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from lmarvel.atomic import OutputError
 from lmarvel.ci.gaussian import kernel_name
+from lmarvel.cli.messages import one_line, usage, with_option
+from lmarvel.cli.settings import with_settings
+from lmarvel.cli.streams import STANDARD
 from lmarvel.errors import LMarvelError
 from lmarvel.version import __version__
 from lmarvel.wording import printable
 
 _USAGE: Any = typer.BadParameter.__mro__[1]  # the base of all errors of usage, wherever the library keeps it
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+Command = TypeVar("Command", bound=Callable[..., None])
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Causal discovery with latent variables and selection bias: from a table to a PAG.",
+    epilog="New here? lmarvel demo, then lmarvel learn cars, a table that comes with the package.",
 )
+
+
+def command(function: Command) -> Command:
+    """Make a function a command, with the defaults of a settings file."""
+    app.command()(with_settings(function))
+    return function
+
+
+def ordered(*names: str) -> None:
+    """Give the commands the order in which help lists them."""
+    app.registered_commands.sort(key=lambda registered: names.index(_name_of(registered.callback)))
+
+
+def _name_of(function: Any) -> str:
+    return str(function.__name__)
 
 
 def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
     _prepare_streams()
+    _name_the_shell(sys.argv[1:])
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         try:
-            code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+            code = app(sys.argv[1:] or ["--help"], prog_name="lmarvel", standalone_mode=False)
         finally:
             sys.stdout.flush()  # here, where a failure can still be told
         if code == 130:  # so the library below tells of an interruption
@@ -46,9 +67,9 @@ def main() -> None:
             _reader_left()
         raise
     except _USAGE as error:
-        fail(f"{_one_line(error.format_message())} ('{_asked(error)} --help' shows what there is)", 2)
+        fail(f"{usage(error)} ('{_asked(error)} --help' shows what there is)", 2)
     except LMarvelError as error:
-        fail(str(error), 2)
+        fail(with_option(str(error), _options()), 2)
     except MemoryError:
         fail("there is not enough memory for this: ask for fewer rows or variables", 2)
     except BrokenPipeError:
@@ -59,7 +80,7 @@ def main() -> None:
     except BaseException as error:
         if type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust, which is no Exception
             raise
-        fail(f"a library gave up on this input: {_one_line(str(error))}", 2)
+        fail(f"a library gave up on this input: {one_line(str(error))}", 2)
 
 
 def _prepare_streams() -> None:
@@ -70,7 +91,18 @@ def _prepare_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            piped = os.name == "nt" and not stream.isatty()  # else a name in a result would be another's code page
+            stream.reconfigure(encoding="utf-8" if piped else None, errors="backslashreplace")
+
+
+def _name_the_shell(words: list[str]) -> None:
+    """Let the options of completion take the name of a shell, where one is typed; else it is found out.
+
+    The library below has one way or the other, by what its environment says.
+    """
+    for option, shell in pairwise(words):
+        if option in ("--show-completion", "--install-completion") and shell in SHELLS:
+            os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
 
 
 def _reader_left() -> None:
@@ -79,8 +111,11 @@ def _reader_left() -> None:
     sys.exit(0)
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")
+def _options() -> set[str]:
+    """Return the options of the command that was asked for."""
+    commands: Any = typer.main.get_command(app)
+    asked = next((commands.commands[word] for word in sys.argv[1:2] if word in commands.commands), None)
+    return set() if asked is None else {name for parameter in asked.params for name in parameter.opts}
 
 
 def _asked(error: Any) -> str:
@@ -124,7 +159,7 @@ def check_apart(inputs: Iterable[Path], outputs: Iterable[Path | None]) -> None:
     """Refuse to write over what is read, and to write two things into one file."""
     wanted = [path for path in outputs if path is not None]
     for out, source in product(wanted, inputs):
-        if _same_file(out, source):
+        if out != STANDARD and _same_file(out, source):
             raise OutputError(f"{out} is the file to read from: write to another")
     for out, other in combinations(wanted, 2):
         if _same_file(out, other):

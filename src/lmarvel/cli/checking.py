@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import app, interruptible, progress_bar
+from lmarvel.cli.app import command, interruptible, progress_bar
 from lmarvel.cli.options import (
-    LEARNERS,
     Forbid,
     KnowledgeFile,
+    Method,
     Quiet,
     Require,
     Table,
@@ -22,7 +22,7 @@ from lmarvel.cli.options import (
     method_options,
     with_options,
 )
-from lmarvel.cli.showing import Result
+from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json, check_lines
 from lmarvel.errors import ParameterError
@@ -37,7 +37,7 @@ _MOST_CHANGES = 8  # that are listed for a step
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
 
-@app.command()
+@command
 @with_table
 def check(
     result: Result,
@@ -51,20 +51,19 @@ def check(
 ) -> None:
     """Test what a learned graph implies on a table: how many separations fail, how many would by chance, the worst."""
     from lmarvel.estimators.checked import checked_on
-    from lmarvel.result import Discovery
 
-    found = Discovery.load(result)
+    found = load_result(result)
     with interruptible(), table.usable(data):
         told = checked_on(found, table.dataset(data), level, test)
     print(as_json(encode_check(told, found.pag)) if form == "json" else "\n".join(check_lines(told)))
 
 
-@app.command()
+@command
 @with_options({name: option for name, option in method_options().items() if name not in ("seed", "n_jobs")})
 @with_table
 def tune(
     data: Table,
-    method: Annotated[str, typer.Option(help=f"One of: {', '.join(LEARNERS)}.")] = "auto",
+    method: Method = "auto",
     by: Annotated[
         Literal["bic", "held-out", "stability"], typer.Option(help="What decides: bic, held-out or stability.")
     ] = "bic",

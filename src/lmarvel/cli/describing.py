@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lmarvel.cli.app import app, interruptible
+from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
@@ -24,7 +24,7 @@ _WIDTH = 28
 _NOTHING_SAID = TableOptions()
 
 
-@app.command()
+@command
 @with_table
 def describe(
     data: Table,

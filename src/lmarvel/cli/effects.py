@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, interruptible, progress_bar
+from lmarvel.cli.app import command, interruptible, progress_bar
 from lmarvel.cli.options import Jobs, Table
-from lmarvel.cli.showing import Result
+from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.errors import ParameterError
@@ -19,20 +19,18 @@ _NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
 
-@app.command()
+@command
 def causes(
     result: Result,
     y: Annotated[str, typer.Argument(help="The variable whose causes are asked for.")],
     form: Form = "text",
 ) -> None:
     """Say which variables cause one: under every explanation of the data, under some, or under none."""
-    from lmarvel.result import Discovery
-
-    told = Discovery.load(result).causes(y)
+    told = load_result(result).causes(y)
     print(as_json(told.to_dict()) if form == "json" else told)
 
 
-@app.command()
+@command
 @with_table
 def effect(
     result: Result,
@@ -48,7 +46,7 @@ def effect(
     ] = None,
     learn_again: Annotated[
         int | None,
-        typer.Option(help="Learn again from so many draws of the rows, and tell what these graphs say of it."),
+        typer.Option(min=1, help="Learn again from so many draws of the rows, and tell what these graphs say of it."),
     ] = None,
     seed: Annotated[int, typer.Option(help="For the draws of rows.")] = 0,
     n_jobs: Jobs = None,
@@ -62,12 +60,11 @@ def effect(
     from lmarvel.asking import effect_learned_again
     from lmarvel.effects import effect as answer
     from lmarvel.effects import exported
-    from lmarvel.result import Discovery
     from lmarvel.stability.bootstrap import check_settings
 
     if seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
-    found = Discovery.load(result)
+    found = load_result(result)
     if form in ("dagitty", "dowhy"):
         out = exported(found, x, y)
         print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")

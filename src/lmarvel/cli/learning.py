@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.atomic import check_writable
-from lmarvel.cli.app import app, check_apart, fail, interruptible, progress_bar
+from lmarvel.cli.app import check_apart, command, fail, interruptible, progress_bar
 from lmarvel.cli.drawing import Drawing
 from lmarvel.cli.options import (
     LEARNERS,
@@ -21,6 +21,7 @@ from lmarvel.cli.options import (
     Forbid,
     Jobs,
     KnowledgeFile,
+    Method,
     Quiet,
     Require,
     Seed,
@@ -32,6 +33,7 @@ from lmarvel.cli.options import (
     shared_options,
     with_options,
 )
+from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
 from lmarvel.data import Dataset
@@ -49,20 +51,24 @@ _WRITING, _REPORTING = 2e-6, 3e-5
 _STARTING = 1.5  # seconds of work that a process takes at most to start
 
 
-@app.command()
+@command
 @with_options({name: option for name, option in method_options().items() if name not in ("seed", "n_jobs")})
 @with_table
 def learn(
     data: Table,
-    method: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(LEARNERS)}; auto is lift where the table allows it, else lmarvel.")
-    ] = "auto",
+    method: Method = "auto",
     table: TableOptions = _NOTHING_SAID,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the result: .json (all of it), .txt, .dot, .svg, .png, ..."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the result: .json (all of it), .txt, .dot, .svg, .png, ...; - prints it as JSON.",
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report that explains everything.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write an HTML report that explains everything; - prints it.")
+    ] = None,
     form: Annotated[
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
@@ -83,9 +89,12 @@ def learn(
     """Learn a PAG from a table, and say what it means."""
     with interruptible():
         check_apart(inputs=[data, *([knowledge] if knowledge else [])], outputs=[output, report])
+        shown = output == STANDARD or not (quiet or report == STANDARD)
+        if output == STANDARD:
+            form, output = "json" if form == "text" else form, None
         if output is not None:
             check_output(output)
-        if report is not None:
+        if report is not None and report != STANDARD:
             check_report(report)
         workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
         model = estimator_of(method, **chosen, **workers, knowledge=knowledge_of(knowledge, tiers, forbid, require))
@@ -102,7 +111,7 @@ def learn(
             found = drawing.fit(model, dataset, show)
     careful = _careful(found, cautious)
     written = _write(found, found.pag if careful is None else careful, output, report, data, dataset)
-    if not quiet:
+    if shown:
         print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
         if careful is not None and form == "text":
             print(f"\nWith circles where a mark is less than {cautious}\n\n{indented(as_edges(careful))}")
@@ -183,11 +192,12 @@ def _write(
     if report is not None:
         from lmarvel.report import write_report
 
-        write_report(found, report, title=data.name, data=dataset)
-    return [path for path in (output, report) if path is not None]
+        with writable_file(report, ".html") as file:
+            write_report(found, file, title=data.name, data=dataset)
+    return [path for path in (output, report) if path not in (None, STANDARD)]
 
 
-@app.command()
+@command
 @with_options(shared_options(), defaults={"boundary": "auto", "max_seconds": 60.0})
 @with_table
 def compare(
@@ -215,7 +225,7 @@ def compare(
     print(as_json(compared.to_dict()) if form == "json" else "\n".join(comparison_lines(compared)))
 
 
-@app.command()
+@command
 def demo() -> None:
     """Show the main job on a bundled table and on simulated data with known truth."""
     from lmarvel.demo import demonstration

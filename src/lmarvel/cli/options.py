@@ -15,12 +15,20 @@ from lmarvel.estimators import METHODS, Auto, PagEstimator
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.text import arrow_of, tiers_of
+from lmarvel.near import did_you_mean
 
 Table = Annotated[
     Path,
     typer.Argument(
         help="A table, one row an observation: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat, .xlsx; - is"
-        " standard input."
+        " standard input; cars is a table that comes with the package."
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        help=f"One of: auto, {', '.join(METHODS)}; auto is lift where the table allows it, else lmarvel.",
+        autocompletion=lambda: list(LEARNERS),
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -184,7 +192,9 @@ def knowledge_of(
 def estimator_of(method: str, **parameters: Any) -> PagEstimator:
     """Return a method with the parameters that were given, checked; None is one that was not."""
     if method not in LEARNERS:
-        raise ParameterError(f"unknown method {method!r}: choose from {', '.join(LEARNERS)}")
+        raise ParameterError(
+            f"unknown method {method!r}: choose from {', '.join(LEARNERS)}{did_you_mean(method, LEARNERS)}"
+        )
     given = {name: value for name, value in parameters.items() if value is not None}
     options = method_options()
     for name in given:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import app, interruptible
+from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.simulating import directory
 from lmarvel.errors import ParameterError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SWEEP = "What a sweep varies (values with commas)"
 
 
-@app.command()
+@command
 def reproduce(
     experiment: Annotated[
         str,

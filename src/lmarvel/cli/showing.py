@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lmarvel.cli.app import app, check_apart, interruptible
+from lmarvel.cli.app import check_apart, command, interruptible
+from lmarvel.cli.streams import STANDARD, readable_file, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.errors import ParameterError
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
     from lmarvel.metrics import Scores
     from lmarvel.result import Discovery
 
-Result = Annotated[Path, typer.Argument(help="A result file: 'lmarvel learn data.csv -o result.json' writes one.")]
+Result = Annotated[
+    Path,
+    typer.Argument(
+        help="A result file: 'lmarvel learn data.csv -o result.json' writes one; - is one on standard input."
+    ),
+]
 _NOTHING_SAID = TableOptions()
 FORMATS = "text, json, dot, graphml, edges, pcalg, tetrad, dagitty, mermaid"
 
 
-@app.command()
+def load_result(path: Path) -> Discovery:
+    """Return the result that a file holds, or standard input."""
+    from lmarvel.result import Discovery
+
+    with readable_file(path, "standard input.json") as file:
+        return Discovery.load(file)
+
+
+@command
 def explain(
     result: Result,
     a: Annotated[str, typer.Argument(help="A variable.")],
@@ -32,9 +46,7 @@ def explain(
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
 ) -> None:
     """Say why an edge is there or not, why its ends have their marks, and what it means."""
-    from lmarvel.result import Discovery
-
-    found = Discovery.load(result)
+    found = load_result(result)
     others = [b] if b is not None else sorted(found.pag.adjacent(a))
     told = {other: found.explain(a, other) for other in others}
     if form == "json":
@@ -56,36 +68,43 @@ def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> I
         yield f"Markov boundary: {listing(found.boundaries[name], none='empty')}"
 
 
-@app.command()
+@command
 @with_table
 def report(
     result: Result,
-    out: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+    out: Annotated[Path, typer.Argument(help="The HTML file to write; - is standard output.")],
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     data: Annotated[Path | None, typer.Option(help="The table, for estimates of effects.")] = None,
     table: TableOptions = _NOTHING_SAID,
 ) -> None:
     """Write a result as one HTML file: interactive graph, explanations, effects, tables."""
     from lmarvel.report import check_report, write_report
-    from lmarvel.result import Discovery
 
     check_apart(inputs=[result, *([data] if data else [])], outputs=[out])
-    check_report(out)
+    if out != STANDARD:
+        check_report(out)
     if data is None and table != _NOTHING_SAID:
         raise ParameterError("options of a table need the table: name it with --data")
-    found = Discovery.load(result)
-    if data is None:
-        write_report(found, out, title)
-    else:
-        with interruptible(), table.usable(data):
-            write_report(found, out, title, table.dataset(data))
-    print(f"Written to {readable(str(out))}")
+    found = load_result(result)
+    with interruptible(), writable_file(out, ".html") as file:
+        if data is None:
+            write_report(found, file, title)
+        else:
+            with table.usable(data):
+                write_report(found, file, title, table.dataset(data))
+    _written(out)
 
 
-@app.command()
+def _written(out: Path, what: str = "") -> None:
+    """Say what was written where; nothing of what went to standard output, which would be part of it."""
+    if out != STANDARD:
+        print(f"{what} written to {readable(str(out))}" if what else f"Written to {readable(str(out))}")
+
+
+@command
 def draw(
     graph: Annotated[Path, typer.Argument(help="A result file, or a graph in any format that convert reads.")],
-    out: Annotated[Path, typer.Argument(help="The picture to write: .svg, .png or .pdf.")],
+    out: Annotated[Path, typer.Argument(help="The picture to write: .svg, .png or .pdf; - is standard output, SVG.")],
     layout: Annotated[str, typer.Option(help="auto, layered or spring.")] = "auto",
     title: Annotated[str | None, typer.Option(help="A line above the drawing.")] = None,
 ) -> None:
@@ -95,9 +114,11 @@ def draw(
     from lmarvel.interchange.registry import read_graph
 
     check_apart(inputs=[graph], outputs=[out])
-    check_target(out)
-    write(read_graph(graph), out, layout=layout, title=title, shares=_shares(graph))
-    print(f"Written to {readable(str(out))}")
+    if out != STANDARD:
+        check_target(out)
+    with readable_file(graph, "standard input.json") as source, writable_file(out, ".svg") as file:
+        write(read_graph(source), file, layout=layout, title=title, shares=_shares(source))
+    _written(out)
 
 
 def _shares(path: Path) -> dict[frozenset[str], float] | None:
@@ -113,10 +134,12 @@ def _shares(path: Path) -> dict[frozenset[str], float] | None:
         return None
 
 
-@app.command()
+@command
 def convert(
     source: Annotated[Path, typer.Argument(help="A graph or a result file.")],
-    out: Annotated[Path, typer.Argument(help="The file to write; its ending says the format.")],
+    out: Annotated[
+        Path, typer.Argument(help="The file to write; its ending says the format; - is standard output, text.")
+    ],
     read_as: Annotated[str | None, typer.Option("--from", help=f"Format of the first file: {FORMATS}.")] = None,
     write_as: Annotated[str | None, typer.Option("--to", help=f"Format of the second file: {FORMATS}.")] = None,
 ) -> None:
@@ -128,16 +151,17 @@ def convert(
         if name is not None:
             check_format(name)
     check_apart(inputs=[source], outputs=[out])
-    if write_as is None:
-        by_ending(out)
-    check_writable(out)
-    graph = read_graph(source, read_as)
-    write_graph(graph, out, write_as)
-    size = f"{count(len(graph), 'node')} and {count(graph.n_edges, 'edge')}"
-    print(f"{type(graph).__name__} of {size} written to {readable(str(out))}")
+    if out != STANDARD:
+        if write_as is None:
+            by_ending(out)
+        check_writable(out)
+    with readable_file(source, "standard input.json") as kept, writable_file(out, ".txt") as file:
+        graph = read_graph(kept, read_as)
+        write_graph(graph, file, write_as)
+    _written(out, f"{type(graph).__name__} of {count(len(graph), 'node')} and {count(graph.n_edges, 'edge')}")
 
 
-@app.command()
+@command
 def score(
     learned: Annotated[Path, typer.Argument(help="A result file, or a learned graph in any format.")],
     truth: Annotated[Path, typer.Argument(help="The true DAG, MAG or PAG in any format.")],
@@ -150,7 +174,8 @@ def score(
     from lmarvel.interchange.truth import read_truth
     from lmarvel.metrics import compare_graphs
 
-    found = read_graph(learned)
+    with readable_file(learned, "standard input.json") as kept:
+        found = read_graph(kept)
     scores = compare_graphs(found, read_truth(truth, _names(latent), _names(selection)))
     if form == "json":
         print(as_json(scores.to_dict()))

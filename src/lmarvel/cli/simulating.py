@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lmarvel.atomic import OutputError, check_writable, write_text
-from lmarvel.cli.app import app
+from lmarvel.cli.app import command
 from lmarvel.cli.options import Quiet
 from lmarvel.errors import ParameterError
 from lmarvel.graph.marks import counted, quote, readable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RANDOM = ("erdos-renyi", "parents", "scale-free")
 
 
-@app.command()
+@command
 def simulate(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Directory for data.csv, dag.txt, mag.txt and pag.txt.")],
     structure: Annotated[

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
+import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -14,15 +15,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.faults import WayOut, joined
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
 from lmarvel.data.table import column_names
+from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
-
-STANDARD_INPUT = Path("-")
-_MOST_BYTES = 4 << 30  # of standard input
+from lmarvel.near import nearest
+from lmarvel.wording import readable
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,8 @@ def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
         plain = not any("," in name for name in way.drop)
         more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
     more += ["--missing", way.missing] if way.missing else []
-    return shlex.join(["lmarvel", *arguments, *more])
+    words = ["lmarvel", *arguments, *more]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def _names(given: list[str], known: list[str]) -> list[str]:
@@ -169,7 +172,11 @@ def with_table(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**given: Any) -> None:
         table = TableOptions(**{field.name: given.pop(field.name) for field in fields(TableOptions)})
-        with _standard_input(given["data"]) as path:
+        if given["data"] is None:
+            command(table=table, **given)
+            return
+        check_one_standard(given["data"], given.get("result"))
+        with readable_file(bundled(given["data"]), "standard input.csv") as path:
             command(table=table, **(given | {"data": path}))
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
@@ -183,19 +190,16 @@ def _keyword(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
-@contextmanager
-def _standard_input(path: Path) -> Iterator[Path]:
-    """Keep standard input, for which the path is -, in a file: rows may be read more than once."""
-    if path != STANDARD_INPUT:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="lmarvel-") as folder:
-        kept = Path(folder) / "standard input.csv"
-        size = 0
-        with kept.open("wb") as file:
-            while block := sys.stdin.buffer.read(1 << 20):
-                size += len(block)
-                if size > _MOST_BYTES:
-                    raise DataError(f"standard input has more than {_MOST_BYTES >> 30} GiB: write it to a file")
-                file.write(block)
-        yield kept
+def bundled(path: Path) -> Path:
+    """Return a path as it is; or a table that comes with the package, if the path is its name and no file is there.
+
+    What was meant is said, so that nobody takes it for a file of his own.
+    """
+    name = str(path)
+    if name in BUNDLED and not path.exists():
+        print(f"lmarvel: there is no file {name} here: this is the bundled table of that name", file=sys.stderr)
+        return BUNDLED[name]
+    meant = nearest(name, BUNDLED)
+    if meant is not None and not path.exists():
+        raise DataError(f"there is no file {readable(name)}; did you mean the bundled table {meant}?")
+    return path

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmarvel import evidence_wording, wording
+from lmarvel.display import edge_lines, headline, legend
 from lmarvel.firmness import CLAIMED
 from lmarvel.frequencies import percent
 from lmarvel.graph.kinds import PAG
@@ -55,17 +56,12 @@ def as_text(found: Discovery) -> str:
 
 
 def _lines(found: Discovery) -> Iterator[str]:
-    pag = found.pag
+    yield headline(found)
+    yield ""
     if found.nothing_learned:
-        why = f": {found.budget_ended}" if found.budget_ended else ""
-        yield f"Nothing learned about {count(len(pag), 'variable')}{why}"
-        yield ""
         yield from _numbers(found)
         return
-    rows = f" from {count(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
-    yield f"PAG over {count(len(pag), 'variable')} with {count(pag.n_edges, 'edge')}{rows}"
-    yield ""
-    yield from _edges(found)
+    yield from edge_lines(found)
     yield ""
     yield from _legend(found)
     yield from _hidden(found)
@@ -75,31 +71,11 @@ def _lines(found: Discovery) -> Iterator[str]:
     yield from _numbers(found)
 
 
-def _edges(found: Discovery) -> Iterator[str]:
-    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts."""
-    edges = list(found.pag.edges())
-    width = max((len(readable(edge.a)) for edge in edges), default=0)
-    far = max((len(readable(edge.b)) for edge in edges), default=0)
-    supports = {edge: found.support_word(edge.a, edge.b) or "" for edge in edges}
-    for edge in edges:
-        doubt = found.doubts.get(frozenset((edge.a, edge.b)))
-        beside = f"   ({doubt})" if doubt else ""
-        words = (f"{supports[edge]:<6}" if any(supports.values()) else None, found.recurring(edge.a, edge.b))
-        other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
-        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
-    if not edges:
-        yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
-
-
 def _legend(found: Discovery) -> Iterator[str]:
-    left_open = set(map(frozenset, found.undecided))
-    shown = (edge for edge in found.pag.edges() if frozenset((edge.a, edge.b)) not in left_open)
-    kinds = set(map(wording.kind_of, shown))
+    kinds = legend(found)
     if kinds:
         yield "What the edges say"
-        for kind, text in wording.edge_kinds(wording.selected(found.settings)).items():
-            if kind in kinds:
-                yield f"  A {kind} B   {found.fitting(text)}"
+        yield from (f"  A {kind} B   {text}" for kind, text in kinds.items())
         yield ""
 
 

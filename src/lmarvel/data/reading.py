@@ -14,13 +14,14 @@ from lmarvel.data.faults import UnusableTable, check_levels, faults_of, missing_
 from lmarvel.data.kinds import Kind, by_kind, kinds_of
 from lmarvel.data.levels import Levels, written
 from lmarvel.data.moments import Moments
+from lmarvel.data.names import not_one_a_row
 from lmarvel.data.running import Running
 from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
 from lmarvel.data.source import Rows
 from lmarvel.data.table import Table
 from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import DataError, UnusableError
+from lmarvel.errors import UnusableError
 
 _NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
@@ -172,7 +173,7 @@ class Reading:
         """Return the same rows, with how often each was drawn for a weight."""
         n, view, generator = self.running().n, self.view(), np.random.default_rng(seed)
         if view.clusters is not None and len(view.clusters) != n:
-            raise DataError(f"there are {len(view.clusters)} clusters, one a row, for {n} rows")
+            raise not_one_a_row("clusters", len(view.clusters), n)
         if view.clusters is None:
             counts = np.bincount(generator.integers(0, n, n), minlength=n)
         else:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.kinds import TwoValued, few_whole
 from lmarvel.data.moments import Moments
+from lmarvel.data.names import not_one_a_row
 from lmarvel.data.running import Running
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError
@@ -106,7 +107,7 @@ class Scan:
                 if tick is not None:
                     tick()
         if self._weights is not None and len(self._weights) != running.n:
-            raise DataError(f"there are {len(self._weights)} weights for {running.n} rows")
+            raise not_one_a_row("weights", len(self._weights), running.n)
         if digest is not None:
             self._fingerprint = digest.hexdigest()
         self._kept = kept if again and sum(map(len, kept)) == running.n else None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.levels import Column, as_levels, number, written
-from lmarvel.data.names import check_known
+from lmarvel.data.names import check_known, not_one_a_row
 from lmarvel.data.scan import Weights, batch_rows
 from lmarvel.data.source import Rows, rows_beside
 from lmarvel.data.table import Table
@@ -102,7 +102,7 @@ def view_of(
         dropped = int(len(kept) - kept.sum())
         for role, given in (("weights", weighing), ("clusters", belonging)):
             if given is not None and len(given) != len(kept):
-                raise DataError(f"there are {len(given)} {role} for {len(kept)} rows")
+                raise not_one_a_row(role, len(given), len(kept))
         if dropped == len(kept) > 0:
             raise DataError("every row has a missing value, so that none is left: leave out the columns with the most")
         table = _without_gaps(table)

@@ -22,6 +22,7 @@ from lmarvel.effects.variance import smallest_variance
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.mixed import Node
+from lmarvel.prompt import ShownAsText
 from lmarvel.result import Discovery
 from lmarvel.wording import listing, readable
 
@@ -29,7 +30,7 @@ SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(ShownAsText):
     """The answer to a question about an effect; print it to read it.
 
     Attributes

@@ -29,6 +29,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
 from lmarvel.graph.paths import bits, closure, members
+from lmarvel.prompt import ShownAsText
 from lmarvel.result import Discovery
 from lmarvel.wording import listing, readable
 
@@ -69,7 +70,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Causes:
+class Causes(ShownAsText):
     """The causes of a variable; iterate over them, look one up by name, or print them.
 
     Attributes

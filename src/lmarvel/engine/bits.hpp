@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "words.hpp"
+
 namespace lmarvel {
 
 template <int W>
@@ -58,13 +60,13 @@ struct Bits {
     }
     int count() const {
         int total = 0;
-        for (auto w : word) total += __builtin_popcountll(w);
+        for (auto w : word) total += bits_in(w);
         return total;
     }
     // The least member; 64 W where there is none.
     int first() const {
         for (int i = 0; i < W; ++i)
-            if (word[i]) return 64 * i + __builtin_ctzll(word[i]);
+            if (word[i]) return 64 * i + lowest_bit(word[i]);
         return 64 * W;
     }
     // Call with each member, ascending; what the call changes in the set is not seen.
@@ -72,7 +74,7 @@ struct Bits {
     void each(Visit visit) const {
         const Bits seen = *this;
         for (int i = 0; i < W; ++i)
-            for (auto w = seen.word[i]; w; w &= w - 1) visit(64 * i + __builtin_ctzll(w));
+            for (auto w = seen.word[i]; w; w &= w - 1) visit(64 * i + lowest_bit(w));
     }
     void members(std::vector<int>& out) const {
         out.clear();

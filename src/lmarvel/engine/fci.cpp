@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pruning.hpp"
+#include "words.hpp"
 
 namespace lmarvel {
 
@@ -78,7 +79,7 @@ private:
             seen_.row(a)[w] |= fresh;
             found_[w] |= fresh;
             for (; fresh; fresh &= fresh - 1) {
-                queue_.emplace_back(a, static_cast<Index>(64 * w + static_cast<std::size_t>(__builtin_ctzll(fresh))));
+                queue_.emplace_back(a, static_cast<Index>(64 * w + static_cast<std::size_t>(lowest_bit(fresh))));
             }
         };
         const auto but = [](Index v, std::size_t w) {
@@ -99,7 +100,7 @@ private:
         out.clear();
         for (std::size_t w = 0; w < words; ++w) {
             for (std::uint64_t left = found_[w] & but(x, w) & but(y, w); left; left &= left - 1) {
-                out.push_back(static_cast<Index>(64 * w + static_cast<std::size_t>(__builtin_ctzll(left))));
+                out.push_back(static_cast<Index>(64 * w + static_cast<std::size_t>(lowest_bit(left))));
             }
         }
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "words.hpp"
+
 namespace lmarvel {
 
 namespace {
@@ -53,10 +55,10 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
         std::uint64_t bits = ~std::uint64_t{0};
         for (const std::uint64_t* there : gaps) bits &= there[word];
         if (counts_.weights == nullptr) {
-            left += static_cast<double>(__builtin_popcountll(bits));
+            left += static_cast<double>(bits_in(bits));
         } else {
             for (; bits; bits &= bits - 1) {
-                left += counts_.weights[64 * word + static_cast<std::size_t>(__builtin_ctzll(bits))];
+                left += counts_.weights[64 * word + static_cast<std::size_t>(lowest_bit(bits))];
             }
         }
     }

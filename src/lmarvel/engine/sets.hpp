@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "words.hpp"
+
 namespace lmarvel {
 
 using Index = std::int32_t;
@@ -58,7 +60,7 @@ public:
 
     Index count(Index x) const {
         Index total = 0;
-        for (std::size_t w = 0; w < words_; ++w) total += __builtin_popcountll(row(x)[w]);
+        for (std::size_t w = 0; w < words_; ++w) total += bits_in(row(x)[w]);
         return total;
     }
 
@@ -97,7 +99,7 @@ private:
     void members(Index x, Mask mask, Visit visit) const {
         for (std::size_t w = 0; w < words_; ++w) {
             for (std::uint64_t left = mask(row(x)[w], w); left; left &= left - 1) {
-                visit(static_cast<Index>(64 * w + static_cast<std::size_t>(__builtin_ctzll(left))));
+                visit(static_cast<Index>(64 * w + static_cast<std::size_t>(lowest_bit(left))));
             }
         }
     }

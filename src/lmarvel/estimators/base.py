@@ -23,12 +23,14 @@ from lmarvel.ci.meter import check_budgets
 from lmarvel.ci.registry import resolve
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
+from lmarvel.estimators.conventions import Conventions, has_names
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.drawn_again import check_can_be_drawn, drawn_again, to_go_on_from
 from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
+from lmarvel.near import did_you_mean
 from lmarvel.result import Discovery
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
@@ -57,7 +59,8 @@ class Estimator:
         known = self._defaults()
         for name in params:
             if name not in known:
-                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {', '.join(known)}")
+                meant = did_you_mean(name, known)
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {', '.join(known)}{meant}")
         for name, value in params.items():
             setattr(self, name, value)
         return self
@@ -69,7 +72,7 @@ class Estimator:
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class PagEstimator(Estimator):
+class PagEstimator(Conventions, Estimator):
     """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
 
     alpha: Any = 0.01  # a number, or "auto"
@@ -196,6 +199,7 @@ class PagEstimator(Estimator):
         (1.0, 0.27)
         """
         self.check_parameters()
+        self._has_names = has_names(data, names)
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
         said |= {"cluster": cluster}
         method = self._informed()

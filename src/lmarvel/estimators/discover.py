@@ -35,6 +35,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
+from lmarvel.knowledge.resolve import check_names
 from lmarvel.lazy import LazyMapping, LazyTuple
 from lmarvel.orient.engine import Oriented, orient
 from lmarvel.result import Discovery
@@ -136,6 +137,8 @@ def discover(
     settings, why = settings.resolved(given)
     order = given.canonical_order()
     test = given.reordered(order)
+    if settings.knowledge is not None:
+        check_names(settings.knowledge.statements, given.names)  # in the user's order, for the message
     known = None if settings.knowledge is None else known_of(settings.knowledge, test.names)
     clock.lap("data")
     report("boundary", 0, 1)

@@ -10,6 +10,8 @@ from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.boundary.choose import METHODS, markov_boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.errors import ParameterError
+from lmarvel.graph.checks import listing
+from lmarvel.near import did_you_mean
 
 Boundary = str | Mapping[str, Sequence[str]]
 
@@ -18,7 +20,8 @@ def check_boundary_name(boundary: object, complete: bool) -> None:
     """Refuse a boundary method that is not one; "none", the complete graph, is one where ``complete`` says so."""
     allowed = (*METHODS, "none") if complete else METHODS
     if not isinstance(boundary, Mapping) and boundary not in allowed:
-        raise ParameterError(f"boundary must be one of {', '.join(allowed)}, or a mapping, not {boundary!r}")
+        meant = did_you_mean(str(boundary), allowed)
+        raise ParameterError(f"boundary must be one of {', '.join(allowed)}, or a mapping, not {boundary!r}{meant}")
 
 
 def boundaries_for(boundary: Boundary, ledger: Ledger, level: float) -> Boundaries:
@@ -45,7 +48,8 @@ def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) ->
     where = {name: i for i, name in enumerate(names)}
     for name in (*given, *(v for mb in given.values() for v in mb)):
         if name not in where:
-            raise ParameterError(f"boundary names the unknown variable {name!r}: the test has {', '.join(names)}")
+            meant = did_you_mean(name, names)
+            raise ParameterError(f"boundary names the unknown variable {name!r}: the test has {listing(names)}{meant}")
     boundaries = [{where[v] for v in given.get(name, ())} for name in names]
     for x, mb in enumerate(boundaries):
         for y in mb:

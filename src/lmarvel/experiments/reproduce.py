@@ -22,6 +22,7 @@ from lmarvel.experiments.sweep import Sweep
 from lmarvel.experiments.tables import tables
 from lmarvel.experiments.workers import available_cores, connect, run_all
 from lmarvel.graph.kinds import DAG
+from lmarvel.near import did_you_mean
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.version import __version__
 
@@ -99,7 +100,7 @@ class Request:
         if name == "sweep":
             return (self.sweep or Sweep()).experiment(lambda structure: len(_load(structure, self.networks)))
         if name not in EXPERIMENTS:
-            raise ParameterError(f"unknown experiment {name!r}: choose from {_CHOICE}")
+            raise ParameterError(f"unknown experiment {name!r}: choose from {_CHOICE}{did_you_mean(name, EXPERIMENTS)}")
         return EXPERIMENTS[name]
 
     def methods_of(self, experiment: Experiment) -> Sequence[str]:
@@ -232,7 +233,9 @@ def _check_methods(methods: Sequence[str]) -> None:
         raise ParameterError(f"no method to run: choose from {', '.join(METHODS)}")
     for name in methods:
         if name not in METHODS:
-            raise ParameterError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
+            raise ParameterError(
+                f"unknown method {name!r}: choose from {', '.join(METHODS)}{did_you_mean(name, METHODS)}"
+            )
         model = METHODS[name].make()
         if isinstance(model, Peer):
             model.check_installed()

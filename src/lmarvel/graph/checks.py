@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, parse_edge, readable, split_names
+from lmarvel.near import did_you_mean
 
 MOST_NODES = 20_000
 MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes an edge
@@ -48,7 +49,8 @@ def look_up(where: Mapping[str, int], name: str, edge: Edge | None = None) -> in
         return where[name]
     except KeyError:
         context = f" in the edge '{edge}'" if edge else ""
-        raise GraphError(f"unknown node {name!r}{context}: the graph has {listing(list(where))}") from None
+        meant = did_you_mean(name, where)
+        raise GraphError(f"unknown node {name!r}{context}: the graph has {listing(list(where))}{meant}") from None
 
 
 def two_edges(old: Edge, new: Edge) -> str:

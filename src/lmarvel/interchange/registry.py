@@ -13,6 +13,7 @@ from lmarvel.graph.files import MOST_BYTES, read_text
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, tetrad, text
 from lmarvel.interchange.errors import FormatError, refuse_name
+from lmarvel.near import did_you_mean
 
 MOST_RESULT_BYTES = 2**30
 
@@ -226,5 +227,5 @@ _BRACED = {"dagitty": dagitty.DIALECT, "dot": dot.DIALECT}
 def check_format(name: str) -> Format:
     """Return a format by name, or say which there are."""
     if name not in FORMATS:
-        raise FormatError(f"there is no format {name!r}: use one of {', '.join(FORMATS)}")
+        raise FormatError(f"there is no format {name!r}: use one of {', '.join(FORMATS)}{did_you_mean(name, FORMATS)}")
     return FORMATS[name]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from lmarvel.graph.marks import readable
 from lmarvel.knowledge.statements import KnowledgeError, Statement
+from lmarvel.near import nearest
 
 Facts = dict[str, list[tuple[int, int]]]
 
@@ -40,10 +40,8 @@ mean age?
         shown = readable(name)
         if is_pattern(name):
             raise KnowledgeError(f"'{said}' has the pattern {shown}, which no variable here matches")
-        close = get_close_matches(name, self.names, 1, 0.6)
-        by_case = [known for known in self.names if known.lower() == name.lower()]
-        guess = (by_case or close)[:1]
-        hint = f"did you mean {readable(guess[0])}?" if guess else f"there are {_some(self.names)}"
+        guess = nearest(name, self.names)
+        hint = f"there are {_some(self.names)}" if guess is None else f"did you mean {readable(guess)}?"
         raise KnowledgeError(f"'{said}' names {shown}, which is no variable here; {hint}")
 
     def pairs(self, said: Statement) -> list[tuple[int, int]]:
@@ -68,6 +66,24 @@ mean age?
                         )
                     tier[v] = own
         return tier
+
+
+def check_names(statements: Iterable[Statement], names: Sequence[str]) -> None:
+    """Refuse statements on what is no variable of a table, whose columns are named in their order.
+
+    Examples
+    --------
+    >>> check_names([Statement("tiers", (("age",), ("dose", "x")))], ["dose", "age"])
+    Traceback (most recent call last):
+    ...
+    lmarvel.knowledge.statements.KnowledgeError: 'tiers: age < dose, x' names x, which is no variable here; there \
+are dose, age
+    """
+    known = Names(names)
+    for said in statements:
+        for part in said.about:
+            for name in (part,) if isinstance(part, str) else part:
+                known.find(name, said)
 
 
 def is_pattern(name: str) -> bool:

@@ -19,6 +19,7 @@ from lmarvel.graph.edge_list import EdgeListError, read_edge_list
 from lmarvel.graph.files import read_text
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
+from lmarvel.near import did_you_mean
 
 NETWORKS = ("insurance", "alarm", "ecoli70", "barley", "hailfinder", "arth150", "mildew", "water")
 """The names of the structures that come with the package."""
@@ -49,7 +50,10 @@ def load_network(name: str | Path) -> DAG:
     suffix = ([s.lower() for s in path.suffixes if s != ".gz"] or [""])[-1]
     if suffix not in _ENDINGS:
         if not suffix and not _there(path):
-            raise DataError(f"unknown structure {str(name)!r}: choose from {', '.join(NETWORKS)}, or give a file")
+            meant = did_you_mean(str(name), NETWORKS)
+            raise DataError(
+                f"unknown structure {str(name)!r}: choose from {', '.join(NETWORKS)}, or give a file{meant}"
+            )
         raise DataError(f"{path}: a structure is read from a file that ends in {', '.join(_ENDINGS)} (or that and .gz)")
     text = _read(path).replace("\r\n", "\n").replace("\r", "\n")
     if suffix == ".bif":

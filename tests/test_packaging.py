@@ -1,0 +1,94 @@
+"""What is packed: one version, the same dependencies everywhere, sources that need no compiler of one make."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lmarvel
+from lmarvel.datasets import CARS
+from tests.cli.running import run_apart
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+CONDA = {"igraph": "python-igraph"}  # names that differ there
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def recipe() -> str:
+    return (ROOT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
+
+
+def test_the_version_is_the_same_wherever_it_stands(recipe: str) -> None:
+    printed = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "version.py")], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout.strip() == lmarvel.__version__
+    assert f"\nversion: {lmarvel.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'\n  version: "{lmarvel.__version__}"\n' in recipe
+    heads = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert heads[0] == lmarvel.__version__
+
+
+def test_conda_needs_what_the_package_needs(project: dict[str, Any], recipe: str) -> None:
+    for needed in project["project"]["dependencies"]:
+        name, bound = re.fullmatch(r"([a-z]+)(>=[\d.]+)(?:;.*)?", needed).groups()  # type: ignore[union-attr]
+        assert re.search(rf"\b{CONDA.get(name, name)} {bound}$", recipe, re.MULTILINE), needed
+    for needed in project["build-system"]["requires"]:
+        name, bound = re.fullmatch(r"([A-Za-z-]+)(>=[\d.]+)", needed).groups()  # type: ignore[union-attr]
+        assert f"- {name.lower()} {bound}\n" in recipe, needed
+
+
+def test_every_version_of_python_that_is_promised_gets_a_wheel(project: dict[str, Any]) -> None:
+    built = re.findall(r"cp3(\d+)-\*", project["tool"]["cibuildwheel"]["build"])
+    named = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["project"]["classifiers"]))
+    assert built == named == ["10", "11", "12", "13", "14"]
+    assert project["project"]["requires-python"] == ">=3.10"
+
+
+def test_a_wheel_is_tried_as_a_newcomer_would(project: dict[str, Any]) -> None:
+    assert project["tool"]["cibuildwheel"]["test-command"] == "python {project}/tools/smoke.py"
+
+
+def test_names_that_only_one_make_of_compiler_knows_stand_behind_a_question() -> None:
+    """Microsoft's has neither __builtin_ functions nor __attribute__: only guarded lines may have them."""
+    engine = ROOT / "src" / "lmarvel" / "engine"
+    found = []
+    for path in sorted([*engine.glob("*.hpp"), *engine.glob("*.cpp")]):
+        depth = 0
+        for line in path.read_text("utf-8").splitlines():
+            depth += line.startswith("#if") - line.startswith("#endif")
+            if re.search(r"__builtin_|__attribute__", line) and not depth:
+                found.append(f"{path.name}: {line.strip()}")
+    assert found == []
+
+
+def test_what_a_command_prints_to_a_pipe_is_utf_8(tmp_path: Path) -> None:
+    header, rows = CARS.read_text("utf-8").split("\n", 1)
+    (tmp_path / "t.csv").write_text(header.replace("Weight", "Größe") + "\n" + rows, encoding="utf-8")
+    done = run_apart("learn", tmp_path / "t.csv", "--format", "edges", encoding="utf-8")
+    assert "Größe" in done.out
+
+
+@pytest.mark.slow
+def test_the_smoke_test_passes_here() -> None:
+    """It is for installed packages; here the parts are tried that need no program in the path."""
+    code = (
+        "import sys, os, tempfile; sys.path.insert(0, sys.argv[1]); import smoke;"
+        "os.chdir(tempfile.mkdtemp()); smoke.check_compiled(True); smoke.check_files()"
+    )
+    subprocess.run([sys.executable, "-c", code, str(ROOT / "tools")], check=True, capture_output=True)
