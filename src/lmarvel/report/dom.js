@@ -38,5 +38,16 @@ const Dom = (() => {
   // Whether an edge is hidden: its kind is, or it recurs in fewer draws than those wanted.
   const concealed = (hidden, edge) => hidden.has(edge.kind) || (typeof edge.share === "number" && edge.share < (hidden.least || 0));
 
-  return { html, svg, byId, shown, named, concealed };
+  // A text as part of a class or the name of a file.
+  const slug = (text) => String(text).normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60).toLowerCase();
+
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  // A meaning that begins with a name keeps it as it is spelled.
+  function sentence(text, edge) {
+    const begins = edge && [edge.a, edge.b].some((name) => (text || "").startsWith(name));
+    return text && !begins ? text[0].toUpperCase() + text.slice(1) : text || "";
+  }
+
+  return { html, svg, byId, shown, named, concealed, slug, collator, sentence };
 })();
