@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,13 @@ _MOST_LAYERED = 60  # with more nodes the layers get too wide to be read
 _MOST_SPRINGS = 400  # Kamada-Kawai takes quadratic memory and more than quadratic time
 _MOST_TRIED = 150  # with more nodes one start is enough
 _FEWEST_APART = 25  # a smaller component shows its communities by itself
-_ASPECT, _SCREEN = 1.5, 560.0  # the shape of a screen, and its height: a picture need not be smaller
+ASPECT, _SCREEN = 1.5, 560.0  # the shape of a screen, and its height: a picture need not be smaller
 
 
-def positions(graph: MixedGraph, sizes: Points, layout: str = "auto") -> Points:
+def positions(graph: MixedGraph, sizes: Points, layout: str = "auto", aspect: float = ASPECT) -> Points:
     """Return the centre of each node's box, given the width and height of each; y grows downwards.
+
+    ``aspect`` is the width of the picture over its height, as far as the graph can be drawn so.
 
     Examples
     --------
@@ -48,9 +51,9 @@ def positions(graph: MixedGraph, sizes: Points, layout: str = "auto") -> Points:
     groups = components(graph)
     for nodes in groups:
         if len(nodes) > 1:
-            placed[nodes] = _component(_Part.of(graph, nodes, sizes), layout)
-    _pack([nodes for nodes in groups if len(nodes) > 1], placed, sizes)
-    _grid([nodes[0] for nodes in groups if len(nodes) == 1], placed, sizes)
+            placed[nodes] = _component(_Part.of(graph, nodes, sizes, aspect), layout)
+    _pack([nodes for nodes in groups if len(nodes) > 1], placed, sizes, aspect)
+    _grid([nodes[0] for nodes in groups if len(nodes) == 1], placed, sizes, aspect)
     return placed
 
 
@@ -69,11 +72,14 @@ def components(graph: MixedGraph) -> list[list[int]]:
 # --- one component ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class _Part(Tangle):
-    """A connected component on positions of its own."""
+    """A connected component on positions of its own, and the shape of the picture that it should have."""
+
+    aspect: float = ASPECT
 
     @classmethod
-    def of(cls, graph: MixedGraph, nodes: list[int], sizes: Points) -> _Part:
+    def of(cls, graph: MixedGraph, nodes: list[int], sizes: Points, aspect: float) -> _Part:
         local = {v: k for k, v in enumerate(nodes)}
         ends, directed = [], []
         for v in nodes:
@@ -82,7 +88,7 @@ class _Part(Tangle):
                     downwards = at_v != ARROW or at_w == ARROW
                     ends.append((local[v], local[w]) if downwards else (local[w], local[v]))
                     directed.append((at_v == ARROW) != (at_w == ARROW))
-        return cls(sizes[nodes], np.array(ends, dtype=np.intp), np.array(directed))
+        return cls(sizes[nodes], np.array(ends, dtype=np.intp), np.array(directed), aspect)
 
     def network(self, directed: bool = False) -> Any:
         import igraph
@@ -92,7 +98,7 @@ class _Part(Tangle):
     def hardness(self, places: Points) -> float:
         """Return how hard a layout is to read, on a screen into which it is made to fit."""
         across, down = np.ptp(places, axis=0) + self.sizes.max(axis=0)
-        size = max(across / _ASPECT, down)
+        size = max(across / self.aspect, down)
         return self.cost(places) + 3.0 * math.sqrt(len(self.ends)) * math.log(max(size / _SCREEN, 1.0))
 
 
@@ -104,30 +110,29 @@ def _component(part: _Part, layout: str) -> Points:
         layers = separate(_layered(part), part.sizes, rows=True)
         if layout == "layered":
             return layers
-        tried.append(_filled(layers))
+        tried.append(_filled(layers, part.aspect))
     loose = [_communities_apart(part, flat) for flat in _springs(part, layers)]
     if n > _MOST_SPRINGS:
-        return _filled(separate(loose[0], part.sizes))
+        return _filled(separate(loose[0], part.sizes), part.aspect)
     if n > _FEWEST_APART:
         loose = [min(loose, key=part.hardness)]
-    tried += [_tight(part, part.untangled(separate(_roomy(flat), part.sizes))) for flat in loose]
+    tried += [_tight(part, part.untangled(separate(_roomy(flat, part.aspect), part.sizes))) for flat in loose]
     return min(tried, key=part.hardness)
 
 
-def _roomy(places: Points) -> Points:
+def _roomy(places: Points, aspect: float) -> Points:
     """Pull a small layout apart to the size of a screen, so that there are free places to move to."""
-    found: Points = places * np.maximum(
-        np.array([_ASPECT, 1.0]) * _SCREEN / np.maximum(np.ptp(places, axis=0), 1.0), 1.0
-    )
+    screen = np.array([aspect * _SCREEN, _SCREEN])
+    found: Points = places * np.maximum(screen / np.maximum(np.ptp(places, axis=0), 1.0), 1.0)
     return found
 
 
 def _tight(part: _Part, places: Points) -> Points:
     """Draw a layout together as far as it stays as easy to read, and fill a screen with it."""
-    best = _filled(places)
+    best = _filled(places, part.aspect)
     least = part.hardness(best)
-    for factor in (0.9, 0.8, 0.7, 0.6, 0.5):
-        tried = _filled(separate(places * factor, part.sizes))
+    for factor in (0.85, 0.7, 0.55):
+        tried = _filled(separate(places * factor, part.sizes), part.aspect)
         if (hard := part.hardness(tried)) < least:
             best, least = tried, hard
     return best
@@ -175,7 +180,7 @@ def _springs(part: _Part, layers: Points | None) -> Iterator[Points]:
 
 
 def _turned(flat: Points, stretch: Points, part: _Part) -> Points:
-    """Turn a layout so that, stretched, it fits into a picture wider than high, and causes stand above effects."""
+    """Turn a layout so that, stretched, it fits into the picture, and causes stand above effects."""
     best, least = flat * stretch, math.inf
     arrows = part.ends[part.directed]
     for angle in np.linspace(0.0, 2 * math.pi, 48, endpoint=False).tolist():
@@ -183,7 +188,7 @@ def _turned(flat: Points, stretch: Points, part: _Part) -> Points:
         turned: Points = flat @ np.array([[cos, -sin], [sin, cos]]) * stretch
         across, down = np.ptp(turned, axis=0)
         upwards = float((turned[arrows[:, 0], 1] > turned[arrows[:, 1], 1]).sum()) / len(part.ends)
-        size = max(across / _ASPECT, down) * (1.0 + 0.8 * upwards)
+        size = max(across / part.aspect, down) * (1.0 + 0.8 * upwards)
         if size < least - 1e-6:
             best, least = turned, size
     return best
@@ -202,10 +207,10 @@ def _communities_apart(part: _Part, flat: Points) -> Points:
     return moved
 
 
-def _filled(flat: Points) -> Points:
+def _filled(flat: Points, aspect: float) -> Points:
     """Pull a layout apart towards the shape of a screen: that costs no room there, and gives edges more."""
     across, down = np.maximum(np.ptp(flat, axis=0), 1.0)
-    wider, higher = _ASPECT * down / across, across / (2 * _ASPECT * down)
+    wider, higher = aspect * down / across, across / (max(aspect, 1.0) * aspect * down)
     filled: Points = flat * np.array([min(max(wider, 1.0), 1.6), min(max(higher, 1.0), 1.6)])
     return filled
 
@@ -218,12 +223,12 @@ def _extent(nodes: list[int], placed: Points, sizes: Points) -> tuple[Points, Po
     return (placed[nodes] - half).min(axis=0), (placed[nodes] + half).max(axis=0)
 
 
-def _pack(groups: list[list[int]], placed: Points, sizes: Points) -> None:
+def _pack(groups: list[list[int]], placed: Points, sizes: Points, aspect: float) -> None:
     """Set components side by side in rows about as wide as a screen; in place."""
     spans = [_extent(nodes, placed, sizes) for nodes in groups]
     areas = [float(np.prod(high - low + GAP)) for low, high in spans]
     widest = max((float(high[0] - low[0]) for low, high in spans), default=0.0)
-    width = max(widest, math.sqrt(sum(areas) * _ASPECT))
+    width = max(widest, math.sqrt(sum(areas) * aspect))
     x = y = tall = 0.0
     for nodes, (low, high) in zip(groups, spans, strict=True):
         across, down = high - low
@@ -233,7 +238,7 @@ def _pack(groups: list[list[int]], placed: Points, sizes: Points) -> None:
         x, tall = x + across + 1.5 * GAP, max(tall, down)
 
 
-def _grid(alone: list[int], placed: Points, sizes: Points) -> None:
+def _grid(alone: list[int], placed: Points, sizes: Points, aspect: float) -> None:
     """Set isolated nodes in a grid below the rest; in place."""
     if not alone:
         return
@@ -243,7 +248,7 @@ def _grid(alone: list[int], placed: Points, sizes: Points) -> None:
         low, high = _extent(others, placed, sizes)
         left, top, width = float(low[0]), float(high[1]) + 1.5 * GAP, float(high[0] - low[0])
     cell = sizes[alone].max(axis=0) + GAP
-    square = math.ceil(math.sqrt(len(alone) * _ASPECT * cell[1] / cell[0]))
+    square = math.ceil(math.sqrt(len(alone) * aspect * cell[1] / cell[0]))
     columns = min(len(alone), max(square, int((width + GAP) // cell[0]), 1))
     for k, v in enumerate(alone):
         row, column = divmod(k, columns)

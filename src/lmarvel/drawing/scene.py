@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lmarvel.drawing.apart import moved_aside
 from lmarvel.drawing.curve import Curve, Point, route
 from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened
-from lmarvel.drawing.layout import positions
+from lmarvel.drawing.layout import ASPECT, positions
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.graph.mixed import MixedGraph
@@ -160,9 +160,9 @@ def compose(
 ) -> Scene:
     """Lay out a graph and work out every shape of its drawing.
 
-    ``shares`` says how often edges recur, ``strengths`` how strong they are, from 0 to 1. A picture that is smaller
-    than ``room`` is pulled apart to fill it. No label covers another, and edges run around boxes where there is a way.
-    A graph of more than ``MOST_EDGES`` edges is refused.
+    ``shares`` says how often edges recur, ``strengths`` how strong they are, from 0 to 1. The picture has the shape of
+    ``room``, if there is any, and is pulled apart to fill it. No label covers another, and edges run around boxes
+    where there is a way. A graph of more than ``MOST_EDGES`` edges is refused.
     """
     if graph.n_edges > MOST_EDGES:
         raise GraphError(
@@ -171,8 +171,8 @@ def compose(
         )
     heading = shortened(one_line(title), 80.0) if title else None
     sizes = box_sizes(graph)
-    centres = positions(graph, sizes, layout)
-    if room is not None:
+    centres = positions(graph, sizes, layout, ASPECT if room is None else room[0] / room[1])
+    if room is not None and len(graph):
         centres = _filling(centres, sizes, room)
     placed, curves = _spread(graph, centres, sizes)
     top = MARGIN + (TITLE_HEIGHT if heading else 0.0)

@@ -19,7 +19,7 @@ Ends = NDArray[np.intp]  # a row an edge: its two nodes, the cause of a directed
 Flags = NDArray[np.bool_]
 
 CROSSING, THROUGH, UPWARDS, LENGTH = 1.5, 2.0, 0.6, 0.5
-_SWEEPS = 3
+_SWEEPS = 2
 _SPOTS = 90  # places that a node may move to
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
-from lmarvel.drawing.scene import Scene, compose
+from lmarvel.drawing.scene import Line, Scene, compose
 from lmarvel.drawing.spots import spots
 from lmarvel.evidence_wording import SCALE, hidden_node
 from lmarvel.graph.kinds import PAG
@@ -27,7 +27,8 @@ from lmarvel.trace import Adjacent
 from lmarvel.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
-ROOM = (980.0, 640.0)  # of the graph on a common screen
+ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
+MOST_NARROW = 60  # variables that are laid out for the latter as well
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
@@ -87,7 +88,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
         "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
         "nodes": list(_nodes(found, shown.scene)),
         "edges": list(shown.edges()),
-        "picture": {"w": shown.scene.width, "h": shown.scene.height},
+        "narrow": shown.narrow(),
         "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
         "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
         "widths": shown.widths.meaning,
@@ -168,13 +169,24 @@ class _Shown:
             pair = frozenset((line.edge.a, line.edge.b))
             yield {
                 **self._said(line.edge),
-                "curve": [round(part, 1) for point in line.whole for part in point],
+                "curve": _curve(line),
                 "width": round(line.width, 2),
                 "spot": spot.at,
                 "roomy": spot.free,
                 "signs": [_sign(sign) for sign in self._signs[pair]],
                 "association": None if (told := self._told.get(pair)) is None else told.to_dict(),
             }
+
+    def narrow(self) -> dict[str, Any] | None:
+        """Return where boxes and edges stand on a narrow screen; None for many variables, which are zoomed anyway."""
+        if len(self.found.pag) > MOST_NARROW:
+            return None
+        scene = compose(self.found.pag, room=NARROW)
+        lines = zip(scene.lines, spots(scene), strict=True)
+        return {
+            "nodes": [[box.x, box.y] for box in scene.boxes],
+            "edges": [{"curve": _curve(line), "spot": spot.at, "roomy": spot.free} for line, spot in lines],
+        }
 
     def _said(self, edge: Edge) -> dict[str, Any]:
         found, pair = self.found, frozenset((edge.a, edge.b))
@@ -197,6 +209,10 @@ class _Shown:
             "why": told.to_dict()["why"],
             "sources": _sources(found, edge),
         }
+
+
+def _curve(line: Line) -> list[float]:
+    return [round(part, 1) for point in line.whole for part in point]
 
 
 def _sign(sign: Sign) -> dict[str, str]:

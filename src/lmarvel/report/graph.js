@@ -2,10 +2,13 @@
 
 // The interactive drawing. Places and curves are those of the data; only what a person drags is routed here.
 const Graph = (svg, page, callbacks) => {
-  const READABLE = 0.83, MARGIN = 30, FAINTEST = 0.35;
-  const nodes = page.nodes.map((node, index) => ({ ...node, index, edges: [] }));
+  const READABLE = 0.83, MARGIN = 30, FAINTEST = 0.35, NARROW = 560;
+  const narrow = svg.clientWidth < NARROW ? page.narrow : null; // the places on a screen that is higher than wide
+  const placed = (k) => (narrow ? { x: narrow.nodes[k][0], y: narrow.nodes[k][1] } : {});
+  const nodes = page.nodes.map((node, index) => ({ ...node, ...placed(index), index, edges: [] }));
   const byName = new Map(nodes.map((node) => [node.name, node]));
-  const edges = page.edges.map((edge, index) => ({ ...edge, index, first: byName.get(edge.a), second: byName.get(edge.b) }));
+  const edges = page.edges.map((edge, index) => ({ ...edge, ...(narrow ? narrow.edges[index] : {}), index, first: byName.get(edge.a),
+    second: byName.get(edge.b) }));
   const drawn = edges.filter((edge) => edge.first && edge.second);
   for (const edge of drawn) [edge.first, edge.second].forEach((node) => node.edges.push(edge));
   const between = new Map(drawn.flatMap((edge) => [[`${edge.first.index},${edge.second.index}`, edge],
@@ -31,7 +34,7 @@ const Graph = (svg, page, callbacks) => {
   function buildEdge(edge) {
     const marked = (edge.signs || []).map((sign) => ` ${Dom.slug(sign.badge)}`).join("");
     edge.group = Dom.svg("g", { class: `edge ${Geometry.family(edge.at_a, edge.at_b)}${marked}`, role: "button", tabindex: -1,
-      "aria-label": spoken(edge) });
+      "aria-label": spoken(edge), "data-edge": edge.text });
     if (typeof edge.share === "number") edge.group.style.setProperty("--seen", FAINTEST + (1 - FAINTEST) * edge.share);
     if (edge.width) edge.group.style.setProperty("--width", edge.width);
     edge.group.item = edge;

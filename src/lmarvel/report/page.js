@@ -47,8 +47,8 @@
     else {
       const content = item.first ? Panels.edgeDetails(item, select) : Panels.nodeDetails(item, select, effects && effects.start);
       details.replaceChildren(...content.filter(Boolean));
-      if (from === "graph") graph.approach(item);
-      else if (from !== undefined) graph.reveal(item);
+      if (from === "search") graph.reveal(item);
+      else if (from !== undefined) graph.approach(item);
     }
     byId("clear").disabled = !item;
     byId("status").textContent = item ? `Selected ${item.text || item.name}` : "Nothing selected";

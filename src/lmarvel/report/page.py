@@ -37,9 +37,9 @@ def render_page(page: Mapping[str, Any]) -> str:
     Parameters
     ----------
     page : mapping
-        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``signs``, ``widths``, ``supports``,
-        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data``, ``effects``, ``gaps``, ``result`` and ``footer``. Each part may be
-        missing, and its section is then left out.
+        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``narrow``, ``legend``, ``signs``, ``widths``,
+        ``supports``, ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data``, ``effects``, ``gaps``,
+        ``result`` and ``footer``. Each part may be missing, and its section is then left out.
 
     Examples
     --------

@@ -58,7 +58,8 @@ const Tables = (() => {
         cell: (e) => html("span", { text: e.association ? e.association.shown : shown(null) }) });
     }
     if (edges.some((edge) => typeof edge.share === "number")) {
-      columns.push({ name: "Recurs", key: (e) => e.share, cell: (e) => html("span", { text: shown(e.recurs) }) });
+      columns.push({ name: "Recurs", key: (e) => e.share, className: "recurs",
+        cell: (e) => html("span", { text: shown(e.recurs).replaceAll(" %", "\u00a0%") }) });
     }
     if (edges.some((edge) => edge.support)) {
       const rank = { open: 0, likely: 1, firm: 2 };

@@ -41,7 +41,12 @@ const View = (svg, bounds, onShow) => {
     return { x: box.x - (w - box.w) / 2, y: box.y - (h - box.h) / 2, w, h };
   }
 
-  const fitted = (some) => fitting(some ? around(some) : bounds());
+  // Names grow as the view recedes, so what fits from afar gets a margin on the screen.
+  function fitted(some) {
+    const box = some ? around(some) : bounds(), far = 1 / scaleOf(box) - 1;
+    const [x, y] = far > 0 ? [Math.min(far * 26, box.w * 0.08), Math.min(far * 8, box.h * 0.03)] : [0, 0];
+    return fitting({ x: box.x - x, y: box.y - y, w: box.w + 2 * x, h: box.h + 2 * y });
+  }
 
   // The view with a place in the middle, at a scale.
   const centred = ([x, y], at) => ({ x: x - width() / at / 2, y: y - height() / at / 2, w: width() / at, h: height() / at });
