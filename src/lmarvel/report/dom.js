@@ -4,9 +4,18 @@
 const Dom = (() => {
   const SVG = "http://www.w3.org/2000/svg";
 
+  // Arrows and small numbers hold hyphens, at which no line may break.
+  const WHOLE = /([<o-]-[>o-]|\d(?:\.\d+)?e-\d+)/, RUNNING = new Set(["p", "li", "span", "summary", "strong", "code", "td"]);
+
+  function write(node, text) {
+    const parts = RUNNING.has(node.localName) ? String(text).split(WHOLE) : [text];
+    if (parts.length < 3) node.textContent = text;
+    else node.append(...parts.map((part, k) => (k % 2 ? html("b", { class: "whole", text: part }) : part)));
+  }
+
   function fill(node, attributes, children) {
     for (const [key, value] of Object.entries(attributes || {})) {
-      if (key === "text") node.textContent = value;
+      if (key === "text") write(node, value);
       else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
       else if (value === true) node.setAttribute(key, "");
       else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));

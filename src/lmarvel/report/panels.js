@@ -137,7 +137,7 @@ const Panels = (() => {
         told.textContent = `${slider.value} %`;
         onLeast(Number(slider.value) / 100);
       } });
-    return html("li", null, html("label", null, slider, told),
+    return html("li", { class: "screen" }, html("label", null, slider, told),
       html("p", { text: `Show edges that recur in at least this share of ${draws} draws.` }));
   }
 

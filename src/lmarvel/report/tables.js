@@ -20,7 +20,8 @@ const Tables = (() => {
     });
     let now = null, down = false;
     const heads = columns.map((column) => html("th", { scope: "col", class: column.className || (column.numeric ? "number" : "") },
-      html("button", { type: "button", onclick: () => sort(column), text: column.name })));
+      html("button", { type: "button", onclick: () => sort(column), text: column.name }),
+      html("span", { class: "paper", text: column.name }))); // a button is not repeated on each page
     const order = (column) => (p, q) => {
       const a = column.key(p.item), b = column.key(q.item);
       const missing = a === null || b === null || a === undefined || b === undefined;
