@@ -14,7 +14,7 @@ const Graph = (svg, page, callbacks) => {
   const between = new Map(drawn.flatMap((edge) => [[`${edge.first.index},${edge.second.index}`, edge],
     [`${edge.second.index},${edge.first.index}`, edge]]));
   const edgeLayer = Dom.svg("g", { class: "edges" }), nodeLayer = Dom.svg("g", { class: "nodes" });
-  const labels = Labels(svg, nodes);
+  const labels = Labels(svg, nodes, () => view.fitted());
   const view = View(svg, bounds, (scale) => labels.update(scale));
   let kept = null;
 

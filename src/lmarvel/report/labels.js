@@ -2,8 +2,9 @@
 
 // Names on boxes. From afar only those are shown that can be read without touching another name or box; the others
 // appear as one comes nearer.
-const Labels = (svg, nodes) => {
+const Labels = (svg, nodes, frame) => {
   const SIZE = 14, ROW = 16, LEAST = 11.5; // of letters in the drawing, and on the screen
+  const CROWDED = 2.2; // from so far that letters must grow more than this, names may cover the small boxes of others
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `${SIZE}px system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif`;
   let shownAt = null, chosen = new Set();
@@ -25,11 +26,12 @@ const Labels = (svg, nodes) => {
   const growth = (scale) => Math.max(1, LEAST / (SIZE * scale));
 
   function choose(grown) {
-    const kept = [], boxes = nodes.map((node) => ({ node, x: node.x, y: node.y, w: node.w / 2, h: node.h / 2 }));
+    const kept = [], { x: left, w: wide } = frame(), boxes = nodes.map((node) => ({ node, x: node.x, y: node.y, w: node.w / 2, h: node.h / 2 }));
     for (const node of [...nodes].sort(order)) {
       const label = { x: node.x, y: node.y, w: (Math.min(node.reach, node.w) * grown) / 2 + 5, h: (node.lines * ROW * grown) / 2 + 2 };
-      const free = kept.every((other) => apart(label, other))
-        && (chosen.has(node) || boxes.every((box) => box.node === node || apart(label, box)));
+      const inside = label.x - label.w >= left && label.x + label.w <= left + wide;
+      const free = (inside || chosen.has(node)) && kept.every((other) => apart(label, other))
+        && (chosen.has(node) || grown > CROWDED || boxes.every((box) => box.node === node || apart(label, box)));
       if (free) kept.push(label);
       node.group.classList.toggle("mute", !free);
       resize(node, free ? Math.max(label.w * 2, node.h) : node.w, free ? label.h * 2 : node.h);

@@ -67,8 +67,8 @@ const Save = (page, graph, svg) => {
 
   const COLUMNS = [
     ["from", (e) => e.a],
-    ["edge", (e) => e.text.slice(e.a.length + 1, e.text.length - e.b.length - 1)],
     ["to", (e) => e.b],
+    ["edge", (e) => e.text.slice(e.a.length + 1, e.text.length - e.b.length - 1)],
     ["meaning", (e) => e.meaning],
     ["partial_correlation", (e) => e.association && e.association.value],
     ["largest_p", (e) => e.strength],
