@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lmarvel.drawing.apart import GAP, Points, separate
-from lmarvel.drawing.tangle import Tangle
+from lmarvel.drawing.tangle import Tangle, crossings
 from lmarvel.errors import ParameterError
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import MixedGraph
@@ -28,7 +28,9 @@ LAYER_GAP = 92.0
 _MOST_LAYERED = 60  # with more nodes the layers get too wide to be read
 _MOST_SPRINGS = 400  # Kamada-Kawai takes quadratic memory and more than quadratic time
 _MOST_TRIED = 150  # with more nodes one start is enough
-_FEWEST_APART = 25  # a smaller component shows its communities by itself
+_MOST_WEIGHED = 1000  # with more edges, all pairs of which are looked at, no layout is easy to read
+_FEWEST_APART = 25  # a smaller component shows its communities by itself, and is tried from more starts
+_RINGS, _PLAIN = 9, 5  # starts of that kind; so many layouts without a crossing are enough to choose from
 ASPECT, _SCREEN = 1.5, 560.0  # the shape of a screen, and its height: a picture need not be smaller
 
 
@@ -112,11 +114,18 @@ def _component(part: _Part, layout: str) -> Points:
             return layers
         tried.append(_filled(layers, part.aspect))
     loose = [_communities_apart(part, flat) for flat in _springs(part, layers)]
-    if n > _MOST_SPRINGS:
+    if n > _MOST_SPRINGS or len(part.ends) > _MOST_WEIGHED:
         return _filled(separate(loose[0], part.sizes), part.aspect)
     if n > _FEWEST_APART:
         loose = [min(loose, key=part.hardness)]
-    tried += [_tight(part, part.untangled(separate(_roomy(flat, part.aspect), part.sizes))) for flat in loose]
+    elif len(part.ends) <= 2 * n:  # with more edges there is no way without crossings
+        loose += _rings(n, _RINGS if n <= _FEWEST_APART // 2 else _RINGS // 3)
+    plain = 0
+    for flat in loose:
+        tried.append(_tight(part, part.untangled(separate(_roomy(flat, part.aspect), part.sizes))))
+        plain += crossings(tried[-1], part.ends) == 0
+        if plain == _PLAIN:
+            break
     return min(tried, key=part.hardness)
 
 
@@ -177,6 +186,14 @@ def _springs(part: _Part, layers: Points | None) -> Iterator[Points]:
         mean = part.sizes.mean(axis=0)
         ideal = np.array([mean[0] + 0.9 * GAP, mean[1] + 1.7 * GAP])
         yield _turned(flat, ideal * crowd / typical, part)
+
+
+def _rings(n: int, many: int) -> list[Points]:
+    """Return circles with the nodes in different orders: springs often end in one layout wherever they start."""
+    shuffled = random.Random(0)
+    angle = 2 * math.pi * np.arange(n) / n
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    return [circle[shuffled.sample(range(n), n)] for _ in range(many)]
 
 
 def _turned(flat: Points, stretch: Points, part: _Part) -> Points:

@@ -34,7 +34,7 @@ RAILS = 2.6  # how much wider than a line the two rails of an undirected edge ar
 MARGIN = 24.0
 TITLE_HEIGHT = 36.0
 _TURNS = 6
-_MOST_PULLED = 2.2  # how far a small picture is pulled apart to fill the room it gets
+_MOST_PULLED = 3.0  # how far a small picture is pulled apart to fill the room it gets
 _MOST_MOVED = 200  # with more nodes, moving boxes aside takes too long
 
 

@@ -14,6 +14,7 @@ WIDTH, HEIGHT = 40.0, 18.0
 _PLACES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68)
 _SHORTEST = 76.0  # of a curve on which a number leaves enough of the line to be seen
 _WALK = 25
+_MOST = 400  # with more edges there is hardly room, and looking for it takes long
 
 
 class Spot(NamedTuple):
@@ -33,14 +34,18 @@ def spots(scene: Scene) -> tuple[Spot, ...]:
     >>> spots(compose(MixedGraph.from_edges("A --> B"), room=(600, 400)))
     (Spot(at=0.5, free=True),)
     """
+    if len(scene.lines) > _MOST:
+        return (Spot(0.5, False),) * len(scene.lines)
     boxes = np.array([(box.x, box.y, box.w / 2, box.h / 2) for box in scene.boxes]).reshape(-1, 4)
     walks = np.array([[line.curve.at(t) for t in np.linspace(0, 1, _WALK).tolist()] for line in scene.lines])
+    points, owner = walks.reshape(-1, 2), np.repeat(np.arange(len(scene.lines)), _WALK)
     order = sorted(range(len(scene.lines)), key=lambda k: math.dist(walks[k, 0], walks[k, -1]))
     taken = np.zeros((0, 2))
     found = [Spot(0.5, False)] * len(scene.lines)
     for k in order:
-        others = np.delete(walks, k, axis=0).reshape(-1, 2)
         places = np.array([scene.lines[k].curve.at(t) for t in _PLACES])
+        low, high = places.min(axis=0) - (WIDTH, HEIGHT), places.max(axis=0) + (WIDTH, HEIGHT)
+        others = points[((points > low) & (points < high)).all(axis=1) & (owner != k)]
         clashes = 4 * _covering(places, boxes) + 2 * _covering(places, _sized(taken)) + _covering(places, _dots(others))
         best = int(clashes.argmin())
         free = not clashes[best] and math.dist(walks[k, 0], walks[k, -1]) >= _SHORTEST

@@ -18,9 +18,10 @@ from lmarvel.drawing.apart import GAP, Points
 Ends = NDArray[np.intp]  # a row an edge: its two nodes, the cause of a directed edge first
 Flags = NDArray[np.bool_]
 
-CROSSING, THROUGH, UPWARDS, LENGTH = 1.5, 2.0, 0.6, 0.5
-_SWEEPS = 2
+CROSSING, THROUGH, UPWARDS, LENGTH = 2.0, 2.0, 0.6, 0.5
+_SWEEPS, _FEW = 2, 25  # a small layout is gone through as long as it gets better, though not for ever
 _SPOTS = 90  # places that a node may move to
+_MOST_EDGES = 400  # with more edges, a move takes long and undoes little
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,11 @@ class Tangle:
 
     def untangled(self, places: Points) -> Points:
         """Return the layout with nodes moved to free places, one after the other, as long as that makes it easier."""
+        if len(self.ends) > _MOST_EDGES:
+            return places
         lattice, typical = _lattice(places), self._typical(places)
         places = places.copy()
-        for _ in range(_SWEEPS):
+        for _ in range(_SWEEPS if len(places) > _FEW else 5 * _SWEEPS):
             moved = [self._move(v, places, lattice, typical) for v in range(len(places))]
             if not any(moved):
                 break

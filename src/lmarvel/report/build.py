@@ -151,6 +151,8 @@ class _Shown:
     def _widths(self) -> Widths:
         losses = {pair: loss for pair, loss in self._losses.items() if loss is not None}
         tested = {pair: p for pair in self._losses if (p := self._closest(pair)) is not None}
+        if self.found.data is None:  # an oracle is always sure
+            tested = {}
         return widths(self.found, self._told, losses, tested)
 
     def _closest(self, pair: frozenset[str]) -> float | None:
