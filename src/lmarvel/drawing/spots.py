@@ -44,7 +44,8 @@ def spots(scene: Scene) -> tuple[Spot, ...]:
     found = [Spot(0.5, False)] * len(scene.lines)
     for k in order:
         places = np.array([scene.lines[k].curve.at(t) for t in _PLACES])
-        low, high = places.min(axis=0) - (WIDTH, HEIGHT), places.max(axis=0) + (WIDTH, HEIGHT)
+        reach = np.array([WIDTH, HEIGHT])
+        low, high = places.min(axis=0) - reach, places.max(axis=0) + reach
         others = points[((points > low) & (points < high)).all(axis=1) & (owner != k)]
         clashes = 4 * _covering(places, boxes) + 2 * _covering(places, _sized(taken)) + _covering(places, _dots(others))
         best = int(clashes.argmin())

@@ -12,7 +12,7 @@ from lmarvel.result_file import json_text
 from lmarvel.wording import count, readable
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
-MOST_BYTES = 4_000_000  # of a compressed result
+MOST_RECORDS, MOST_BYTES = 200_000, 4_000_000  # of a trace, and of a compressed result
 
 
 def packed(text: str) -> str:
@@ -23,15 +23,16 @@ def packed(text: str) -> str:
     >>> zlib.decompress(base64.b64decode(packed("A --> B"))).decode()
     'A --> B'
     """
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")
 
 
 def result_of(found: Discovery) -> dict[str, str]:
     """Return the result file, to be downloaded from the page, or why it is not there."""
+    large = {"why": "The result is too large for this page: 'lmarvel learn table.csv -o result.json' writes it."}
+    if len(found.trace) > MOST_RECORDS:  # so many that writing them takes long
+        return large
     text = packed(json_text(found.to_dict()) + "\n")
-    if len(text) > MOST_BYTES:
-        return {"why": "The result is too large for this page: 'lmarvel learn table.csv -o result.json' writes it."}
-    return {"packed": text}
+    return large if len(text) > MOST_BYTES else {"packed": text}
 
 
 def gaps_of(found: Discovery) -> dict[str, str]:
@@ -42,10 +43,11 @@ def gaps_of(found: Discovery) -> dict[str, str]:
     names = found.pag.names
     if found.nothing_learned:
         return {"why": "The search ended before a single pair was decided."}
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not found.pag.marks[i, j]]
-    if len(pairs) > MOST_PAIRS:
-        size = f"{count(len(pairs), 'pair')} without an edge are too many for this page"
+    gaps = len(names) * (len(names) - 1) // 2 - found.pag.n_edges
+    if gaps > MOST_PAIRS:
+        size = f"{count(gaps, 'pair')} without an edge are too many for this page"
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not found.pag.marks[i, j]]
     texts: dict[str, int] = {}
     told = {f"{i},{j}": _told(found, names[i], names[j], texts) for i, j in pairs}
     return {"packed": packed(as_json({"texts": list(texts), "pairs": told}))}
