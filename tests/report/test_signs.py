@@ -60,7 +60,7 @@ def test_marks_on_rejected_separations_are_marked():
     found = next(one for one in tried if any(one.unfounded(edge.a, edge.b) for edge in one.pag.edges()))
     told = badges(found)
     for edge in found.pag.edges():
-        assert ("Rejected" in told[str(edge)]) == (found.unfounded(edge.a, edge.b) is not None)
+        assert ("Doubtful" in told[str(edge)]) == (found.unfounded(edge.a, edge.b) is not None)
 
 
 def test_what_was_known_is_marked_where_the_data_do_not_say_it():

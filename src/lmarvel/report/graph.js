@@ -3,7 +3,7 @@
 // The interactive drawing. Places and curves are those of the data; only what a person drags is routed here.
 const Graph = (svg, page, callbacks) => {
   const READABLE = 0.83, MARGIN = 30, FAINTEST = 0.35, NARROW = 560;
-  const narrow = svg.clientWidth < NARROW ? page.narrow : null; // the places on a screen that is higher than wide
+  const narrow = (svg.clientWidth || 800) < NARROW ? page.narrow : null; // the places on a screen that is higher than wide
   const placed = (k) => (narrow ? { x: narrow.nodes[k][0], y: narrow.nodes[k][1] } : {});
   const nodes = page.nodes.map((node, index) => ({ ...node, ...placed(index), index, edges: [] }));
   const byName = new Map(nodes.map((node) => [node.name, node]));
@@ -51,7 +51,7 @@ const Graph = (svg, page, callbacks) => {
     const signs = (edge.signs || []).map((sign) => sign.sign).join("");
     const value = edge.roomy && edge.association ? edge.association.shown : "";
     if (signs || value) {
-      const [x, y] = Geometry.at(curve, edge.spot || 0.5), wide = signs.length * 11 + (value ? 38 : 2);
+      const [x, y] = Geometry.at(curve, edge.spot || 0.5), wide = signs.length * 11 + (value ? 42 : 2);
       edge.group.append(Dom.svg("rect", { class: "plate", x: (x - wide / 2).toFixed(1), y: (y - 9).toFixed(1), width: wide, height: 18, rx: 5 }));
       edge.group.append(Dom.svg("text", { class: "chip", x: x.toFixed(1), y: y.toFixed(1), dy: "0.35em" },
         signs ? Dom.svg("tspan", { class: "signs", text: signs }) : null,

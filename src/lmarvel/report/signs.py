@@ -1,4 +1,4 @@
-"""The signs that stand on edges in the picture: what is undecided, contradicted, rejected, or known beforehand."""
+"""The signs that stand on edges in the picture: what is undecided, contradicted, doubtful, or known beforehand."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Sign(NamedTuple):
 # In the order in which they stand on an edge, with what the legend says of them.
 UNSHOWN = ("?", "Undecided", f"{UNDECIDED}.")
 AGAINST = ("!", "Contradicted", "tests, rules or statements contradict each other on this edge.")
-REJECTED = ("×", "Rejected", "a mark of this edge rests on a separation that the data reject.")
+DOUBTFUL = ("×", "Doubtful", "a mark of this edge rests on a separation that the data reject.")
 TOLD = ("K", "From knowledge", "the edge or a mark of it comes from what was known beforehand.")
-LEGEND = (UNSHOWN, AGAINST, REJECTED, TOLD)
+LEGEND = (UNSHOWN, AGAINST, DOUBTFUL, TOLD)
 
 
 class Signs:
@@ -68,7 +68,7 @@ class Signs:
         for text in self._conflicts.get(pair, ()):
             yield AGAINST, text
         if (unfounded := found.unfounded(edge.a, edge.b)) is not None:
-            yield REJECTED, unfounded
+            yield DOUBTFUL, unfounded
         if told := self._from_knowledge(edge):
             yield TOLD, told
 
