@@ -87,7 +87,10 @@ def test_a_hundred_variables_take_little_time_and_the_same_places() -> None:
     assert overlapping(first.boxes, gap=10) == []
 
 
-@pytest.mark.parametrize(("n", "edges"), [(140, 9000), (150, 700), (300, 900)])
+LARGE = [(140, 9000), pytest.param(150, 700, marks=pytest.mark.slow), pytest.param(300, 900, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("n", "edges"), LARGE)
 def test_dense_and_large_graphs_are_drawn_in_bounded_memory(n: int, edges: int) -> None:
     rng = np.random.default_rng(0)
     marks = np.zeros((n, n), dtype=np.int8)
