@@ -4,7 +4,7 @@
 // appear as one comes nearer.
 const Labels = (svg, nodes, frame) => {
   const SIZE = 14, ROW = 16, LEAST = 11.5; // of letters in the drawing, and on the screen
-  const CROWDED = 2.2; // from so far that letters must grow more than this, names may cover the small boxes of others
+  const CROWDED = 3; // from so far that letters must grow more than this, names may take the place of small boxes of others
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `${SIZE}px system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif`;
   let shownAt = null, chosen = new Set();
@@ -36,6 +36,10 @@ const Labels = (svg, nodes, frame) => {
       node.group.classList.toggle("mute", !free);
       resize(node, free ? Math.max(label.w * 2, node.h) : node.w, free ? label.h * 2 : node.h);
     }
+    for (const box of boxes) {
+      const under = box.node.group.classList.contains("mute") && kept.some((label) => !apart(label, box));
+      box.node.group.classList.toggle("under", under);
+    }
   }
 
   // From afar the box of a name that is shown is as large as the name.
@@ -44,7 +48,7 @@ const Labels = (svg, nodes, frame) => {
   }
 
   function plain(node) {
-    node.group.classList.remove("mute");
+    node.group.classList.remove("mute", "under");
     resize(node, node.w, node.h);
   }
 
