@@ -116,7 +116,8 @@ def test_families_differ_without_colour() -> None:
         if group.get("class", "").startswith("edge"):
             line = group.find(f"{SVG}path")
             assert line is not None
-            looks[group.get("class")] = (line.get("stroke"), line.get("stroke-dasharray"))
+            double = any(path.get("class") == "between" for path in group.iter(f"{SVG}path"))
+            looks[group.get("class")] = (line.get("stroke"), (line.get("stroke-dasharray"), double))
     assert len(looks) == 4
     assert len({colour for colour, _ in looks.values()}) == 4
     assert len({looks[f"edge {family}"][1] for family in ("directed", "bidirected", "undirected")}) == 3

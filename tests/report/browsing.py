@@ -64,7 +64,7 @@ class Visit:
 
 
 def edge(page: Any, text: str) -> Any:
-    return page.locator(f'#graph .edge[aria-label="{text}"]')
+    return page.locator(f'#graph .edge[data-edge="{text}"]')
 
 
 def node(page: Any, name: str) -> Any:

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Any
 
 from lmarvel import MixedGraph
-from lmarvel.drawing import place_boxes
-from lmarvel.graph.marks import Edge, arrow
+from lmarvel.drawing.scene import Line, compose
+from lmarvel.drawing.spots import Spot, spots
+from lmarvel.graph.marks import arrow
 from lmarvel.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
 
 SIGNS = {1: "o", 2: ">", 3: "-"}
@@ -15,28 +16,29 @@ SIGNS = {1: "o", 2: ">", 3: "-"}
 
 def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
     """Return what a report of this graph could hold; ``parts`` replace parts of it."""
-    boxes = dict(zip(graph.names, place_boxes(graph), strict=True))
+    scene = compose(graph, room=(980.0, 640.0))
     counts = Counter(map(kind_of, graph.edges()))
     page: dict[str, Any] = {
         "title": "Causal graph of a sample",
         "subtitle": f"{len(graph)} variables, 2,000 rows, L-MARVEL with Fisher's z at alpha = 0.01",
         "nodes": [
             {
-                "name": name,
-                "x": boxes[name].x,
-                "y": boxes[name].y,
-                "w": boxes[name].w,
-                "h": boxes[name].h,
+                "name": box.name,
+                "rows": list(box.rows),
+                "x": box.x,
+                "y": box.y,
+                "w": box.w,
+                "h": box.h,
                 "facts": [
                     f"Removed as number {k + 1}.",
-                    f"Markov boundary: {', '.join(sorted(graph.adjacent(name))) or 'empty'}.",
+                    f"Markov boundary: {', '.join(sorted(graph.adjacent(box.name))) or 'empty'}.",
                 ],
             }
-            for k, name in enumerate(graph.names)
+            for k, box in enumerate(scene.boxes)
         ],
-        "edges": [_edge(edge, k) for k, edge in enumerate(graph.edges())],
+        "edges": [_edge(line, spot, k) for k, (line, spot) in enumerate(zip(scene.lines, spots(scene), strict=True))],
         "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
-        "doubts": [{"sign": "?", "meaning": f"{UNDECIDED}."}] if graph.n_edges > 2 else [],
+        "signs": [{"sign": "?", "badge": "Undecided", "meaning": f"{UNDECIDED}."}] if graph.n_edges > 2 else [],
         "statistics": [["Tests", 1234], ["Mean size of the conditioning sets", 1.8725], ["Seconds", 0.0421]],
         "settings": [["alpha", 0.01], ["test", "FisherZ"], ["max_conditioning", None], ["time_limit", float("inf")]],
         "warnings": ["The PAG is not that of any MAG: a sample of this size often gives such a one."],
@@ -49,7 +51,8 @@ def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
     return {**page, **parts}
 
 
-def _edge(edge: Edge, k: int) -> dict[str, Any]:
+def _edge(line: Line, spot: Spot, k: int) -> dict[str, Any]:
+    edge = line.edge
     rule = {
         "text": f"Arrowhead at {edge.b} by R0 on {edge.a}, {edge.b}",
         "because": [
@@ -68,7 +71,10 @@ def _edge(edge: Edge, k: int) -> dict[str, Any]:
         "kind": kind_of(edge),
         "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
         "meaning": meaning(edge),
-        "doubt": {"sign": "?", "badge": "Undecided", "text": UNDECIDED} if k == 2 else None,
+        "curve": [part for point in line.whole for part in point],
+        "spot": spot.at,
+        "roomy": spot.free,
+        "signs": [{"sign": "?", "badge": "Undecided", "text": UNDECIDED}] if k == 2 else [],
         "strength": None if k % 5 == 4 else 0.009 / (k + 1),
         "p": None if k % 5 == 4 else p_value(0.009 / (k + 1), 0.01),
         "why": [{"text": "No set of the search separates them", "because": []}, rule],

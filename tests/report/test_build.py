@@ -49,7 +49,7 @@ def test_a_page_says_what_the_result_says():
 def test_warnings_are_shown():
     hurried = page_of(LMarvel(max_tests=16).fit(CARS).result_)
     assert hurried["warnings"][0].startswith("The search ended early (max_tests=16 is used up): ")
-    assert any(edge["doubt"] for edge in hurried["edges"])
+    assert any(edge["signs"] for edge in hurried["edges"])
     study = hide(load_network("insurance"), 3, 2, seed=0)
     model = LinearSEM.random(study.dag, seed=0)
     tried = (LMarvel().fit(model.sample(study, 1100, seed=seed)).result_ for seed in range(20))

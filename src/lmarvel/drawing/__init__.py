@@ -28,7 +28,7 @@ def draw(
 ) -> str:
     """Draw a graph: return it as SVG text, and write it to a file where a path is given.
 
-    Directed edges are blue, bidirected ones red and dashed, undirected ones violet and dotted, and edges with a
+    Directed edges are blue, bidirected ones red and dashed, undirected ones violet and double, and edges with a
     circle grey. An arrowhead is filled, a circle is open, and a tail is a bare end.
 
     Parameters

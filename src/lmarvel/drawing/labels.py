@@ -76,3 +76,48 @@ def _fitting(text: str, room: float) -> str:
         if room < 0:
             return text[:k]
     return text
+
+
+# --- lines ------------------------------------------------------------------------------------------------
+
+MOST_ROWS = 3
+_WIDEST_ROW = 20.0  # of a name that has no place to break at
+# A row may end after a blank or a sign, and between a small letter and a capital.
+_BREAKS = re.compile(r"(?<=[ _.\-/:,;|])|(?<=[a-z])(?=[A-Z])")
+
+
+def rows(text: str) -> tuple[str, ...]:
+    """Return a name in rows: one where it is short, up to three where it is not; cut only beyond that.
+
+    Examples
+    --------
+    >>> rows("age"), rows("systolic_blood_pressure_visit_2")
+    (('age',), ('systolic_blood_', 'pressure_visit_2'))
+    """
+    if ems(text) <= MOST_EMS:
+        return (text,)
+    if ems(text) > MOST_ROWS * MOST_EMS:
+        text = shortened(text, MOST_ROWS * MOST_EMS)
+    pieces = [piece for piece in _BREAKS.split(text) if piece]
+    for count in range(2, MOST_ROWS + 1):
+        found = _narrowest(pieces, count)
+        if max(map(ems, found)) <= (MOST_EMS if count < MOST_ROWS else _WIDEST_ROW):
+            return found
+    return (shortened(text, _WIDEST_ROW),)
+
+
+def _narrowest(pieces: list[str], count: int) -> tuple[str, ...]:
+    """Return the pieces in at most so many rows, which are nearly as narrow as they can be."""
+    width = max(ems(piece.strip()) for piece in pieces)
+    while len(found := _filling(pieces, width)) > count:
+        width += 0.5
+    return found
+
+
+def _filling(pieces: list[str], width: float) -> tuple[str, ...]:
+    found = [""]
+    for piece in pieces:
+        if found[-1] and ems((found[-1] + piece).strip()) > width:
+            found.append("")
+        found[-1] += piece
+    return tuple(row.strip() for row in found)

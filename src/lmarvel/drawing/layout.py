@@ -1,38 +1,43 @@
 """Where the nodes of a drawing stand.
 
-Each connected component is laid out by igraph, as layers where most edges have a direction and there are few
-nodes, and by springs elsewhere. Boxes are then pushed apart until none touches another, the components are
-packed into rows, and isolated nodes follow in a grid. The same graph always gets the same positions.
+Each connected component is laid out by igraph in several ways, as layers where enough edges have a direction, and by
+springs from several starts; nodes are exchanged where that undoes crossings, and the way that is easiest to read is
+taken. Communities of a large component are set apart. Boxes are pushed apart until none touches another, the
+components are packed into rows, and isolated nodes follow in a grid. The same graph always gets the same positions.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lmarvel.drawing.apart import GAP, Points, separate
+from lmarvel.drawing.tangle import Tangle, crossings
 from lmarvel.errors import ParameterError
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.paths import closure, members
 
-Points = NDArray[np.float64]
-
 LAYOUTS = ("auto", "layered", "spring")
-GAP = 32.0  # free space around a box, enough for a mark at each end of a short edge
 LAYER_GAP = 92.0
-_MOST_LAYERED = 30  # with more nodes the layers get too wide to be read
+_MOST_LAYERED = 60  # with more nodes the layers get too wide to be read
 _MOST_SPRINGS = 400  # Kamada-Kawai takes quadratic memory and more than quadratic time
-_WIDEST = 2.2  # layers wider than this, for their height, are hard to follow
-_ASPECT = 1.5
+_MOST_TRIED = 150  # with more nodes one start is enough
+_MOST_WEIGHED = 1000  # with more edges, all pairs of which are looked at, no layout is easy to read
+_FEWEST_APART = 25  # a smaller component shows its communities by itself, and is tried from more starts
+_RINGS, _PLAIN = 9, 5  # starts of that kind; so many layouts without a crossing are enough to choose from
+ASPECT, _SCREEN = 1.5, 560.0  # the shape of a screen, and its height: a picture need not be smaller
 
 
-def positions(graph: MixedGraph, sizes: Points, layout: str = "auto") -> Points:
+def positions(graph: MixedGraph, sizes: Points, layout: str = "auto", aspect: float = ASPECT) -> Points:
     """Return the centre of each node's box, given the width and height of each; y grows downwards.
+
+    ``aspect`` is the width of the picture over its height, as far as the graph can be drawn so.
 
     Examples
     --------
@@ -48,9 +53,9 @@ def positions(graph: MixedGraph, sizes: Points, layout: str = "auto") -> Points:
     groups = components(graph)
     for nodes in groups:
         if len(nodes) > 1:
-            placed[nodes] = _component(graph, nodes, sizes[nodes], layout)
-    _pack([nodes for nodes in groups if len(nodes) > 1], placed, sizes)
-    _grid([nodes[0] for nodes in groups if len(nodes) == 1], placed, sizes)
+            placed[nodes] = _component(_Part.of(graph, nodes, sizes, aspect), layout)
+    _pack([nodes for nodes in groups if len(nodes) > 1], placed, sizes, aspect)
+    _grid([nodes[0] for nodes in groups if len(nodes) == 1], placed, sizes, aspect)
     return placed
 
 
@@ -69,145 +74,162 @@ def components(graph: MixedGraph) -> list[list[int]]:
 # --- one component ----------------------------------------------------------------------------------------
 
 
-def _component(graph: MixedGraph, nodes: list[int], sizes: Points, layout: str) -> Points:
-    """Lay out the connected nodes in the middle of their own picture."""
-    local = {v: k for k, v in enumerate(nodes)}
-    pairs, directed = [], 0
-    for v in nodes:
-        for w, at_v, at_w in graph.links[v]:
-            if v < w:
-                directed += (at_v == ARROW) != (at_w == ARROW)
-                downwards = at_v != ARROW or at_w == ARROW
-                pairs.append((local[v], local[w]) if downwards else (local[w], local[v]))
-    few = len(nodes) <= _MOST_LAYERED and directed >= 0.6 * len(pairs)
-    if layout == "layered" or (layout == "auto" and few):
-        flat = separate(_layered(len(nodes), pairs, sizes), sizes, rows=True)
-        across, down = np.ptp(flat, axis=0)
-        if layout == "layered" or across <= _WIDEST * (down + LAYER_GAP):
-            return flat
-    return _filled(separate(_springs(len(nodes), pairs, sizes), sizes))
+@dataclass(frozen=True)
+class _Part(Tangle):
+    """A connected component on positions of its own, and the shape of the picture that it should have."""
+
+    aspect: float = ASPECT
+
+    @classmethod
+    def of(cls, graph: MixedGraph, nodes: list[int], sizes: Points, aspect: float) -> _Part:
+        local = {v: k for k, v in enumerate(nodes)}
+        ends, directed = [], []
+        for v in nodes:
+            for w, at_v, at_w in graph.links[v]:
+                if v < w:
+                    downwards = at_v != ARROW or at_w == ARROW
+                    ends.append((local[v], local[w]) if downwards else (local[w], local[v]))
+                    directed.append((at_v == ARROW) != (at_w == ARROW))
+        return cls(sizes[nodes], np.array(ends, dtype=np.intp), np.array(directed), aspect)
+
+    def network(self, directed: bool = False) -> Any:
+        import igraph
+
+        return igraph.Graph(n=len(self.sizes), edges=self.ends.tolist(), directed=directed)
+
+    def hardness(self, places: Points) -> float:
+        """Return how hard a layout is to read, on a screen into which it is made to fit."""
+        across, down = np.ptp(places, axis=0) + self.sizes.max(axis=0)
+        size = max(across / self.aspect, down)
+        return self.cost(places) + 3.0 * math.sqrt(len(self.ends)) * math.log(max(size / _SCREEN, 1.0))
 
 
-def _igraph(n: int, pairs: Sequence[tuple[int, int]], directed: bool) -> Any:
-    import igraph
+def _component(part: _Part, layout: str) -> Points:
+    """Lay out connected nodes in the middle of their own picture."""
+    n, tried = len(part.sizes), []
+    layers = None
+    if layout == "layered" or (layout == "auto" and n <= _MOST_LAYERED and part.directed.mean() >= 0.5):
+        layers = separate(_layered(part), part.sizes, rows=True)
+        if layout == "layered":
+            return layers
+        tried.append(_filled(layers, part.aspect))
+    loose = [_communities_apart(part, flat) for flat in _springs(part, layers)]
+    if n > _MOST_SPRINGS or len(part.ends) > _MOST_WEIGHED:
+        return _filled(separate(loose[0], part.sizes), part.aspect)
+    if n > _FEWEST_APART:
+        loose = [min(loose, key=part.hardness)]
+    elif len(part.ends) <= 2 * n:  # with more edges there is no way without crossings
+        loose += _rings(n, _RINGS if n <= _FEWEST_APART // 2 else _RINGS // 3)
+    plain = 0
+    for flat in loose:
+        tried.append(_tight(part, part.untangled(separate(_roomy(flat, part.aspect), part.sizes))))
+        plain += crossings(tried[-1], part.ends) == 0
+        if plain == _PLAIN:
+            break
+    return min(tried, key=part.hardness)
 
-    return igraph.Graph(n=n, edges=pairs, directed=directed)
+
+def _roomy(places: Points, aspect: float) -> Points:
+    """Pull a small layout apart to the size of a screen, so that there are free places to move to."""
+    screen = np.array([aspect * _SCREEN, _SCREEN])
+    found: Points = places * np.maximum(screen / np.maximum(np.ptp(places, axis=0), 1.0), 1.0)
+    return found
 
 
-def _steady(work: Any, *arguments: Any, **options: Any) -> Points:
-    """Run a layout with igraph's random numbers (Python's own) fixed, and leave them as they were."""
+def _tight(part: _Part, places: Points) -> Points:
+    """Draw a layout together as far as it stays as easy to read, and fill a screen with it."""
+    best = _filled(places, part.aspect)
+    least = part.hardness(best)
+    for factor in (0.85, 0.7, 0.55):
+        tried = _filled(separate(places * factor, part.sizes), part.aspect)
+        if (hard := part.hardness(tried)) < least:
+            best, least = tried, hard
+    return best
+
+
+def _steady(work: Any, *arguments: Any, **options: Any) -> Any:
+    """Run a step of igraph with its random numbers (Python's own) fixed, and leave them as they were."""
     state = random.getstate()
     random.seed(0)
     try:
-        return np.array(work(*arguments, **options).coords, dtype=np.float64)
+        return work(*arguments, **options)
     finally:
         random.setstate(state)
 
 
-def _layered(n: int, pairs: Sequence[tuple[int, int]], sizes: Points) -> Points:
+def _layered(part: _Part) -> Points:
     """Causes above effects; igraph adds a waypoint to long edges, which only keep the columns apart here."""
-    wide = float(np.quantile(sizes[:, 0], 0.8)) + GAP
-    flat = _steady(_igraph(n, pairs, True).layout_sugiyama, hgap=wide, vgap=LAYER_GAP, maxiter=200)
-    return flat[:n]
+    wide = float(np.quantile(part.sizes[:, 0], 0.8)) + GAP
+    high = float(part.sizes[:, 1].max()) - 30.0 + LAYER_GAP
+    found = _steady(part.network(directed=True).layout_sugiyama, hgap=wide, vgap=high, maxiter=200)
+    return np.array(found.coords, dtype=np.float64)[: len(part.sizes)]
 
 
-def _springs(n: int, pairs: Sequence[tuple[int, int]], sizes: Points) -> Points:
-    """Adjacent nodes near each other; a circle is the start, so that nothing is left to chance."""
-    network = _igraph(n, pairs, False)
-    start = [(math.cos(2 * math.pi * k / n), math.sin(2 * math.pi * k / n)) for k in range(n)]
-    if n <= _MOST_SPRINGS:
-        flat = _steady(network.layout_kamada_kawai, seed=start, maxiter=100 * n)
-    else:
-        flat = _steady(network.layout_fruchterman_reingold, seed=start, niter=300, grid=False)
-    ends = np.array(pairs)
-    typical = float(np.median(np.hypot(*(flat[ends[:, 0]] - flat[ends[:, 1]]).T))) or 1.0
-    crowd = min(max(len(pairs) / n, 1.0), 2.0) ** 0.5  # more edges need more room between the boxes
-    ideal = np.array([np.mean(sizes[:, 0]) + 0.9 * GAP, np.mean(sizes[:, 1]) + 1.7 * GAP])
-    return _turned(flat, ideal * crowd / typical)
+def _springs(part: _Part, layers: Points | None) -> Iterator[Points]:
+    """Give layouts with adjacent nodes near each other, each from a start of its own; nothing is left to chance."""
+    n, network = len(part.sizes), part.network()
+    orders: list[Sequence[int]] = [range(n)]
+    if n <= _MOST_TRIED:
+        orders += [np.argsort(network.bfs(0)[0]).tolist(), np.argsort(network.dfs(0)[0]).tolist()]
+    starts = [[(math.cos(2 * math.pi * k / n), math.sin(2 * math.pi * k / n)) for k in order] for order in orders]
+    if layers is not None:
+        middle = layers - layers.mean(axis=0)
+        starts.append((middle / np.abs(middle).max()).tolist())
+    for start in starts:
+        if n <= _MOST_SPRINGS:
+            found = _steady(network.layout_kamada_kawai, seed=start, maxiter=100 * n)
+        else:
+            found = _steady(network.layout_fruchterman_reingold, seed=start, niter=300, grid=False)
+        flat = np.array(found.coords, dtype=np.float64)
+        typical = float(np.median(np.hypot(*(flat[part.ends[:, 0]] - flat[part.ends[:, 1]]).T))) or 1.0
+        crowd = min(max(len(part.ends) / n, 1.0), 2.0) ** 0.5  # more edges need more room between the boxes
+        mean = part.sizes.mean(axis=0)
+        ideal = np.array([mean[0] + 0.9 * GAP, mean[1] + 1.7 * GAP])
+        yield _turned(flat, ideal * crowd / typical, part)
 
 
-def _turned(flat: Points, stretch: Points) -> Points:
-    """Turn a layout so that, stretched, it fits best into a picture that is wider than high."""
+def _rings(n: int, many: int) -> list[Points]:
+    """Return circles with the nodes in different orders: springs often end in one layout wherever they start."""
+    shuffled = random.Random(0)
+    angle = 2 * math.pi * np.arange(n) / n
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    return [circle[shuffled.sample(range(n), n)] for _ in range(many)]
+
+
+def _turned(flat: Points, stretch: Points, part: _Part) -> Points:
+    """Turn a layout so that, stretched, it fits into the picture, and causes stand above effects."""
     best, least = flat * stretch, math.inf
-    for angle in np.linspace(0.0, math.pi, 24, endpoint=False).tolist():
+    arrows = part.ends[part.directed]
+    for angle in np.linspace(0.0, 2 * math.pi, 48, endpoint=False).tolist():
         cos, sin = math.cos(angle), math.sin(angle)
         turned: Points = flat @ np.array([[cos, -sin], [sin, cos]]) * stretch
         across, down = np.ptp(turned, axis=0)
-        size = max(across / _ASPECT, down)
+        upwards = float((turned[arrows[:, 0], 1] > turned[arrows[:, 1], 1]).sum()) / len(part.ends)
+        size = max(across / part.aspect, down) * (1.0 + 0.8 * upwards)
         if size < least - 1e-6:
             best, least = turned, size
     return best
 
 
-def _filled(flat: Points) -> Points:
+def _communities_apart(part: _Part, flat: Points) -> Points:
+    """Draw groups of nodes with many edges among them together, and away from each other."""
+    if len(flat) < _FEWEST_APART:
+        return flat
+    groups = np.array(_steady(part.network().community_multilevel).membership)
+    moved: Points = flat.copy()
+    for group in np.unique(groups).tolist():
+        inside = groups == group
+        centre = flat[inside].mean(axis=0)
+        moved[inside] = 1.3 * centre + 0.95 * (flat[inside] - centre)
+    return moved
+
+
+def _filled(flat: Points, aspect: float) -> Points:
     """Pull a layout apart towards the shape of a screen: that costs no room there, and gives edges more."""
     across, down = np.maximum(np.ptp(flat, axis=0), 1.0)
-    wider, higher = _ASPECT * down / across, across / (2 * _ASPECT * down)
+    wider, higher = aspect * down / across, across / (max(aspect, 1.0) * aspect * down)
     filled: Points = flat * np.array([min(max(wider, 1.0), 1.6), min(max(higher, 1.0), 1.6)])
     return filled
-
-
-# --- no two boxes overlap ---------------------------------------------------------------------------------
-
-
-def separate(places: Points, sizes: Points, rows: bool = False) -> Points:
-    """Push boxes apart until a gap is free around each; with ``rows``, sideways only.
-
-    A push moves a pair along the axis that needs less. Where pushing alone does not settle, the picture is
-    blown up a little and pushed again, which ends: far enough apart, nothing overlaps.
-    """
-    places = places.copy()
-    places += np.linspace(0.0, 0.01, len(places))[:, None]  # tells apart what stands on the same spot
-    while not _push(places, sizes, rows, rounds=60):
-        places *= 1.06
-    return places
-
-
-def moved_aside(places: Points, sizes: Points, edges: Sequence[tuple[int, int]]) -> Points:
-    """Move the boxes that lie on the straight lines of these edges off them, then push boxes apart again."""
-    places = places.copy()
-    for i, j in edges:
-        along = places[j] - places[i]
-        length = math.hypot(*along) or 1.0
-        across = np.array([-along[1], along[0]]) / length
-        reach = (places - places[i]) @ along / length**2
-        off = (places - places[i]) @ across
-        need = sizes @ np.abs(across) / 2 + GAP / 2
-        hit = (reach > 0) & (reach < 1) & (np.abs(off) < need)
-        hit[[i, j]] = False
-        push = np.where(off >= 0, need - off, -need - off)
-        places[hit] += push[hit, None] * across
-    return separate(places, sizes)
-
-
-def _push(places: Points, sizes: Points, rows: bool, rounds: int) -> bool:
-    """Push overlapping pairs apart, in place; tell whether none is left."""
-    for _ in range(rounds):
-        first, second = _near(places, sizes)
-        apart = places[first] - places[second]
-        miss = (sizes[first] + sizes[second]) / 2 + GAP - np.abs(apart)
-        over = (miss > 1e-6).all(axis=1)
-        if not over.any():
-            return True
-        first, second, apart, miss = first[over], second[over], apart[over], miss[over]
-        sideways = rows | (miss[:, 0] < miss[:, 1])
-        step = np.where(apart >= 0, 1.0, -1.0) * (miss * 0.51 + 0.05)
-        step *= np.column_stack([sideways, ~sideways])
-        move = np.zeros_like(places)
-        np.add.at(move, first, step)
-        np.subtract.at(move, second, step)
-        crowd = np.bincount(np.concatenate([first, second]), minlength=len(places))
-        places += move / np.sqrt(np.maximum(crowd, 1))[:, None]
-    return False
-
-
-def _near(places: Points, sizes: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the pairs whose boxes can overlap, as two arrays."""
-    from scipy.spatial import cKDTree
-
-    reach = sizes.max(axis=0) + GAP
-    pairs = cKDTree(places / reach).query_pairs(1.0, p=math.inf, output_type="ndarray")
-    return pairs[:, 0], pairs[:, 1]
 
 
 # --- many components --------------------------------------------------------------------------------------
@@ -218,12 +240,12 @@ def _extent(nodes: list[int], placed: Points, sizes: Points) -> tuple[Points, Po
     return (placed[nodes] - half).min(axis=0), (placed[nodes] + half).max(axis=0)
 
 
-def _pack(groups: list[list[int]], placed: Points, sizes: Points) -> None:
+def _pack(groups: list[list[int]], placed: Points, sizes: Points, aspect: float) -> None:
     """Set components side by side in rows about as wide as a screen; in place."""
     spans = [_extent(nodes, placed, sizes) for nodes in groups]
     areas = [float(np.prod(high - low + GAP)) for low, high in spans]
     widest = max((float(high[0] - low[0]) for low, high in spans), default=0.0)
-    width = max(widest, math.sqrt(sum(areas) * _ASPECT))
+    width = max(widest, math.sqrt(sum(areas) * aspect))
     x = y = tall = 0.0
     for nodes, (low, high) in zip(groups, spans, strict=True):
         across, down = high - low
@@ -233,7 +255,7 @@ def _pack(groups: list[list[int]], placed: Points, sizes: Points) -> None:
         x, tall = x + across + 1.5 * GAP, max(tall, down)
 
 
-def _grid(alone: list[int], placed: Points, sizes: Points) -> None:
+def _grid(alone: list[int], placed: Points, sizes: Points, aspect: float) -> None:
     """Set isolated nodes in a grid below the rest; in place."""
     if not alone:
         return
@@ -243,7 +265,7 @@ def _grid(alone: list[int], placed: Points, sizes: Points) -> None:
         low, high = _extent(others, placed, sizes)
         left, top, width = float(low[0]), float(high[1]) + 1.5 * GAP, float(high[0] - low[0])
     cell = sizes[alone].max(axis=0) + GAP
-    square = math.ceil(math.sqrt(len(alone) * _ASPECT * cell[1] / cell[0]))
+    square = math.ceil(math.sqrt(len(alone) * aspect * cell[1] / cell[0]))
     columns = min(len(alone), max(square, int((width + GAP) // cell[0]), 1))
     for k, v in enumerate(alone):
         row, column = divmod(k, columns)

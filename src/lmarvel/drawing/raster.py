@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from lmarvel.drawing.labels import FONT_SIZE
-from lmarvel.drawing.scene import MARGIN, RADIUS, STROKE, Arrowhead, Box, Line, Scene, Shape
+from lmarvel.drawing.scene import MARGIN, RADIUS, RAILS, ROW_HEIGHT, STROKE, Arrowhead, Box, Line, Scene, Shape
 from lmarvel.drawing.svg import BOX_FILL, BOX_LINE, INK
 from lmarvel.errors import LMarvelError
 
@@ -75,9 +75,13 @@ def _edge(axes: Any, line: Line) -> None:
 
     path = Path(list(line.curve), [Path.MOVETO, Path.CURVE3, Path.CURVE3])
     dashes = (0.0, tuple(d / line.width for d in line.style.dash)) if line.style.dash else "-"
-    ends: dict[str, Any] = {"linewidth": line.width * _POINTS, "edgecolor": line.style.colour, "capstyle": "butt"}
+    wide = line.width * (RAILS if line.style.double else 1.0) * _POINTS
+    ends: dict[str, Any] = {"linewidth": wide, "edgecolor": line.style.colour, "capstyle": "butt"}
     ends["alpha"] = line.opacity
     axes.add_patch(PathPatch(path, facecolor="none", linestyle=dashes, zorder=1, **ends))
+    if line.style.double:
+        between = {"linewidth": wide / RAILS, "edgecolor": "white", "capstyle": "butt"}
+        axes.add_patch(PathPatch(path, facecolor="none", zorder=1.5, **between))
     for shape in (line.at_a, line.at_b):
         _shape(axes, shape, line.style.colour, line.opacity)
 
@@ -112,4 +116,6 @@ def _node(axes: Any, box: Box) -> None:
         "color": INK,
         "zorder": 4,
     }
-    axes.text(box.x, box.y, box.label, parse_math=False, **style)
+    for k, row in enumerate(box.rows):
+        y = box.y + ROW_HEIGHT * (k - (len(box.rows) - 1) / 2)
+        axes.text(box.x, y, row, parse_math=False, **style)

@@ -1,4 +1,4 @@
-"""The geometry of a drawing: boxes, and edges that end in marks at their borders.
+"""The geometry of a drawing: boxes, edges that end in marks at their borders, and what stands on edges.
 
 Units are SVG pixels, and y grows downwards. Every writer draws this scene, so a picture is the same in each format.
 """
@@ -13,47 +13,53 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.drawing.apart import moved_aside
 from lmarvel.drawing.curve import Curve, Point, route
-from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, shortened
-from lmarvel.drawing.layout import moved_aside, positions
+from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened
+from lmarvel.drawing.layout import ASPECT, positions
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.graph.mixed import MixedGraph
 
 MOST_EDGES = 10_000  # more than this is a black disc, and takes minutes
 BOX_HEIGHT = 30.0
+ROW_HEIGHT = 16.0
 RADIUS = 4.6  # of a circle mark
 HEAD = 12.0  # length of an arrowhead
 HEAD_WIDTH = 5.2  # half of its base
 STROKE = 1.8
-THINNEST, THICKEST, FAINTEST = 0.8, 2.6, 0.35  # of an edge that recurs in no draw, in all, and in none
+THINNEST, THICKEST = 0.8, 2.6  # of the weakest edge (or one that recurs in no draw), and of the strongest
+FAINTEST = 0.35  # of an edge that recurs in no draw
+RAILS = 2.6  # how much wider than a line the two rails of an undirected edge are together
 MARGIN = 24.0
 TITLE_HEIGHT = 36.0
 _TURNS = 6
+_MOST_PULLED = 3.0  # how far a small picture is pulled apart to fill the room it gets
 _MOST_MOVED = 200  # with more nodes, moving boxes aside takes too long
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a family of edges is drawn: a colour, and dashes that tell it apart without colour."""
+    """How a family of edges is drawn: a colour, and dashes or a double line that tell it apart without colour."""
 
     family: str
     colour: str
     dash: tuple[float, ...] = ()
+    double: bool = False
 
 
 DIRECTED = Style("directed", "#1558a8")
 BIDIRECTED = Style("bidirected", "#b42318", (7.0, 4.0))
-UNDIRECTED = Style("undirected", "#7a2fa0", (2.0, 3.5))
+UNDIRECTED = Style("undirected", "#7a2fa0", double=True)  # two tails are the strongest claim, and look it
 PARTIAL = Style("partial", "#4d5561")
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node: its centre, its size, the label that fits, and its whole name."""
+    """A node: its centre, its size, its label in rows, and its whole name."""
 
     name: str
-    label: str
+    rows: tuple[str, ...]
     x: float
     y: float
     w: float
@@ -82,19 +88,22 @@ Shape = Circle | Arrowhead | None
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge: the visible curve between its marks, and the shape of each mark."""
+    """An edge: the curve from box to box, its visible part between the marks, and the shape of each mark."""
 
     edge: Edge
     style: Style
+    whole: Curve
     curve: Curve
     at_a: Shape
     at_b: Shape
     share: float | None = None  # of the draws of a bootstrap in which there is an edge
+    strength: float | None = None  # from 0 to 1
 
     @property
     def width(self) -> float:
-        """How thick the line is: what recurs is thicker."""
-        return STROKE if self.share is None else THINNEST + (THICKEST - THINNEST) * self.share
+        """How thick the line is: by its strength, or where that is not known by how often it recurs."""
+        known = self.share if self.strength is None else self.strength
+        return STROKE if known is None else THINNEST + (THICKEST - THINNEST) * known
 
     @property
     def opacity(self) -> float:
@@ -124,8 +133,10 @@ def style_of(edge: Edge) -> Style:
 
 def box_sizes(graph: MixedGraph) -> Floats:
     """Return the width and height of each node's box, which is as wide as the label needs."""
-    wide = [max(ems(shortened(one_line(name))) * FONT_SIZE + 20.0, 36.0) for name in graph.names]
-    return np.array([(w, BOX_HEIGHT) for w in wide], dtype=np.float64).reshape(-1, 2)
+    labels = [rows(one_line(name)) for name in graph.names]
+    sizes = [(max(*map(ems, label), 0.0) * FONT_SIZE + 20.0, len(label)) for label in labels]
+    found = [(max(wide, 36.0), BOX_HEIGHT + ROW_HEIGHT * (lines - 1)) for wide, lines in sizes]
+    return np.array(found, dtype=np.float64).reshape(-1, 2)
 
 
 def place_boxes(graph: MixedGraph, layout: str = "auto") -> tuple[Box, ...]:
@@ -139,11 +150,19 @@ def place_boxes(graph: MixedGraph, layout: str = "auto") -> tuple[Box, ...]:
     return compose(graph, layout).boxes
 
 
-def compose(graph: MixedGraph, layout: str = "auto", title: str | None = None, shares: Shares | None = None) -> Scene:
-    """Lay out a graph and work out every shape of its drawing; ``shares`` says how often edges recur.
+def compose(
+    graph: MixedGraph,
+    layout: str = "auto",
+    title: str | None = None,
+    shares: Shares | None = None,
+    strengths: Shares | None = None,
+    room: Point | None = None,
+) -> Scene:
+    """Lay out a graph and work out every shape of its drawing.
 
-    No label covers another, and edges run around boxes where there is a way. A graph of more than ``MOST_EDGES``
-    edges is refused.
+    ``shares`` says how often edges recur, ``strengths`` how strong they are, from 0 to 1. The picture has the shape of
+    ``room``, if there is any, and is pulled apart to fill it. No label covers another, and edges run around boxes
+    where there is a way. A graph of more than ``MOST_EDGES`` edges is refused.
     """
     if graph.n_edges > MOST_EDGES:
         raise GraphError(
@@ -152,7 +171,9 @@ def compose(graph: MixedGraph, layout: str = "auto", title: str | None = None, s
         )
     heading = shortened(one_line(title), 80.0) if title else None
     sizes = box_sizes(graph)
-    centres = positions(graph, sizes, layout)
+    centres = positions(graph, sizes, layout, ASPECT if room is None else room[0] / room[1])
+    if room is not None and len(graph):
+        centres = _filling(centres, sizes, room)
     placed, curves = _spread(graph, centres, sizes)
     top = MARGIN + (TITLE_HEIGHT if heading else 0.0)
     reach = np.array([curve.at(t) for curve in curves.values() for t in (0.3, 0.5, 0.7)]).reshape(-1, 2)
@@ -160,19 +181,28 @@ def compose(graph: MixedGraph, layout: str = "auto", title: str | None = None, s
     shift = np.array([MARGIN, top]) - every.min(axis=0)
     wide, high = every.max(axis=0) + shift + MARGIN
     wide = max(wide, 160.0, ems(heading) * FONT_SIZE * 1.25 + 2 * MARGIN if heading else 0.0)
-    told = shares or {}
+    told, strong = shares or {}, strengths or {}
     lines = tuple(
-        _line(edge, curves[edge.a, edge.b].moved(*shift.tolist()), told.get(frozenset((edge.a, edge.b))))
+        _line(edge, curves[edge.a, edge.b].moved(*shift.tolist()), told.get(pair), strong.get(pair))
         for edge in graph.edges()
+        for pair in [frozenset((edge.a, edge.b))]
     )
     return Scene(_boxes(graph, placed + shift, sizes), lines, round(float(wide), 1), round(float(high), 1), heading)
 
 
 def _boxes(graph: MixedGraph, centres: Floats, sizes: Floats) -> tuple[Box, ...]:
     return tuple(
-        Box(name, shortened(one_line(name)), round(x, 2), round(y, 2), round(w, 2), h)
+        Box(name, rows(one_line(name)), round(x, 2), round(y, 2), round(w, 2), h)
         for name, (x, y), (w, h) in zip(graph.names, centres.tolist(), sizes.tolist(), strict=True)
     )
+
+
+def _filling(centres: Floats, sizes: Floats, room: Point) -> Floats:
+    """Pull places apart where there is room for it; what is near stays near."""
+    across, down = np.maximum(np.ptp(centres, axis=0), 1.0)
+    free = np.array(room) - sizes.max(axis=0, initial=0.0) - 2 * MARGIN
+    found: Floats = centres * np.clip(free / (across, down), 1.0, _MOST_PULLED)
+    return found
 
 
 def _spread(graph: MixedGraph, places: Floats, sizes: Floats) -> tuple[Floats, Curves]:
@@ -210,11 +240,11 @@ def _route_all(graph: MixedGraph, table: Floats) -> tuple[Curves, list[tuple[int
     return curves, stuck
 
 
-def _line(edge: Edge, curve: Curve, share: float | None) -> Line:
+def _line(edge: Edge, curve: Curve, share: float | None, strength: float | None) -> Line:
     """Set a mark at each end of an edge."""
     at_b, front = _mark(edge.at_b, curve)
     at_a, back = _mark(edge.at_a, front.reversed())
-    return Line(edge, style_of(edge), back.reversed(), at_a, at_b, share)
+    return Line(edge, style_of(edge), curve, back.reversed(), at_a, at_b, share, strength)
 
 
 def _mark(mark: int, curve: Curve) -> tuple[Shape, Curve]:

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lmarvel.drawing.curve import Curve
 from lmarvel.drawing.labels import FONT_SIZE, printable
-from lmarvel.drawing.scene import MARGIN, RADIUS, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
+from lmarvel.drawing.scene import MARGIN, RADIUS, RAILS, ROW_HEIGHT, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
 from lmarvel.graph.marks import Edge, arrow, counted
 from lmarvel.graph.mixed import MixedGraph
 
@@ -68,10 +68,10 @@ def _edge(line: Line) -> Iterator[str]:
     )
     recurs = "" if line.share is None else f", an edge in {100 * line.share:.0f} % of draws"
     yield f"<title>{escape(_plain(edge) + recurs)}</title>"
-    yield (
-        f'<path class="line" d="{_path(line.curve)}" fill="none" stroke="{style.colour}"'
-        f' stroke-width="{line.width:.3g}"{dash}/>'
-    )
+    path, wide = _path(line.curve), line.width * (RAILS if style.double else 1.0)
+    yield (f'<path class="line" d="{path}" fill="none" stroke="{style.colour}" stroke-width="{wide:.3g}"{dash}/>')
+    if style.double:
+        yield f'<path class="between" d="{path}" fill="none" stroke="#ffffff" stroke-width="{wide / RAILS:.3g}"/>'
     yield from _shape("at-a", line.at_a, style.colour)
     yield from _shape("at-b", line.at_b, style.colour)
     yield "</g>"
@@ -113,8 +113,10 @@ def _node(box: Box) -> Iterator[str]:
         f'<rect x="{box.x - box.w / 2:.1f}" y="{box.y - box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}"'
         f' rx="7" fill="{BOX_FILL}" stroke="{BOX_LINE}" stroke-width="1.2"/>'
     )
-    yield (
-        f'<text x="{box.x:.1f}" y="{box.y + FONT_SIZE * 0.35:.1f}" text-anchor="middle"'
-        f' fill="{INK}">{escape(box.label)}</text>'
-    )
+    first = box.y + FONT_SIZE * 0.35 - ROW_HEIGHT * (len(box.rows) - 1) / 2
+    for k, row in enumerate(box.rows):
+        yield (
+            f'<text x="{box.x:.1f}" y="{first + k * ROW_HEIGHT:.1f}" text-anchor="middle"'
+            f' fill="{INK}">{escape(row)}</text>'
+        )
     yield "</g>"

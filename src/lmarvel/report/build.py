@@ -10,19 +10,26 @@ from typing import Any
 
 from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.data import Dataset
-from lmarvel.drawing import MOST_EDGES, place_boxes
+from lmarvel.drawing import MOST_EDGES
+from lmarvel.drawing.scene import Line, Scene, compose
+from lmarvel.drawing.spots import spots
 from lmarvel.evidence_wording import SCALE, hidden_node
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.knowledge.wording import SOURCES, conflict, sources_line
+from lmarvel.report.association import Widths, associations, widths
+from lmarvel.report.carried import gaps_of, result_of
 from lmarvel.report.effects import effects_of
 from lmarvel.report.page import render_page
+from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result import Discovery
 from lmarvel.trace import Adjacent
-from lmarvel.wording import CONTESTED, LEVEL, UNDECIDED, count, edge_kinds, kind_of, listing, p_value, selected
+from lmarvel.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
-_SIGNS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
+ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
+MOST_NARROW = 60  # variables that are laid out for the latter as well
+_ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
 def write_report(found: Discovery, path: str | Path, title: str | None = None, data: Any = None) -> None:
@@ -37,7 +44,7 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None, d
     title : str, optional
         The heading.
     data : array, frame, mapping, path or Dataset, optional
-        The table, for estimates of effects.
+        The table, for partial correlations beside the edges and for estimates of effects.
 
     Examples
     --------
@@ -63,9 +70,11 @@ def check_report(path: Path) -> None:
 def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dict[str, Any]:
     """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
     notes = found.notes
-    effects = effects_of(found, None if data is None else Dataset.of(data))
+    table = None if data is None else Dataset.of(data)
+    effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{count(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
+    gaps = gaps_of(found)
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
@@ -73,13 +82,16 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
     size = f"{count(len(pag), 'variable')}, {count(pag.n_edges, 'edge')}{rows}"
     counts = Counter(map(kind_of, pag.edges()))
     version = found.versions.get("lmarvel", "")
+    shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
         "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
-        "nodes": list(_nodes(found)),
-        "edges": list(_edges(found)),
+        "nodes": list(_nodes(found, shown.scene)),
+        "edges": list(shown.edges()),
+        "narrow": shown.narrow(),
         "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
-        "doubts": [{"sign": sign, "meaning": text} for sign, text in _signs(found)],
+        "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
+        "widths": shown.widths.meaning,
         "supports": list(_supports(found)),
         "draws": None if found.stability is None else found.stability.replicates,
         "statistics": list(_statistics(found)),
@@ -89,13 +101,15 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
         "warnings": [note[0].upper() + note[1:] + "." for note in notes],
         "data": _data(found),
         "effects": effects,
+        "gaps": gaps,
+        "result": result,
         "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
     }
 
 
-def _nodes(found: Discovery) -> Iterator[dict[str, Any]]:
+def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
     removed = {name: k for k, name in enumerate(found.removal_order, 1)}
-    for box in place_boxes(found.pag):
+    for box in scene.boxes:
         facts = []
         if found.boundaries:
             facts.append(f"Markov boundary: {listing(found.boundaries.get(box.name, ()), none='empty')}.")
@@ -103,7 +117,7 @@ def _nodes(found: Discovery) -> Iterator[dict[str, Any]]:
             facts.append(f"Removed as number {removed[box.name]} of {len(found.pag)}.")
         if box.name in found.none_removable:
             facts.append("Not removed: none of the variables left tested as removable.")
-        yield {"name": box.name, "label": box.label, "x": box.x, "y": box.y, "w": box.w, "h": box.h, "facts": facts}
+        yield {"name": box.name, "rows": list(box.rows), "x": box.x, "y": box.y, "w": box.w, "h": box.h, "facts": facts}
 
 
 def _legend(counts: Mapping[str, int], selection: bool) -> Iterator[dict[str, Any]]:
@@ -113,61 +127,98 @@ def _legend(counts: Mapping[str, int], selection: bool) -> Iterator[dict[str, An
             yield {"kind": kind, "meaning": meaning, "count": counts[kind]}
 
 
-def _signs(found: Discovery) -> Iterator[tuple[str, str]]:
-    """Give the signs that stand on edges, and what they say."""
-    if found.undecided:
-        yield "?", f"{UNDECIDED}."
-    if found.contested:
-        yield "!", f"{CONTESTED}."
-    elif any(pair not in map(frozenset, found.undecided) for pair in found.doubts):
-        yield "!", "a mark rests on a separation that the data reject."
-
-
 def _supports(found: Discovery) -> Iterator[dict[str, str]]:
     """Give the words for how well marks are supported, where some are judged."""
     if found.evidence.distance:
         yield from ({"word": word, "meaning": f"{meaning}."} for word, meaning in SCALE.items())
 
 
-def _doubt(found: Discovery, pair: frozenset[str]) -> dict[str, str] | None:
-    """Return the sign and the word on an edge that is less sure than others, and why."""
-    text = found.doubts.get(pair)
-    if text is None:
-        return None
-    if text.startswith(UNDECIDED):
-        return {"sign": "?", "badge": "Undecided", "text": text}
-    disagree = any(pair == {a, b} for a, b, *_ in found.contested)
-    return {"sign": "!", "badge": "Contested" if disagree else "Doubtful", "text": text}
+class _Shown:
+    """The edges of a result as the page shows them: where they run, how strong they are, what stands on them."""
 
+    def __init__(self, found: Discovery, table: Dataset | None) -> None:
+        self.found = found
+        names = found.pag.names
+        self._kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
+        self._told = associations(found, table)
+        signs = Signs(found)
+        self._signs = {frozenset((edge.a, edge.b)): signs.on(edge) for edge in found.pag.edges()}
+        self._losses = {frozenset((edge.a, edge.b)): _loss(found, edge) for edge in found.pag.edges()}
+        self._shares = found.edge_shares() or {}
+        self.widths = self._widths()
+        self.scene = compose(found.pag, shares=self._shares, strengths=self.widths.strengths, room=ROOM)
 
-def _edges(found: Discovery) -> Iterator[dict[str, Any]]:
-    names = found.pag.names
-    kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
-    level, shares = found.settings.get("alpha", LEVEL), found.edge_shares() or {}
-    for edge in found.pag.edges():
-        pair = frozenset((edge.a, edge.b))
-        told = found.explain(edge.a, edge.b, depth=_DEPTH)
-        closest = kept.get(pair)
-        strength = None if closest is None or closest.strongest is None else closest.pvalue
-        yield {
+    def _widths(self) -> Widths:
+        losses = {pair: loss for pair, loss in self._losses.items() if loss is not None}
+        tested = {pair: p for pair in self._losses if (p := self._closest(pair)) is not None}
+        if self.found.data is None:  # an oracle is always sure
+            tested = {}
+        return widths(self.found, self._told, losses, tested)
+
+    def _closest(self, pair: frozenset[str]) -> float | None:
+        """Return the largest p-value of an edge among the sets tried; None where none is known."""
+        closest = self._kept.get(pair)
+        return None if closest is None or closest.strongest is None else closest.pvalue
+
+    def legend(self) -> Iterator[tuple[str, str, str]]:
+        """Give the signs that stand on edges, and what they say."""
+        used = {sign.sign for signs in self._signs.values() for sign in signs}
+        yield from (kind for kind in LEGEND if kind[0] in used)
+
+    def edges(self) -> Iterator[dict[str, Any]]:
+        """Give the edges in the order of the graph."""
+        for line, spot in zip(self.scene.lines, spots(self.scene), strict=True):
+            pair = frozenset((line.edge.a, line.edge.b))
+            yield {
+                **self._said(line.edge),
+                "curve": _curve(line),
+                "width": round(line.width, 2),
+                "spot": spot.at,
+                "roomy": spot.free,
+                "signs": [_sign(sign) for sign in self._signs[pair]],
+                "association": None if (told := self._told.get(pair)) is None else told.to_dict(),
+            }
+
+    def narrow(self) -> dict[str, Any] | None:
+        """Return where boxes and edges stand on a narrow screen; None for many variables, which are zoomed anyway."""
+        if len(self.found.pag) > MOST_NARROW:
+            return None
+        scene = compose(self.found.pag, room=NARROW)
+        lines = zip(scene.lines, spots(scene), strict=True)
+        return {
+            "nodes": [[box.x, box.y] for box in scene.boxes],
+            "edges": [{"curve": _curve(line), "spot": spot.at, "roomy": spot.free} for line, spot in lines],
+        }
+
+    def _said(self, edge: Edge) -> dict[str, Any]:
+        found, pair = self.found, frozenset((edge.a, edge.b))
+        told, strength = found.explain(edge.a, edge.b, depth=_DEPTH), self._closest(pair)
+        return {
             "a": edge.a,
             "b": edge.b,
-            "at_a": _SIGNS[edge.at_a],
-            "at_b": _SIGNS[edge.at_b],
+            "at_a": _ENDS[edge.at_a],
+            "at_b": _ENDS[edge.at_b],
             "kind": kind_of(edge),
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
             "meaning": told.meaning,
-            "doubt": _doubt(found, pair),
             "strength": strength,
-            "p": None if strength is None else p_value(strength, level),
+            "p": None if strength is None else p_value(strength, found.settings.get("alpha", LEVEL)),
             "support": found.support_word(edge.a, edge.b),
-            "share": shares.get(pair),
+            "share": self._shares.get(pair),
             "recurs": found.recurring(edge.a, edge.b),
             "firmness": list(told.firmness),
-            "loss": _loss(found, edge),
+            "loss": self._losses[pair],
             "why": told.to_dict()["why"],
             "sources": _sources(found, edge),
         }
+
+
+def _curve(line: Line) -> list[float]:
+    return [round(part, 1) for point in line.whole for part in point]
+
+
+def _sign(sign: Sign) -> dict[str, str]:
+    return {"sign": sign.sign, "badge": sign.badge, "text": sign.text}
 
 
 def _sources(found: Discovery, edge: Edge) -> list[str] | None:

@@ -4,9 +4,18 @@
 const Dom = (() => {
   const SVG = "http://www.w3.org/2000/svg";
 
+  // Arrows and small numbers hold hyphens, at which no line may break.
+  const WHOLE = /([<o-]-[>o-]|\d(?:\.\d+)?e-\d+)/, RUNNING = new Set(["p", "li", "span", "summary", "strong", "code", "td"]);
+
+  function write(node, text) {
+    const parts = RUNNING.has(node.localName) ? String(text).split(WHOLE) : [text];
+    if (parts.length < 3) node.textContent = text;
+    else node.append(...parts.map((part, k) => (k % 2 ? html("b", { class: "whole", text: part }) : part)));
+  }
+
   function fill(node, attributes, children) {
     for (const [key, value] of Object.entries(attributes || {})) {
-      if (key === "text") node.textContent = value;
+      if (key === "text") write(node, value);
       else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
       else if (value === true) node.setAttribute(key, "");
       else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));
@@ -38,5 +47,16 @@ const Dom = (() => {
   // Whether an edge is hidden: its kind is, or it recurs in fewer draws than those wanted.
   const concealed = (hidden, edge) => hidden.has(edge.kind) || (typeof edge.share === "number" && edge.share < (hidden.least || 0));
 
-  return { html, svg, byId, shown, named, concealed };
+  // A text as part of a class or the name of a file.
+  const slug = (text) => String(text).normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60).toLowerCase();
+
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  // A meaning that begins with a name keeps it as it is spelled.
+  function sentence(text, edge) {
+    const begins = edge && [edge.a, edge.b].some((name) => (text || "").startsWith(name));
+    return text && !begins ? text[0].toUpperCase() + text.slice(1) : text || "";
+  }
+
+  return { html, svg, byId, shown, named, concealed, slug, collator, sentence };
 })();

@@ -1,12 +1,13 @@
 "use strict";
 
-// The question about an effect: two variables are chosen, the answer stands in the data, the graph shows what it is about.
+// The question about two variables: whether there is an edge and why (not), and whether one affects the other. The answers
+// stand in the data, and the graph shows what they are about.
 const Effects = (place, page, graph, callbacks) => {
   const { html, named } = Dom;
-  const told = page.effects;
+  const told = page.effects, gaps = page.gaps;
   const answer = html("div", { class: "answer", "aria-live": "polite" });
   const WORDS = { none: "No effect", adjustment: "Can be told", formula: "Can be told", "not identified": "Cannot be told" };
-  let lit = null;
+  let lit = null, unpacked = null;
 
   // --- what the graph shows --------------------------------------------------------------------------------
 
@@ -88,26 +89,63 @@ const Effects = (place, page, graph, callbacks) => {
     return html("ul", { class: "key" }, ...lines.map(([name, text]) => html("li", null, swatch(name), text)));
   }
 
-  function show(x, y) {
+  // Whether one affects the other, and what of the graph that is about.
+  function affecting(x, y) {
     const found = told.pairs[`${x.index},${y.index}`] || { status: "none" };
     const fill = (text) => text.split(/(\{x\}|\{y\})/).map((part) => ({ "{x}": x.name, "{y}": y.name })[part] ?? part).join("");
     const stray = new Set((found.paths || []).flatMap(([, path]) => along(path)));
     const adjusted = new Set((found.adjust || []).map((k) => graph.nodes[k]));
-    const shown = { x, y, way: ways(x, y), stray, adjusted };
-    callbacks.light(shown, `Effect of ${x.name} on ${y.name}: ${WORDS[found.status].toLowerCase()}`);
-    lit = shown;
-    const notes = found.notes || [];
-    const rests = told.rests_on[found.rests_on ?? 0];
-    answer.replaceChildren(...[
+    const edges = { x, y, way: ways(x, y), stray, adjusted };
+    return { edges, words: WORDS[found.status], parts: [
       html("p", null, html("span", { class: `badge ${found.status === "not identified" ? "" : "plain"}`, text: WORDS[found.status] })),
       html("p", { class: "meaning", text: found.sentence || fill(told.none) }),
       ...numbers(found),
-      ...notes.map((text) => html("p", { text })),
+      ...(found.notes || []).map((text) => html("p", { text })),
       found.formula ? html("p", { class: "code", text: found.formula }) : null,
       ...adjusting(found),
       ...blocking(found),
-      key(found, lit),
-      html("p", { class: "note", text: rests }),
+      key(found, edges),
+      html("p", { class: "note", text: told.rests_on[found.rests_on ?? 0] }),
+    ] };
+  }
+
+  // --- whether there is an edge, and why not ---------------------------------------------------------------
+
+  // The answer for a pair without an edge; it is compressed, so it comes a little later.
+  function absence(x, y) {
+    const place = html("div", { class: "absence" });
+    if (!gaps || gaps.why) place.append(html("p", { text: gaps ? gaps.why : "" }));
+    else {
+      unpacked = unpacked || Carried.text(gaps.packed).then(JSON.parse);
+      unpacked.then(({ texts, pairs }) => {
+        const [i, j] = x.index < y.index ? [x, y] : [y, x];
+        const [meaning, reason, whole, ...firmness] = pairs[`${i.index},${j.index}`];
+        const why = whole ? texts[reason].replace(/^No edge: /, "") : `${i.name} and ${j.name}${texts[reason]}`;
+        place.append(html("p", { class: "meaning", text: Dom.sentence(texts[meaning]) }), html("p", { text: `${why}.` }),
+          ...(firmness.length ? [list(firmness)] : []));
+      }).catch(() => place.append(html("p", { text: "This browser cannot unpack the answer: 'lmarvel explain' gives it." })));
+    }
+    return place;
+  }
+
+  function adjacency(x, y) {
+    const edge = graph.edgeOf(x, y);
+    if (!edge) return [html("p", null, html("span", { class: "badge plain", text: "No edge" })), absence(x, y)];
+    return [html("p", null, html("span", { class: "badge plain", text: "Edge" }), " ", html("button", { type: "button", class: "link",
+      onclick: () => callbacks.select(edge, "effect"), "aria-label": `Explain ${edge.text}` }, named(edge.text))),
+    html("p", { class: "meaning", text: Dom.sentence(edge.meaning, edge) })];
+  }
+
+  function show(x, y) {
+    const effect = told && !told.why ? affecting(x, y) : null, edge = graph.edgeOf(x, y);
+    const shown = effect ? effect.edges : { x, y, way: new Set(edge ? [edge] : []), stray: new Set(), adjusted: new Set() };
+    const words = effect ? `Effect of ${x.name} on ${y.name}: ${effect.words.toLowerCase()}` : `Asked about ${x.name} and ${y.name}`;
+    callbacks.light(shown, words);
+    lit = shown;
+    answer.replaceChildren(...[
+      html("h3", { text: "Is there an edge?" }), ...adjacency(x, y),
+      told ? html("h3", { text: "Does the first affect the second?" }) : null,
+      ...(effect ? effect.parts : told ? [html("p", { text: told.why })] : []),
     ].filter(Boolean));
   }
 
@@ -116,12 +154,12 @@ const Effects = (place, page, graph, callbacks) => {
   // Something else is shown in the graph: the answer makes room for it, and can be asked for again.
   function rest(text) {
     lit = null;
-    answer.replaceChildren(html("p", { class: "note", text: text || "Choose a cause and an outcome." }));
+    answer.replaceChildren(html("p", { class: "note", text: text || "Choose two variables, adjacent or not." }));
     answer.firstChild.hidden = !text && !again.disabled;
   }
 
   function chooser(id, label) {
-    const sorted = [...graph.nodes].sort((p, q) => Panels.collator.compare(p.name, q.name));
+    const sorted = [...graph.nodes].sort((p, q) => Dom.collator.compare(p.name, q.name));
     const options = sorted.map((node) => html("option", { value: node.index, text: node.name }));
     const select = html("select", { id, onchange: ask }, html("option", { value: "", text: "Choose" }), ...options);
     return [html("label", { for: id, text: label }), select];
@@ -140,18 +178,23 @@ const Effects = (place, page, graph, callbacks) => {
     ask();
   }
 
-  place.hidden = !told || graph.nodes.length < 2;
-  if (place.hidden) return { rest: () => {} };
-  const body = place.querySelector(".body");
-  if (told.why) {
-    body.append(html("p", { text: told.why }));
-    return { rest: () => {} };
+  // Begin a question with a variable.
+  function start(node) {
+    cause.value = String(node.index);
+    ask();
+    place.scrollIntoView({ block: "nearest" });
+    outcome.focus();
   }
-  const [causeLabel, cause] = chooser("cause", "Cause"), [outcomeLabel, outcome] = chooser("outcome", "Outcome");
+
+  place.hidden = (!told && !gaps) || graph.nodes.length < 2;
+  if (place.hidden) return { rest: () => {}, start: null };
+  const body = place.querySelector(".body");
+  const [causeLabel, cause] = chooser("cause", "First"), [outcomeLabel, outcome] = chooser("outcome", "Second");
   const turn = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
   const again = html("button", { type: "button", id: "answer", text: "Answer", disabled: true, onclick: ask });
+  const notes = told && !told.why ? told.notes || [] : [];
   body.append(html("div", { class: "question screen" }, causeLabel, cause, outcomeLabel, outcome,
-    html("div", { class: "buttons" }, turn, again)), answer, ...(told.notes || []).map((text) => html("p", { class: "note", text })));
+    html("div", { class: "buttons" }, turn, again)), answer, ...notes.map((text) => html("p", { class: "note", text })));
   rest();
-  return { rest: () => lit && rest() };
+  return { rest: () => lit && rest(), start };
 };

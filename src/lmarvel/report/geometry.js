@@ -1,6 +1,7 @@
 "use strict";
 
-// Edges are quadratic curves between the borders of boxes, bent around boxes in their way.
+// Edges are quadratic curves between the borders of boxes. Those of the data are drawn as they are; an edge of a box that
+// a person drags is bent around boxes in its way.
 const Geometry = (() => {
   const AIR = 1.2, ROUND = 7, CROWD = 12, CLEARANCE = 7, RADIUS = 4.6, HEAD = 12, HEAD_WIDTH = 5.2, STROKE = 1.8;
   const THROUGH = 20, FURTHEST = 260, STEPS = 32;
@@ -121,6 +122,7 @@ const Geometry = (() => {
   function draw(group, atA, atB, curve) {
     const found = shapes(atA, atB, curve);
     const parts = [Dom.svg("path", { class: "hit", d: found.hit }), Dom.svg("path", { class: "line", d: found.line })];
+    if (family(atA, atB) === "undirected") parts.push(Dom.svg("path", { class: "between", d: found.line }));
     [[found.first, "at-a"], [found.second, "at-b"]].forEach(([shape, where]) => {
       if (shape && shape.circle) {
         const [cx, cy] = shape.circle;
@@ -132,13 +134,14 @@ const Geometry = (() => {
     group.replaceChildren(...parts);
   }
 
-  // A short edge of a kind, written as in "o->", for legends and tables.
-  function sample(kind) {
+  // A short edge of a kind, written as in "o->", for legends and tables; a sign may stand on it.
+  function sample(kind, sign) {
     const atA = kind[0] === "<" ? ">" : kind[0], atB = kind[2];
-    const group = Dom.svg("g", { class: `edge ${family(atA, atB)}` });
+    const group = Dom.svg("g", { class: `edge ${family(atA, atB)}${sign ? ` ${Dom.slug(sign.badge)}` : ""}` });
     draw(group, atA, atB, [[2, 8], [29, 8], [56, 8]]);
+    if (sign) group.append(Dom.svg("text", { class: "chip", x: 26, y: 8, dy: "0.35em" }, Dom.svg("tspan", { class: "signs", text: sign.sign })));
     return Dom.svg("svg", { class: "sample", viewBox: "0 0 58 16", width: 58, height: 16, "aria-hidden": "true" }, group);
   }
 
-  return { route, draw, family, sample, distance };
+  return { route, draw, family, sample, distance, at };
 })();

@@ -17,7 +17,11 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-SCRIPTS = ("dom.js", "geometry.js", "graph.js", "panels.js", "effects.js", "page.js")
+SCRIPTS = (
+    *("dom.js", "geometry.js", "view.js", "labels.js", "hands.js", "graph.js"),  # the drawing
+    *("panels.js", "tables.js", "search.js", "effects.js", "save.js", "printing.js", "page.js"),  # and all around it
+)
+STYLES = ("page.css", "graph.css", "narrow.css", "paper.css")
 
 # What must not stand in a script block, though JSON allows it; the rest is ASCII already.
 _UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -33,9 +37,9 @@ def render_page(page: Mapping[str, Any]) -> str:
     Parameters
     ----------
     page : mapping
-        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``legend``, ``doubts``, ``supports``,
-        ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data``, ``effects`` and ``footer``. Each part may be
-        missing, and its section is then left out.
+        Plain data: ``title``, ``subtitle``, ``nodes``, ``edges``, ``narrow``, ``legend``, ``signs``, ``widths``,
+        ``supports``, ``statistics``, ``settings``, ``hidden``, ``warnings``, ``data``, ``effects``, ``gaps``,
+        ``result`` and ``footer``. Each part may be missing, and its section is then left out.
 
     Examples
     --------
@@ -43,7 +47,7 @@ def render_page(page: Mapping[str, Any]) -> str:
     >>> text.startswith("<!doctype html>"), "<title>Tiny</title>" in text
     (True, True)
     """
-    style = _part("page.css")
+    style = "\n".join(_part(name) for name in STYLES)
     script = "\n".join(_part(name) for name in SCRIPTS)
     slots = {
         "title": html.escape(_ILLEGAL.sub("\ufffd", str(page.get("title") or "Report"))),

@@ -1,9 +1,8 @@
 "use strict";
 
-// Everything around the drawing: the details of a selection, the legend, and the tables.
+// What stands beside the drawing: the details of a selection, and the legend.
 const Panels = (() => {
-  const { html, shown, named } = Dom;
-  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const { html, shown, named, sentence } = Dom;
 
   // --- details ---------------------------------------------------------------------------------------------
 
@@ -23,15 +22,14 @@ const Panels = (() => {
 
   const badge = (text) => html("span", { class: "badge", text });
 
-  function edgeDetails(edge, choose) {
-    const end = (node) => html("button", { type: "button", class: "link", text: node.name, onclick: () => choose(node) });
-    const strength = typeof edge.strength === "number";
+  // All that is known of an edge beside what it means: signs, number, support, what recurs.
+  function facts(edge) {
+    const strength = typeof edge.strength === "number", told = edge.association;
     return [
-      html("h2", { class: "chosen-edge" }, named(edge.a), Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
-        named(edge.b)),
-      html("p", { class: "code", text: edge.text }),
-      edge.doubt ? html("p", null, badge(edge.doubt.badge), ` ${sentence(edge.doubt.text)}.`) : null,
+      ...(edge.signs || []).map((sign) => html("p", { class: "sign" }, badge(`${sign.sign} ${sign.badge}`), ` ${sentence(sign.text)}.`)),
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
+      told ? html("p", { class: "association" }, `${told.sentence}: `, html("strong", { text: told.shown }),
+        ". It says how the two go together in the data, not how large an effect is.") : null,
       edge.sources ? html("ul", { class: "facts sources" },
         ...[edge.a, edge.b].map((name, k) => html("li", { text: `Mark at ${name}: ${edge.sources[k]}.` }))) : null,
       edge.support ? html("p", null, "The weaker of its marks is ", html("strong", { text: edge.support }), ".") : null,
@@ -40,23 +38,35 @@ const Panels = (() => {
       strength ? html("p", null, "Largest p-value among the sets tried: ", html("strong", { text: edge.p }),
         ". The nearer it is to the significance level, the nearer the edge was to being removed.") : null,
       (edge.firmness || []).length ? html("ul", { class: "facts" }, ...edge.firmness.map((text) => html("li", { text }))) : null,
+    ].filter(Boolean);
+  }
+
+  function edgeDetails(edge, choose) {
+    const end = (node) => html("button", { type: "button", class: "link", text: node.name, onclick: () => choose(node) });
+    return [
+      html("h2", { class: "chosen-edge" }, named(edge.a), Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
+        named(edge.b)),
+      html("p", { class: "code", text: edge.text }),
+      ...facts(edge),
       reasons(edge.why),
       html("h3", { text: "Variables" }),
       html("p", { class: "ends" }, end(edge.first), end(edge.second)),
     ];
   }
 
-  function nodeDetails(node, choose) {
+  function nodeDetails(node, choose, ask) {
     const line = (edge) => html("li", null, html("button", { type: "button", class: "link", onclick: () => choose(edge) },
       html("span", { text: edge.text })));
-    const facts = node.facts || [];
+    const known = node.facts || [];
     const count = node.edges.length;
     return [
       html("h2", null, named(node.name)),
-      facts.length ? html("ul", { class: "facts" }, ...facts.map((fact) => html("li", { text: fact }))) : null,
+      known.length ? html("ul", { class: "facts" }, ...known.map((fact) => html("li", { text: fact }))) : null,
       html("h3", { text: count ? `${count} edge${count === 1 ? "" : "s"}` : "No edges" }),
       count ? html("ul", { class: "lines" }, ...node.edges.map(line))
         : html("p", { text: "Nothing in the data ties this variable to another." }),
+      ask ? html("p", { class: "screen" }, html("button", { type: "button", class: "link", onclick: () => ask(node),
+        text: "Ask about this variable and another" })) : null,
     ];
   }
 
@@ -69,12 +79,6 @@ const Panels = (() => {
         ? "Select a variable to see what it is tied to, or an edge to see what it means and why it is there."
         : "There is nothing to select." }),
     ];
-  }
-
-  // A meaning that begins with a name keeps it as it is spelled.
-  function sentence(text, edge) {
-    const named = edge && [edge.a, edge.b].some((name) => (text || "").startsWith(name));
-    return text && !named ? text[0].toUpperCase() + text.slice(1) : text || "";
   }
 
   // --- legend ----------------------------------------------------------------------------------------------
@@ -98,9 +102,12 @@ const Panels = (() => {
       list.append(html("li", { class: entry.count ? "" : "absent" }, head, html("p", { text: sentence(entry.meaning) })));
     }
     if (page.draws) list.append(recurrence(page.draws, (least) => { hidden.least = least; onChange(hidden); }));
-    for (const doubt of page.doubts) {
-      list.append(html("li", null, html("strong", { text: doubt.sign }), " on an edge", html("p", { text: sentence(doubt.meaning) })));
+    for (const sign of page.signs) {
+      list.append(html("li", null, html("span", { class: "legend-sign" }, Geometry.sample("-->", sign), html("strong", { text: sign.badge })),
+        html("p", { text: sentence(sign.meaning) })));
     }
+    const look = [page.widths, page.draws ? `The more of ${page.draws} draws have an edge, the less faint its line.` : null].filter(Boolean);
+    if (look.length) list.append(html("li", { class: "look" }, widths(), ...look.map((text) => html("p", { text }))));
     if (page.knowledge) {
       const told = [...page.knowledge.statements, ...page.knowledge.conflicts.map((text) => `Contradicted: ${text}`)];
       list.append(html("li", { class: "known" }, html("strong", { text: "What you said" }),
@@ -112,6 +119,16 @@ const Panels = (() => {
     }
   }
 
+  // A thin line and a thick one.
+  function widths() {
+    const line = (width) => {
+      const sample = Geometry.sample("-->");
+      sample.firstChild.style.setProperty("--width", width);
+      return sample;
+    };
+    return html("span", { class: "legend-sign" }, line(0.8), line(2.6), html("strong", { text: "Width" }));
+  }
+
   // The slider that hides what recurs less.
   function recurrence(draws, onLeast) {
     const told = html("output", { text: "0 %" });
@@ -120,94 +137,9 @@ const Panels = (() => {
         told.textContent = `${slider.value} %`;
         onLeast(Number(slider.value) / 100);
       } });
-    return html("li", null, html("label", null, slider, told),
-      html("p", { text: `Show edges that recur in at least this share of ${draws} draws; faint ones recur less.` }));
+    return html("li", { class: "screen" }, html("label", null, slider, told),
+      html("p", { text: `Show edges that recur in at least this share of ${draws} draws.` }));
   }
 
-  // --- tables ----------------------------------------------------------------------------------------------
-
-  function compare(a, b) {
-    if (a === b) return 0;
-    if (a === null || a === undefined) return 1; // what is missing comes last, whichever way
-    if (b === null || b === undefined) return -1;
-    return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
-  }
-
-  // columns: {name, key(item) for sorting, cell(item) for showing, numeric}
-  function sortable(columns, items, caption, onRow) {
-    const body = html("tbody");
-    const rows = items.map((item) => {
-      const cells = columns.map((column) => html("td", { class: column.className || (column.numeric ? "number" : "") }, column.cell(item)));
-      return { item, row: html("tr", onRow ? { onclick: () => onRow(item) } : null, ...cells) };
-    });
-    let now = null, down = false;
-    const heads = columns.map((column) => html("th", { scope: "col", class: column.className || (column.numeric ? "number" : "") },
-      html("button", { type: "button", onclick: () => sort(column), text: column.name })));
-    const order = (column) => (p, q) => {
-      const a = column.key(p.item), b = column.key(q.item);
-      const missing = a === null || b === null || a === undefined || b === undefined;
-      return compare(a, b) * (down && !missing ? -1 : 1);
-    };
-    function sort(column) {
-      [now, down] = [column, now === column && !down];
-      rows.sort(order(column));
-      body.append(...rows.map((entry) => entry.row));
-      heads.forEach((head, k) => {
-        if (columns[k] === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        else head.removeAttribute("aria-sort");
-      });
-    }
-    body.append(...rows.map((entry) => entry.row));
-    const table = html("table", null, html("caption", { class: "hidden-label", text: caption }),
-      html("thead", null, html("tr", null, ...heads)), body);
-    return { table, rows: new Map(rows.map((entry) => [entry.item, entry.row])) };
-  }
-
-  function edgeTable(edges, onRow) {
-    const open = (edge) => html("button", { type: "button", class: "link", "aria-label": `Explain ${edge.text}` }, named(edge.a));
-    const kind = (edge) => html("span", { class: "kind" }, Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
-      html("span", { class: "hidden-label", text: edge.kind }));
-    const meaning = (edge) => html("span", null, ...(edge.doubt ? [badge(edge.doubt.badge), " "] : []),
-      sentence(edge.meaning, edge));
-    const columns = [
-      { name: "Variable", key: (e) => e.a, cell: open, className: "name" },
-      { name: "Edge", key: (e) => e.kind, cell: kind },
-      { name: "With", key: (e) => e.b, cell: (e) => named(e.b), className: "name" },
-      { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
-    ];
-    if (edges.some((edge) => typeof edge.share === "number")) {
-      columns.push({ name: "Recurs", key: (e) => e.share, cell: (e) => html("span", { text: shown(e.recurs) }) });
-    }
-    if (edges.some((edge) => edge.support)) {
-      const rank = { open: 0, likely: 1, firm: 2 };
-      columns.push({ name: "Marks", key: (e) => (e.support ? rank[e.support] : null),
-        cell: (e) => html("span", { text: shown(e.support) }) });
-    }
-    if (edges.some((edge) => typeof edge.loss === "number")) {
-      columns.push({ name: "Loss without", key: (e) => e.loss, numeric: true,
-        cell: (e) => html("span", { text: typeof e.loss === "number" ? e.loss.toFixed(1) : shown(null) }) });
-    }
-    if (edges.some((edge) => typeof edge.strength === "number")) {
-      columns.push({ name: "Largest p", key: (e) => e.strength, cell: (e) => html("span", { text: shown(e.p) }), numeric: true });
-    }
-    return sortable(columns, edges, "All edges with their meaning; the buttons in the head sort the table", onRow);
-  }
-
-  function dataTable(data) {
-    const columns = data.columns.map((name, k) => ({
-      name,
-      key: (row) => row[k],
-      cell: (row) => (k === 0 ? named(shown(row[k])) : html("span", { text: shown(row[k]) })),
-      className: k === 0 ? "name" : undefined,
-      numeric: data.rows.some((row) => typeof row[k] === "number"),
-    }));
-    return sortable(columns, data.rows, "Summary of the data, a variable a row", null).table;
-  }
-
-  function pairs(entries) {
-    const row = ([name, value]) => html("tr", null, html("th", { scope: "row", text: name }), html("td", { text: shown(value) }));
-    return html("table", { class: "pairs" }, html("tbody", null, ...entries.map(row)));
-  }
-
-  return { edgeDetails, nodeDetails, noDetails, legend, edgeTable, dataTable, pairs, collator };
+  return { edgeDetails, nodeDetails, noDetails, reasons, facts, legend };
 })();
