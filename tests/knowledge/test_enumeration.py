@@ -44,7 +44,7 @@ def tally(kind: str, classes: np.ndarray, seed: int) -> Tally:
 @pytest.mark.parametrize("kind", KINDS)
 def test_marks_are_shared_by_the_graphs_that_fit(kind: str) -> None:
     n = len(all_classes().starts) - 1
-    found = tally(kind, np.random.default_rng(3).integers(n, size=300), seed=1)
+    found = tally(kind, np.random.default_rng(3).integers(n, size=150), seed=1)
     assert found.wrong == 0
     assert found.short == 0 if kind in EXACT else found.short < 0.03 * found.cases
 

@@ -23,7 +23,9 @@ from tests.generators import Study, mags, random_study, studies
 from tests.paper import literal
 from tests.paper.census import Census, all_classes, all_mags, sample_of_mags, subsets
 
-censuses = pytest.mark.parametrize("census", [all_mags, all_classes, sample_of_mags])
+censuses = pytest.mark.parametrize(
+    "census", [all_mags, pytest.param(all_classes, marks=pytest.mark.slow), sample_of_mags]
+)
 
 
 # --- m-separation in the projection is d-separation in the DAG --------------------------------------------

@@ -169,6 +169,7 @@ def check_lemma_6(mag: MAG, x: str) -> None:
                 assert literal.is_connecting(mag, path, w) == literal.is_connecting(rest, path, w)
 
 
+@pytest.mark.slow
 def test_lemma_6_needs_condition_1_only() -> None:
     """The proof of Theorem 1 uses Lemma 6 to show that X is removable, which Lemma 6 assumes: a circle.
 
@@ -249,6 +250,7 @@ def test_lemma_9_a_removable_variable_exists_in_each_part_exactly_without_chordl
         assert all(map(removals, parts)) == (chordless_cycles(mag) == [])
 
 
+@pytest.mark.slow
 def test_lemma_9_holds_for_the_mags_of_all_marginals() -> None:
     for mag in small_mags(every=80):
         if not chordless_cycles(mag):

@@ -74,6 +74,7 @@ def test_rules_find_exactly_the_marks_that_the_class_shares(chunk: int) -> None:
 
 
 @first_parts
+@pytest.mark.slow
 def test_pag_to_mag_returns_a_member_of_the_class(chunk: int) -> None:
     for _, pag in classes(chunk):
         member = pag_to_mag(pag)
@@ -102,6 +103,7 @@ def test_assuming_chordality_goes_wrong_on_eighty_classes() -> None:
     assert all(found.skeleton() != pag.skeleton() for found, pag in wrong)
 
 
+@pytest.mark.slow
 def test_relabelled_variables_of_a_sample_of_classes_give_the_relabelled_pag() -> None:
     rng = np.random.default_rng(20211)
     for mag, pag in chosen_classes(5, rng.choice(len(load(5)["pag"]), 1_000, replace=False)):
@@ -129,6 +131,7 @@ def test_lmarvel_learns_the_pag_of_each_mag_on_four_nodes() -> None:
     assert all(learn(mag) == pag for mag, pag in four())
 
 
+@pytest.mark.slow
 def test_assuming_chordality_is_harmless_on_four_nodes() -> None:
     assert all(learn(mag, assume_chordal=True) == pag for mag, pag in four())
 
@@ -139,6 +142,7 @@ def test_pag_to_mag_returns_a_member_of_each_class_on_four_nodes() -> None:
 
 
 @first_parts
+@pytest.mark.slow
 def test_stored_separating_sets_of_every_fourth_class_separate(chunk: int) -> None:
     for mag, pag in classes(chunk)[::4]:
         model = LMarvel(test=MSeparation(mag)).fit()

@@ -10,7 +10,9 @@ import pytest
 from tests.truth.make_truth import CIRCLE, build, load, marks_matrix, same
 
 
-@pytest.mark.parametrize(("n", "mags", "classes"), [(4, 3_045, 251), (5, 379_052, 24_566)])
+@pytest.mark.parametrize(
+    ("n", "mags", "classes"), [(4, 3_045, 251), pytest.param(5, 379_052, 24_566, marks=pytest.mark.slow)]
+)
 def test_fixture_equals_a_fresh_enumeration(n: int, mags: int, classes: int) -> None:
     fresh, stored = build(n), load(n)
     assert same(fresh, stored)
