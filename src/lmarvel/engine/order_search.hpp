@@ -140,6 +140,8 @@ private:
         }
     }
 
+    static constexpr double kEqual = 1e-9;  // two variables predict each other equally well: rounding must not decide
+
     // Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one.
     std::vector<int> smallest_boundary_last(Vector K) const {
         std::vector<int> left(m_), order;
@@ -153,7 +155,8 @@ private:
                     const double partial = K[i * k + j] * K[i * k + j] / (K[i * k + i] * K[j * k + j]);
                     size += -set_.n * std::log(std::max(1 - partial, 1e-12)) > price_;
                 }
-                if (!i || size < smallest || (size == smallest && K[i * k + i] > K[last * k + last]))
+                const bool better = K[i * k + i] > K[last * k + last] * (1 + kEqual);
+                if (!i || size < smallest || (size == smallest && better))
                     last = i, smallest = size;
             }
             order.push_back(left[last]);

@@ -12,6 +12,7 @@ from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
+_DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 
 
 def checked_start(start: Marks, p: int) -> Marks:
@@ -23,7 +24,11 @@ def checked_start(start: Marks, p: int) -> Marks:
 
 
 def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
-    """Refuse a correlation matrix, rows or a penalty that no score can use."""
+    """Refuse a correlation matrix, rows or a penalty that no score can use; return the matrix, rounded.
+
+    Models of equal score are many, and fits of nearly degenerate ones swing with the last digit of their input. So
+    that digit must not decide: without rounding, one table in a hundred had another graph on another processor.
+    """
     R = np.asarray(correlation, dtype=np.float64)
     if R.ndim != 2 or R.shape[0] != R.shape[1] or not len(R):
         raise DataError(f"a correlation matrix is square, not of shape {R.shape}")
@@ -36,6 +41,7 @@ def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
         raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
     if n <= len(R) + 1:
         raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
+    R = R.round(_DIGITS)
     _refuse_singular(R)
     return R
 

@@ -24,6 +24,7 @@ from lmarvel.search.regressions import Families, Matrix
 from lmarvel.search.sweeper import Order
 
 NOISE = 1e-6  # differences of scores below this are rounding
+EQUAL = 1e-9  # and shares of a precision below this
 MAX_SWEEPS = 30
 FAMILY_SWEEPS = 6
 FAMILY_ROUNDS = 2
@@ -85,7 +86,11 @@ def turn_families(
 
 
 def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[int]:
-    """Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one."""
+    """Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one.
+
+    Two variables predict each other equally well, so when two are left rounding must not decide, which differs from
+    machine to machine: of equals the first is taken.
+    """
     left = list(range(len(covariance)))
     order = []
     precision = np.linalg.inv(covariance)
@@ -93,7 +98,11 @@ def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[i
         diagonal = precision.diagonal()
         partial = precision * precision / np.outer(diagonal, diagonal)
         sizes = (-n * np.log(np.maximum(1 - partial, 1e-12)) > price).sum(axis=1)
-        last = min(range(len(left)), key=lambda i: (sizes[i], -diagonal[i]))
+        last = 0
+        for i in range(1, len(left)):
+            better = diagonal[i] > diagonal[last] * (1 + EQUAL)
+            if sizes[i] < sizes[last] or (sizes[i] == sizes[last] and better):
+                last = i
         order.append(left.pop(last))
         column = np.delete(precision[:, last], last)
         precision = np.delete(np.delete(precision, last, 0), last, 1) - np.outer(column, column) / diagonal[last]
