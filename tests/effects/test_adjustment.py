@@ -81,16 +81,10 @@ def test_the_first_of_very_many_minimal_sets_come_at_once() -> None:
     assert all(is_valid_adjustment(pag, "X", "Y", z) for z in some)
 
 
-def test_all_pairs_of_fifty_variables_are_classified_within_a_second() -> None:
-    pag = hide(erdos_renyi(55, 4 / 54, seed=3), latent=5, seed=3).pag
-    seconds = []
-    for _ in range(3):
-        begin = time.process_time()
-        told = all_effects(pag)
-        seconds.append(time.process_time() - begin)
+def test_all_pairs_of_fifty_variables_are_classified() -> None:
+    told = all_effects(hide(erdos_renyi(55, 4 / 54, seed=3), latent=5, seed=3).pag)  # benchmarks/effects.py times it
     assert len(told) == 50 * 49
     assert {one.status for one in told} >= {"none", "adjustment", "not identified"}
-    assert min(seconds) < 1
 
 
 def test_the_smallest_variance_is_the_smallest_of_all_valid_sets() -> None:

@@ -11,16 +11,17 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.causes import what_it_rests_on
 from lmarvel.effects.columns import Columns
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
 from lmarvel.effects.formula import Density, Formula
+from lmarvel.effects.grounds import caution, claim_share, edges_among, recurs, what_it_rests_on
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.prepared import Prepared, node_set
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.variance import smallest_variance
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.prompt import ShownAsText
 from lmarvel.result import Discovery
@@ -52,6 +53,8 @@ class Effect(ShownAsText):
         What has to be true for the answer to be.
     names : tuple of str
         The variables of the graph.
+    caution : str
+        What stands before the sentence where it makes a claim that is not firm.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Effect(ShownAsText):
     affected: tuple[str, ...]
     rests_on: str
     names: tuple[str, ...]
+    caution: str = ""
 
     @property
     def status(self) -> str:
@@ -108,7 +112,16 @@ class Effect(ShownAsText):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """The answer in one sentence, no stronger than the graph that it is read from."""
+        return f"{self.caution if self._claims else ''}{self._answer}"
+
+    @property
+    def _claims(self) -> bool:
+        """Whether something is claimed, and not only that it cannot be told."""
+        return self.status != "not identified" or (self.identified.cause == "definite" and not self.given)
+
+    @property
+    def _answer(self) -> str:
         x, y = readable(self.identified.x), readable(self.identified.y)
         among = f"Among those with the same {listing(self.given)}, " if self.given else ""
         if self.status == "none":
@@ -122,11 +135,7 @@ class Effect(ShownAsText):
         if not self.estimates:
             how = "is the same under every explanation of these data, and can be estimated"
             return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
-        if len(self.estimates) > 1:
-            number, zero = "; ".join(f"{one.contrast}: {one}" for one in self.estimates), ""
-        else:
-            one = self.estimates[0]
-            number, zero = str(one), " The interval holds 0." if one.low <= 0 <= one.high else ""
+        number, zero = self._numbers
         if self.affected:
             given, late = listing(self.given), listing(self.affected)
             return (
@@ -134,7 +143,20 @@ class Effect(ShownAsText):
                 f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
                 f" exists before.{zero}"
             )
+        if len(self.estimates) > 1:
+            return f"{among}{x} affects {y} under every explanation of these data: {number}.{zero}"
         return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
+
+    @property
+    def _numbers(self) -> tuple[str, str]:
+        """The estimates in words, and what to say of intervals that hold 0."""
+        holds = sum(one.low <= 0 <= one.high for one in self.estimates)
+        if len(self.estimates) == 1:
+            return str(self.estimates[0]), " The interval holds 0." if holds else ""
+        all_of = "All intervals hold 0." if holds == len(self.estimates) else f"{holds} of the intervals hold 0."
+        one_of = "One of the intervals holds 0."
+        told = "; ".join(f"{one.contrast}: {one}" for one in self.estimates)
+        return told, f" {one_of if holds == 1 else all_of}" if holds else ""
 
     @property
     def _how(self) -> str:
@@ -162,7 +184,7 @@ class Effect(ShownAsText):
             ]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
-            lines += [f"  {one}, {self._by(one)}" for one in self.others]
+            lines += [f"  {self.labelled(one)}, {self._by(one)}" for one in self.others]
         if self.disagreement:
             lines.append(self.disagreement)
         if self.formula and self.status == "formula":
@@ -173,6 +195,10 @@ class Effect(ShownAsText):
         if self.range is not None:
             lines.append(str(self.range))
         return "\n".join([*lines, self.rests_on])
+
+    def labelled(self, one: Estimate) -> str:
+        """Return an estimate in words, with what it is of where there are several."""
+        return f"{one.contrast}: {one}" if len(self.estimates) > 1 else str(one)
 
     def _by(self, one: Estimate) -> str:
         if one.adjusted is None:
@@ -298,17 +324,33 @@ class Answering:
         elif self.table is not None and told.status == "formula":
             estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-        rests_on = self.rests_on(ready.possible_ancestors(1 << i | 1 << j | given)) + chance
-        late = ready.named(ready.possible_descendants(1 << i) & given)
+        near = ready.possible_ancestors(1 << i | 1 << j | given)
+        edges = edges_among(self.found, ready.named(near), border=told.status == "none")
+        share = claim_share(self.found, told.x, told.y, told.cause == "definite") if told.cause != "possible" else None
         return Effect(
-            told, ready.named(given), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names
+            told,
+            ready.named(given),
+            tuple(estimates),
+            tuple(others),
+            span,
+            ready.named(ready.possible_descendants(1 << i) & given),
+            self.rests_on(edges) + recurs(self.found, told.x, told.y) + chance + self._elsewhere(bool(estimates)),
+            ready.graph.names,
+            caution(self.found, edges, share),
         )
 
-    def rests_on(self, near: int = 0) -> str:
-        """Say what answers rest on, and how firm the edges among ``near`` are."""
+    def rests_on(self, edges: Sequence[Edge]) -> str:
+        """Say what answers rest on, and how firm the edges are that bear on them."""
         whole = not isinstance(self.found, Discovery) or self.ready.graph is self.found.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.found, self.ready.named(near)) + left_out
+        return what_it_rests_on(self.found, edges) + left_out
+
+    def _elsewhere(self, numbers: bool) -> str:
+        """Say so where the numbers are of another table than the graph."""
+        learned = self.found.data if isinstance(self.found, Discovery) else None
+        if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
+            return ""
+        return " The graph was learned from another table than these numbers: that it is right for both is assumed."
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
