@@ -35,9 +35,9 @@ def test_what_recurs_stands_behind_each_cause(cars: Discovery) -> None:
     counted = cars.stability
     assert counted is not None
     told = str(causes(cars, "Horsepower"))
-    share = round(100 * counted.causes_share("MilesPerGallon", "Horsepower"))
     first = line(told, "MilesPerGallon causes Horsepower: MilesPerGallon --> Horsepower")
-    assert first.endswith(f"(open; {REJECTED}; {share} % of 20 draws)")
+    edge = f"MilesPerGallon --> Horsepower in {cars.recurring('MilesPerGallon', 'Horsepower')} of 20 draws"
+    assert first.endswith(f"(open; {REJECTED}; {edge})")  # it has no arrowhead: only the edge tells
     never = round(100 * counted.not_causes_share("SecondsTo60", "Horsepower"))
     assert line(told, "SecondsTo60 does not cause Horsepower").endswith(f"({never} % of 20 draws)")
     assert line(told, "Cylinders may cause").endswith("points back")  # nothing is claimed
@@ -61,8 +61,9 @@ def test_a_claim_that_few_draws_make_is_called_unstable() -> None:
     share = found.stability.causes_share("X", "Y")
     assert share < 0.5
     told = effect(found, "X", "Y", colliding(150, 2))
-    assert told.sentence.startswith(f"Not stable, for {round(100 * share)} % of the draws say so: X affects Y by ")
-    assert f"In 100 draws of the rows X causes Y in {round(100 * share)} %" in told.rests_on
+    words = f"{round(100 * share)} % of 100 draws"
+    assert told.sentence.startswith(f"Not stable, for it recurs in {words}: X affects Y by ")
+    assert f"That X causes Y recurs: {words}." in told.rests_on
 
 
 def test_a_claim_that_recurs_stands_alone() -> None:
@@ -74,6 +75,16 @@ def test_a_claim_that_recurs_stands_alone() -> None:
     share = f"{round(100 * found.stability.causes_share('X', 'Y'))} % of 20 draws"
     assert causes(found, "Y")["X"].firm == f" ({share})"
     assert causes(found, "Y").to_dict()["causes"][2]["firm"] == share
+
+
+def test_draws_that_allow_for_selection_tell_nothing_of_what_has_no_arrowhead() -> None:
+    """Nothing is claimed of A in any draw, for it may cause being in the sample; here no selection is assumed."""
+    found = LMarvel().fit(colliding(3000, 4), bootstrap=20, seed=1).result_
+    assert found.stability is not None
+    assert found.stability.not_causes_share("A", "B") == 0
+    told = effect(found, "A", "B")
+    assert told.sentence.startswith("A does not affect B under any explanation")
+    assert "recurs" not in told.rests_on
 
 
 def test_numbers_of_another_table_are_said_to_be() -> None:

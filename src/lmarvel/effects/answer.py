@@ -14,7 +14,7 @@ from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minima
 from lmarvel.effects.columns import Columns
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
 from lmarvel.effects.formula import Density, Formula
-from lmarvel.effects.grounds import caution, claim_share, edges_among, recurs, what_it_rests_on
+from lmarvel.effects.grounds import Recurring, caution, edges_among, what_it_rests_on
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.prepared import Prepared, node_set
 from lmarvel.effects.ranges import MOST, Range, effect_range
@@ -326,7 +326,9 @@ class Answering:
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
         near = ready.possible_ancestors(1 << i | 1 << j | given)
         edges = edges_among(self.found, ready.named(near), border=told.status == "none")
-        share = claim_share(self.found, told.x, told.y, told.cause == "definite") if told.cause != "possible" else None
+        often = None
+        if told.cause != "possible":
+            often = Recurring.of(self.found, told.path, told.x, told.y, told.cause == "definite")
         return Effect(
             told,
             ready.named(given),
@@ -334,9 +336,9 @@ class Answering:
             tuple(others),
             span,
             ready.named(ready.possible_descendants(1 << i) & given),
-            self.rests_on(edges) + recurs(self.found, told.x, told.y) + chance + self._elsewhere(bool(estimates)),
+            self.rests_on(edges) + _recurs(told, often) + chance + self._elsewhere(bool(estimates)),
             ready.graph.names,
-            caution(self.found, edges, share),
+            caution(self.found, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
         )
 
     def rests_on(self, edges: Sequence[Edge]) -> str:
@@ -365,6 +367,14 @@ class Answering:
         x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
         found = [adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)]
         return found[0], [one for part in found[1:] for one in part]
+
+
+def _recurs(told: Identified, often: Recurring | None) -> str:
+    """Say how often what is claimed of a pair recurs, where a bootstrap tells."""
+    if often is None:
+        return ""
+    verb = "causes" if told.cause == "definite" else "does not cause"
+    return f" That {readable(told.x)} {verb} {readable(told.y)} recurs: {often.words}."
 
 
 def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:

@@ -183,6 +183,7 @@ def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause
         if directed:
             return Cause(name, "definite", ready.path_text(directed), ready.named(directed))
         path = ready.possible_path(v, sure & ~(1 << v)) or [v]
+        path += _shortest(ready.graph.masks.children, path[-1], y)[1:]
         why = (
             f"{readable(name)} stands between two unshielded ways that lead to {to}, and at least one of them leaves it"
         )

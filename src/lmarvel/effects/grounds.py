@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from lmarvel import wording
 from lmarvel.evidence_wording import WORDS
 from lmarvel.frequencies import percent
-from lmarvel.graph.marks import Edge
+from lmarvel.graph.marks import ARROW, Edge
 from lmarvel.model_check import Implied, separation
 from lmarvel.result import Discovery
 from lmarvel.wording import readable
@@ -41,7 +42,7 @@ def what_it_rests_on(found: object, edges: Sequence[Edge] = (), known: bool = Fa
     return " ".join([rests, *_supported(found, edges), *_rejected(found, edges)])
 
 
-def caution(found: object, edges: Sequence[Edge], share: float | None = None) -> str:
+def caution(found: object, edges: Sequence[Edge], unstable: str = "") -> str:
     """Return what to put before a claim that is not firm: a sentence's beginning, or nothing.
 
     Parameters
@@ -50,8 +51,8 @@ def caution(found: object, edges: Sequence[Edge], share: float | None = None) ->
         What the claim is read from.
     edges : sequence of Edge
         The edges that bear on it.
-    share : float, optional
-        In which share of the draws of a bootstrap the claim is made.
+    unstable : str
+        What recurs too rarely of it, in words.
     """
     if not isinstance(found, Discovery):
         return ""
@@ -59,21 +60,12 @@ def caution(found: object, edges: Sequence[Edge], share: float | None = None) ->
         return "In doubt, for the data reject a separation that it rests on: "
     if any(found.support_word(edge.a, edge.b) == "open" for edge in edges):
         return "Open, for other marks fit nearly as well or were not ruled out: "
-    if share is not None and share < HALF:
-        return f"Not stable, for {percent(share)} of the draws say so: "
-    return ""
-
-
-def along(found: object, path: Sequence[str]) -> list[Edge]:
-    """Return the edges of a path."""
-    if not isinstance(found, Discovery):
-        return []
-    return [edge for a, b in pairwise(path) if (edge := found.pag.edge(a, b)) is not None]
+    return f"Not stable, for {unstable}: " if unstable else ""
 
 
 def beside(found: object, path: Sequence[str], x: str, y: str, claimed: bool | None) -> str:
     """Return how firm it is that x causes y (``claimed``), does not, or may (None): what stands behind the reason."""
-    if not isinstance(found, Discovery):
+    if not isinstance(found, Discovery) or claimed is None:
         return ""
     edges, parts = along(found, path), []
     words = [word for edge in edges if (word := found.support_word(edge.a, edge.b)) is not None]
@@ -82,28 +74,50 @@ def beside(found: object, path: Sequence[str], x: str, y: str, claimed: bool | N
     if claimed and (failed := _failed(found, edges)):
         pair = f"{readable(failed[0].x)}, {readable(failed[0].y)}"
         parts.append(f"a mark rests on a separation that the data reject: {pair}")
-    if claimed is not None and (share := claim_share(found, x, y, claimed)) is not None and found.stability is not None:
-        parts.append(f"{percent(share)} of {found.stability.replicates:,} draws")
+    told = Recurring.of(found, path, x, y, claimed)
+    if told is not None:
+        parts.append(told.words)
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def claim_share(found: object, x: str, y: str, causes: bool) -> float | None:
-    """Return in which share of the draws x causes y, or does not; None without a bootstrap."""
-    if not isinstance(found, Discovery) or found.stability is None:
-        return None
-    told = found.stability
-    return told.causes_share(x, y) if causes else told.not_causes_share(x, y)
+def along(found: Discovery, path: Sequence[str]) -> list[Edge]:
+    """Return the edges of a path."""
+    return [edge for a, b in pairwise(path) if (edge := found.pag.edge(a, b)) is not None]
 
 
-def recurs(found: object, x: str, y: str) -> str:
-    """Say how often x causes y, and does not, in the draws of a bootstrap; nothing without one."""
-    causes, never = claim_share(found, x, y, True), claim_share(found, x, y, False)
-    if causes is None or never is None or not isinstance(found, Discovery) or found.stability is None:
-        return ""
-    a, b, n = readable(x), readable(y), found.stability.replicates
-    return (
-        f" In {n:,} draws of the rows {a} causes {b} in {percent(causes)}, and does not cause it in {percent(never)}."
-    )
+@dataclass(frozen=True)
+class Recurring:
+    """In which share of the draws of a bootstrap a claim is made, in words too.
+
+    A bootstrap allows for selection, where the result does: then it claims nothing of an x without an arrowhead. Where
+    x has none in the learned graph either, that tells nothing, and the edge of the path that recurs least does.
+    """
+
+    share: float
+    words: str
+
+    @classmethod
+    def of(cls, found: object, path: Sequence[str], x: str, y: str, claimed: bool) -> Recurring | None:
+        """Return how often it recurs that x causes y, or does not; None where no bootstrap tells."""
+        counted = found.stability if isinstance(found, Discovery) else None
+        if not isinstance(found, Discovery) or counted is None:
+            return None
+        pointed = bool((found.pag.marks[:, found.pag.index(x)] == ARROW).any())
+        if pointed or not wording.selected(found.settings):
+            share = counted.causes_share(x, y) if claimed else counted.not_causes_share(x, y)
+            return cls(share, f"{percent(share)} of {counted.replicates:,} draws")
+        marks = counted.of_marks(found.pag.marks)
+        told = []
+        for edge in along(found, path) if claimed else ():
+            i, j = found.pag.index(edge.a), found.pag.index(edge.b)
+            least = counted.edge(edge.a, edge.b) * min(float(marks[i, j]), float(marks[j, i]))
+            told.append(cls(least, f"{edge} in {found.recurring(edge.a, edge.b)} of {counted.replicates:,} draws"))
+        return min(told, key=lambda one: one.share, default=None)
+
+    @property
+    def too_rare(self) -> bool:
+        """Whether fewer than half of the draws make the claim."""
+        return self.share < HALF
 
 
 def _supported(found: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
