@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lmarvel import Lift, LMarvel, causes, effect
+from lmarvel import PAG, Lift, LMarvel, causes, effect
 from lmarvel.datasets import CARS
 from lmarvel.result import Discovery
 
@@ -85,6 +85,14 @@ def test_draws_that_allow_for_selection_tell_nothing_of_what_has_no_arrowhead() 
     told = effect(found, "A", "B")
     assert told.sentence.startswith("A does not affect B under any explanation")
     assert "recurs" not in told.rests_on
+
+
+def test_a_refusal_for_selection_does_not_assume_that_there_is_none() -> None:
+    pag = PAG.from_edges("A --- B", "B --- C", "C --- D", "D --- A")
+    told = effect(pag, "A", "C")
+    assert "say that the sample was selected" in told.sentence
+    assert told.rests_on == "This rests on the learned graph being right."
+    assert "on a sample that was not selected" in effect(PAG.from_edges("A o-o B"), "A", "B").rests_on
 
 
 def test_numbers_of_another_table_are_said_to_be() -> None:

@@ -14,9 +14,9 @@ from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minima
 from lmarvel.effects.columns import Columns
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
 from lmarvel.effects.formula import Density, Formula
-from lmarvel.effects.grounds import Recurring, caution, edges_among, what_it_rests_on
+from lmarvel.effects.grounds import Recurring, caution, edges_among, says_selection, what_it_rests_on
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
-from lmarvel.effects.prepared import Prepared, node_set
+from lmarvel.effects.prepared import Prepared, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.variance import smallest_variance
 from lmarvel.errors import GraphError, ParameterError
@@ -325,7 +325,10 @@ class Answering:
             estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
         near = ready.possible_ancestors(1 << i | 1 << j | given)
+        selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
         edges = edges_among(self.found, ready.named(near), border=told.status == "none")
+        if selected:  # which is why nothing can be told
+            edges = [edge for edge in edges_among(self.found, ready.graph.names) if says_selection(edge)]
         often = None
         if told.cause != "possible":
             often = Recurring.of(self.found, told.path, told.x, told.y, told.cause == "definite")
@@ -336,16 +339,19 @@ class Answering:
             tuple(others),
             span,
             ready.named(ready.possible_descendants(1 << i) & given),
-            self.rests_on(edges) + _recurs(told, often) + chance + self._elsewhere(bool(estimates)),
+            self.rests_on(edges, selected) + _recurs(told, often) + chance + self._elsewhere(bool(estimates)),
             ready.graph.names,
             caution(self.found, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
         )
 
-    def rests_on(self, edges: Sequence[Edge]) -> str:
-        """Say what answers rest on, and how firm the edges are that bear on them."""
+    def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
+        """Say what answers rest on, and how firm the edges are that bear on them.
+
+        ``selected`` means that the answer is that the sample was selected.
+        """
         whole = not isinstance(self.found, Discovery) or self.ready.graph is self.found.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.found, edges) + left_out
+        return what_it_rests_on(self.found, edges, selected) + left_out
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""

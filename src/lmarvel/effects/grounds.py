@@ -14,7 +14,7 @@ from itertools import pairwise
 from lmarvel import wording
 from lmarvel.evidence_wording import WORDS
 from lmarvel.frequencies import percent
-from lmarvel.graph.marks import ARROW, Edge
+from lmarvel.graph.marks import ARROW, TAIL, Edge
 from lmarvel.model_check import Implied, separation
 from lmarvel.result import Discovery
 from lmarvel.wording import readable
@@ -28,6 +28,11 @@ def edges_among(found: object, names: Iterable[str], border: bool = False) -> li
         return []
     near, enough = frozenset(names), any if border else all
     return [edge for edge in found.pag.edges() if enough(end in near for end in (edge.a, edge.b))]
+
+
+def says_selection(edge: Edge) -> bool:
+    """Tell whether an edge, --- or --o, says that the sample was selected."""
+    return TAIL in (edge.at_a, edge.at_b) and ARROW not in (edge.at_a, edge.at_b)
 
 
 def what_it_rests_on(found: object, edges: Sequence[Edge] = (), known: bool = False) -> str:
