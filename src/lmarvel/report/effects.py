@@ -14,9 +14,10 @@ from lmarvel.wording import count, readable
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Pair
-    from lmarvel.effects.answer import Answering, Effect
+    from lmarvel.effects.answer import Answering
     from lmarvel.effects.columns import Columns
     from lmarvel.effects.identified import Identified
+    from lmarvel.effects.told import Effect
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
@@ -55,8 +56,8 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
 
 def _none() -> str:
     """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
-    from lmarvel.effects.answer import Effect
     from lmarvel.effects.identified import Identified, points_back
+    from lmarvel.effects.told import Effect
 
     told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
     return Effect(told, (), (), (), None, (), "", ()).sentence
