@@ -8,13 +8,17 @@ bin by its frequency, every mark on it by that of the mark given the edge, and s
 not cause y" that recur in at least one draw in two. Reported is the share of true ones in each bin. The true PAG tells
 of edges and marks (a mark of an edge that is not true is not either), the true DAG of causes. The diagram goes to
 ``reliability-METHOD.svg``, the numbers to a CSV beside it.
+
+What each table told is kept in ``reliability-METHOD-tables.csv``, and the same command goes on from there: with
+``--minutes 8`` a long run is done in pieces.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,6 +36,7 @@ from lmarvel.study import Study
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0 + 1e-9)
 SEED = 1
 KINDS = ("edge", "mark", "causes", "does not cause")
+COLUMNS = ("structure", "table", "draws", "kind", "from", "parts", "frequencies", "true")
 
 
 def counted(method: str, structure: str, number: int, draws: int, jobs: int) -> Iterator[tuple[str, float, bool]]:
@@ -60,16 +65,27 @@ def ancestors(study: Study) -> np.ndarray:
     return everything[np.ix_(at, at)]
 
 
-def table_of(parts: list[tuple[str, float, bool]]) -> list[dict[str, object]]:
+def binned(parts: Iterable[tuple[str, float, bool]]) -> Iterator[dict[str, object]]:
+    """Iterate over what is kept of one table: parts, the sum of their frequencies, and how many are true, by bin."""
+    told = list(parts)
+    for kind in KINDS:
+        for low, high in pairwise(BINS):
+            here = [(share, right) for of, share, right in told if of == kind and low <= share < high]
+            if here:
+                shares, right = zip(*here, strict=True)
+                yield {"kind": kind, "from": low, "parts": len(here), "frequencies": sum(shares), "true": sum(right)}
+
+
+def table_of(kept: list[dict[str, str]]) -> list[dict[str, object]]:
     """Return the share of true ones by kind and bin."""
     rows: list[dict[str, object]] = []
     for kind in KINDS:
         for low, high in pairwise(BINS):
-            here = [(share, right) for of, share, right in parts if of == kind and low <= share < high]
+            here = [row for row in kept if row["kind"] == kind and float(row["from"]) == low]
+            parts, shares, true = (sum(float(row[key]) for row in here) for key in ("parts", "frequencies", "true"))
             if here:
-                shares, right = zip(*here, strict=True)
-                told = {"kind": kind, "from": low, "to": min(high, 1.0), "parts": len(here)}
-                rows.append({**told, "mean_frequency": round(float(np.mean(shares)), 3), "true": np.mean(right)})
+                told = {"kind": kind, "from": low, "to": min(high, 1.0), "parts": int(parts)}
+                rows.append({**told, "mean_frequency": round(shares / parts, 3), "true": true / parts})
     return rows
 
 
@@ -91,6 +107,35 @@ def draw_diagram(rows: list[dict[str, object]], path: Path, title: str) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def stored(path: Path) -> list[dict[str, str]]:
+    """Return what earlier pieces of the run kept."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def keep(path: Path, rows: Iterable[dict[str, object]]) -> None:
+    """Append what one table told."""
+    begun = path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not begun:
+            writer.writeheader()
+        writer.writerows(rows)
+
+
+def report(rows: list[dict[str, object]], out: Path, method: str, draws: int) -> None:
+    """Print the shares of true ones, and write them and the diagram."""
+    with (out / f"reliability-{method}.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "true": f"{row['true']:.3f}"} for row in rows)
+    for row in rows:
+        print(f"{row['kind']:<15} {row['from']:.2f}-{row['to']:.2f} {row['parts']:>6} parts, true {row['true']:.3f}")
+    draw_diagram(rows, out / f"reliability-{method}.svg", f"{method}, {draws} draws a table")
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,23 +144,23 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=20, help="tables of each structure")
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no table after so many")
     parser.add_argument("--out", type=Path, default=Path())
     chosen = parser.parse_args()
-    parts: list[tuple[str, float, bool]] = []
-    for number in range(chosen.tables):
-        for structure in chosen.structures.split(","):
-            parts += counted(chosen.method, structure, number, chosen.draws, chosen.jobs)
-        rows = table_of(parts)
-        with (chosen.out / f"reliability-{chosen.method}.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows({**row, "true": f"{row['true']:.3f}"} for row in rows)
-        print(f"{number + 1} of {chosen.tables} tables of each structure", flush=True)
-    for row in rows:
-        print(f"{row['kind']:<15} {row['from']:.2f}-{row['to']:.2f} {row['parts']:>6} parts, true {row['true']:.2f}")
-    draw_diagram(
-        rows, chosen.out / f"reliability-{chosen.method}.svg", f"{chosen.method}, {chosen.draws} draws a table"
-    )
+    path, begin = chosen.out / f"reliability-{chosen.method}-tables.csv", time.monotonic()
+    wanted = [(name, number) for number in range(chosen.tables) for name in chosen.structures.split(",")]
+    done = {(row["structure"], int(row["table"])) for row in stored(path) if int(row["draws"]) == chosen.draws}
+    for structure, number in wanted:
+        if (structure, number) in done or time.monotonic() - begin > 60 * chosen.minutes:
+            continue
+        of = {"structure": structure, "table": number, "draws": chosen.draws}
+        parts = counted(chosen.method, structure, number, chosen.draws, chosen.jobs)
+        keep(path, ({**of, **row} for row in binned(parts)))
+        done.add((structure, number))
+    mine = [r for r in stored(path) if int(r["draws"]) == chosen.draws and (r["structure"], int(r["table"])) in wanted]
+    print(f"{len(done.intersection(wanted))} of {len(wanted)} tables")
+    if mine:
+        report(table_of(mine), chosen.out, chosen.method, chosen.draws)
 
 
 if __name__ == "__main__":

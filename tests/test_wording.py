@@ -24,6 +24,7 @@ from lmarvel.wording import (
     readable,
     rounded,
     smallest_noticed,
+    straight_only,
     undecided_note,
 )
 from tests.cli.running import confounded, run, write_csv
@@ -76,6 +77,8 @@ def test_what_does_not_show_is_escaped() -> None:
 def test_what_goes_unnoticed() -> None:
     settings = {"rows": 392, "alpha": 0.01, "test": "fisher-z"}
     assert power(settings) == "with 392 rows and alpha 0.01 a correlation below 0.13 goes unnoticed"
+    assert straight_only(settings) == "dependence along curves is not looked for (--test curved does)"
+    assert straight_only({**settings, "test": "curved"}) is None
     assert powerless(settings) is None
     assert power({**settings, "test": "Mine"}) is None
     assert power({"alpha": 0.01, "test": "fisher-z"}) is None

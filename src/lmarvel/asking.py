@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Verdict
-    from lmarvel.effects.answer import Effect
     from lmarvel.effects.causes import Causes
     from lmarvel.effects.identified import Identified
     from lmarvel.effects.spread import Spread
+    from lmarvel.effects.told import Effect
     from lmarvel.graph.kinds import MAG, PAG
     from lmarvel.graph.mixed import Node
     from lmarvel.result import Discovery

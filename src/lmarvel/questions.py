@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from lmarvel.effects.answer import Effect
     from lmarvel.effects.causes import Causes
+    from lmarvel.effects.told import Effect
     from lmarvel.result import Discovery
 
 

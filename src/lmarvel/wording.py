@@ -349,6 +349,12 @@ def power(settings: Mapping[str, Any]) -> str | None:
     return f"with {count(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
 
 
+def straight_only(settings: Mapping[str, Any]) -> str | None:
+    """Return that curves were not looked for; None where they were, or where it is not known."""
+    looked = settings.get("test") not in _CORRELATIONS
+    return None if looked else "dependence along curves is not looked for (--test curved does)"
+
+
 def powerless(settings: Mapping[str, Any]) -> str | None:
     """Return that the rows of a run cannot show anything, None if they can."""
     found = _noticed(settings)

@@ -200,7 +200,10 @@ def test_a_nominal_cause_and_outcome_give_a_number_for_each_pair_of_levels() -> 
     by = {one.contrast: one.value for one in told.estimates}
     assert by["X 1 in place of 0: chance of Y 0"] == pytest.approx(-0.5, abs=0.05)
     assert by["X 2 in place of 0: chance of Y 2"] == pytest.approx(0.5, abs=0.05)
-    assert "X affects Y by X 1 in place of 0: chance of Y 0: -0." in told.sentence
+    assert "X affects Y under every explanation of these data: X 1 in place of 0: chance of Y 0: -0." in told.sentence
+    assert told.sentence.endswith("2 of the intervals hold 0.")
+    beside = str(told).partition("The same by other valid adjustment sets:\n")[2].splitlines()
+    assert beside[0].startswith("  X 1 in place of 0: chance of Y 0: -0.")
 
 
 def test_a_nominal_variable_that_is_adjusted_for_becomes_indicators() -> None:

@@ -169,8 +169,9 @@ def _numbers(found: Discovery) -> Iterator[str]:
     if found.bic is not None and chose is not None:
         yield f"Score    {found.bic:,.1f} (stage {chose.stage}; an edge costs {chose.price:.1f})"
     power = wording.power(chosen) if chose is None else wording.score_power(chosen, chose.price)
-    if power is not None:
-        yield f"Power    {power}"
+    unseen = [told for told in (power, wording.straight_only(chosen)) if told is not None]
+    if unseen:
+        yield f"Power    {'; '.join(unseen)}"
 
 
 def _boundaries(chosen: Mapping[str, Any]) -> str:

@@ -7,13 +7,14 @@ identified. Below them stand adjustment sets (:mod:`~lmarvel.effects.adjustment`
 """
 
 from lmarvel.effects.adjustment import Verdict, adjustment_set, adjustment_sets, is_valid_adjustment
-from lmarvel.effects.answer import Effect, effect
+from lmarvel.effects.answer import effect
 from lmarvel.effects.causes import Cause, Causes, causes
 from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.export import Exported, exported
 from lmarvel.effects.identified import Identified, all_effects
 from lmarvel.effects.ranges import Range
 from lmarvel.effects.spread import Spread, effect_spread
+from lmarvel.effects.told import Effect
 from lmarvel.effects.variance import optimal_adjustment
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Does X affect Y, and by how much? The answer in words, with the numbers and what they rest on."""
+"""Does X affect Y, and by how much? The answer, with the numbers and what they rest on."""
 
 from __future__ import annotations
 
@@ -11,190 +11,23 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.causes import what_it_rests_on
 from lmarvel.effects.columns import Columns
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
-from lmarvel.effects.formula import Density, Formula
+from lmarvel.effects.formula import Density
+from lmarvel.effects.grounds import Recurring, caution, edges_among, says_selection, what_it_rests_on
 from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
-from lmarvel.effects.prepared import Prepared, node_set
+from lmarvel.effects.prepared import Prepared, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
+from lmarvel.effects.told import Effect
 from lmarvel.effects.variance import smallest_variance
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
-from lmarvel.prompt import ShownAsText
 from lmarvel.result import Discovery
-from lmarvel.wording import listing, readable
+from lmarvel.wording import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
-
-
-@dataclass(frozen=True)
-class Effect(ShownAsText):
-    """The answer to a question about an effect; print it to read it.
-
-    Attributes
-    ----------
-    identified : Identified
-        Whether and how the effect is the same under every explanation.
-    given : tuple of str
-        What is held, by looking at those with the same values.
-    estimates : tuple of Estimate
-        The effect: one number, or one for each level. Empty without data, and where it is not identified.
-    others : tuple of Estimate
-        The same by other valid adjustment sets. They estimate the same thing, so where they disagree the graph is in
-        doubt.
-    range : Range or None
-        The values over the explanations, where it is not identified.
-    affected : tuple of str
-        Those of ``given`` that x may affect; then the number is not the effect in a group that exists before x is set.
-    rests_on : str
-        What has to be true for the answer to be.
-    names : tuple of str
-        The variables of the graph.
-
-    Examples
-    --------
-    >>> from lmarvel import PAG, effect
-    >>> print(effect(PAG.from_edges("A o-> X", "B o-> X", "X --> Y"), "A", "Y"))  # doctest: +ELLIPSIS
-    Whether and how much A affects Y cannot be told from these data, because the data do not tell whether A affects ...
-    """
-
-    identified: Identified
-    given: tuple[str, ...]
-    estimates: tuple[Estimate, ...]
-    others: tuple[Estimate, ...]
-    range: Range | None
-    affected: tuple[str, ...]
-    rests_on: str
-    names: tuple[str, ...]
-
-    @property
-    def status(self) -> str:
-        """One of 'none', 'adjustment', 'formula', 'not identified'."""
-        return self.identified.status
-
-    @property
-    def value(self) -> float | None:
-        """The estimate; None if there is none, or one for each of several levels."""
-        if self.status == "none":
-            return 0.0
-        return self.estimates[0].value if len(self.estimates) == 1 else None
-
-    @property
-    def formula(self) -> str | None:
-        """The formula as text; None where there is no effect, or it is not identified."""
-        return None if self._formula is None else f"{self._asked} = {self._formula.text(self.names)}"
-
-    @property
-    def latex(self) -> str | None:
-        """The formula as LaTeX."""
-        if self._formula is None:
-            return None
-        seen = "".join(rf", \text{{{name}}}" for name in self.given)
-        left = rf"P(\text{{{self.identified.y}}} \mid \operatorname{{do}}(\text{{{self.identified.x}}}){seen})"
-        return f"{left} = {self._formula.latex(self.names)}"
-
-    @property
-    def _formula(self) -> Formula | None:
-        return None if self.status in ("none", "not identified") else self.identified.formula
-
-    @property
-    def _asked(self) -> str:
-        seen = "".join(f", {name}" for name in self.given)
-        return f"P({self.identified.y} | do({self.identified.x}){seen})"
-
-    # --- words --------------------------------------------------------------------------------------------
-
-    @property
-    def sentence(self) -> str:
-        """The answer in one sentence."""
-        x, y = readable(self.identified.x), readable(self.identified.y)
-        among = f"Among those with the same {listing(self.given)}, " if self.given else ""
-        if self.status == "none":
-            return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
-        if self.status == "not identified":
-            why = f"because {self.identified.because}, unless {self.identified.unless}"
-            if self.identified.cause == "definite" and not self.given:
-                return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
-            asked = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
-            return f"{among}{asked} cannot be told from these data, {why}."
-        if not self.estimates:
-            how = "is the same under every explanation of these data, and can be estimated"
-            return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
-        if len(self.estimates) > 1:
-            number, zero = "; ".join(f"{one.contrast}: {one}" for one in self.estimates), ""
-        else:
-            one = self.estimates[0]
-            number, zero = str(one), " The interval holds 0." if one.low <= 0 <= one.high else ""
-        if self.affected:
-            given, late = listing(self.given), listing(self.affected)
-            return (
-                f"If {x} is set, {y} among those who then have the same {given} differs by {number}, under every"
-                f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
-                f" exists before.{zero}"
-            )
-        return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
-
-    @property
-    def _how(self) -> str:
-        if self.identified.adjustment is None:
-            return " by a formula"
-        return f" by adjusting for {listing(self.identified.adjustment)}"
-
-    @property
-    def disagreement(self) -> str | None:
-        """What to say where the interval of another valid set lies apart from that of the one chosen; else None."""
-        mine = {one.contrast: one for one in self.estimates}
-        for other in self.others:
-            one = mine[other.contrast]
-            if other.low > one.high or other.high < one.low:
-                ours, theirs = listing(one.adjusted or ()), listing(other.adjusted or ())
-                sets = f"adjusting for {ours} gives {one}, for {theirs} {other}"
-                return f"Valid sets disagree: {sets}. Either the graph is not right, or the effect is not linear."
-        return None
-
-    def __str__(self) -> str:
-        lines = [self.sentence]
-        if self.estimates:
-            lines += [
-                f"  {one.contrast}: {one}, standard error {one.error:.2g}, by {self._by(one)}" for one in self.estimates
-            ]
-        if self.others:
-            lines += ["The same by other valid adjustment sets:"]
-            lines += [f"  {one}, {self._by(one)}" for one in self.others]
-        if self.disagreement:
-            lines.append(self.disagreement)
-        if self.formula and self.status == "formula":
-            lines += [
-                f"Formula: {self.formula}",
-                *(f"  {i}. {step}" for i, step in enumerate(self.identified.steps, 1)),
-            ]
-        if self.range is not None:
-            lines.append(str(self.range))
-        return "\n".join([*lines, self.rests_on])
-
-    def _by(self, one: Estimate) -> str:
-        if one.adjusted is None:
-            return one.method
-        return f"adjusting for {listing(one.adjusted)} ({one.method})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it as plain data, ready for JSON."""
-        return {
-            **self.identified.to_dict(),
-            "given": list(self.given),
-            "affected": list(self.affected),
-            "sentence": self.sentence,
-            "estimates": [one.to_dict() for one in self.estimates],
-            "others": [one.to_dict() for one in self.others],
-            "disagreement": self.disagreement,
-            "formula": self.formula,
-            "latex": self.latex,
-            "steps": list(self.identified.steps),
-            "range": None if self.range is None else self.range.to_dict(),
-            "rests_on": self.rests_on,
-        }
 
 
 def effect(
@@ -298,17 +131,41 @@ class Answering:
         elif self.table is not None and told.status == "formula":
             estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-        rests_on = self.rests_on(ready.possible_ancestors(1 << i | 1 << j | given)) + chance
-        late = ready.named(ready.possible_descendants(1 << i) & given)
+        near = ready.possible_ancestors(1 << i | 1 << j | given)
+        selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
+        edges = edges_among(self.found, ready.named(near), border=told.status == "none")
+        if selected:  # which is why nothing can be told
+            edges = [edge for edge in edges_among(self.found, ready.graph.names) if says_selection(edge)]
+        often = None
+        if told.cause != "possible":
+            often = Recurring.of(self.found, told.path, told.x, told.y, told.cause == "definite")
         return Effect(
-            told, ready.named(given), tuple(estimates), tuple(others), span, late, rests_on, ready.graph.names
+            told,
+            ready.named(given),
+            tuple(estimates),
+            tuple(others),
+            span,
+            ready.named(ready.possible_descendants(1 << i) & given),
+            self.rests_on(edges, selected) + _recurs(told, often) + chance + self._elsewhere(bool(estimates)),
+            ready.graph.names,
+            caution(self.found, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
         )
 
-    def rests_on(self, near: int = 0) -> str:
-        """Say what answers rest on, and how firm the edges among ``near`` are."""
+    def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
+        """Say what answers rest on, and how firm the edges are that bear on them.
+
+        ``selected`` means that the answer is that the sample was selected.
+        """
         whole = not isinstance(self.found, Discovery) or self.ready.graph is self.found.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.found, self.ready.named(near)) + left_out
+        return what_it_rests_on(self.found, edges, selected) + left_out
+
+    def _elsewhere(self, numbers: bool) -> str:
+        """Say so where the numbers are of another table than the graph."""
+        learned = self.found.data if isinstance(self.found, Discovery) else None
+        if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
+            return ""
+        return " The graph was learned from another table than these numbers: that it is right for both is assumed."
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
@@ -323,6 +180,14 @@ class Answering:
         x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
         found = [adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)]
         return found[0], [one for part in found[1:] for one in part]
+
+
+def _recurs(told: Identified, often: Recurring | None) -> str:
+    """Say how often what is claimed of a pair recurs, where a bootstrap tells."""
+    if often is None:
+        return ""
+    verb = "causes" if told.cause == "definite" else "does not cause"
+    return f" That {readable(told.x)} {verb} {readable(told.y)} recurs: {often.words}."
 
 
 def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:

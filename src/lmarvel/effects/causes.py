@@ -16,15 +16,13 @@ along ``---`` are possible.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from lmarvel import wording
+from lmarvel.effects.grounds import beside, edges_among, what_it_rests_on
 from lmarvel.effects.prepared import Prepared, selection_near
 from lmarvel.errors import GraphError
-from lmarvel.evidence_wording import WORDS
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
@@ -39,6 +37,7 @@ _CLAIMS: dict[Status, str] = {
     "possible": "{x} may cause {y}",
     "impossible": "{x} does not cause {y}",
 }
+_CLAIMED: dict[Status, bool | None] = {"definite": True, "possible": None, "impossible": False}
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,22 @@ class Cause:
         Why.
     path : tuple of str
         A path that shows it; empty for impossible causes.
+    firm : str
+        How firm that is, where something tells: how well the marks of the path are supported, whether they rest on a
+        separation that the data reject, and how often it recurs.
 
     Examples
     --------
     >>> from lmarvel import PAG
     >>> causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")["A"]
-    Cause(name='A', status='possible', reason='no edge of A o-> C --> D points back', path=('A', 'C', 'D'))
+    Cause(name='A', status='possible', reason='no edge of A o-> C --> D points back', path=('A', 'C', 'D'), firm='')
     """
 
     name: str
     status: Status
     reason: str
     path: tuple[str, ...] = ()
+    firm: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Causes(ShownAsText):
     def __str__(self) -> str:
         y = readable(self.of)
         lines = [
-            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}"
+            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}{cause.firm}"
             for status in _CLAIMS
             for cause in self.all
             if cause.status == status
@@ -136,7 +139,7 @@ class Causes(ShownAsText):
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        plain = [{"name": c.name, "status": c.status, "reason": c.reason, "path": list(c.path)} for c in self.all]
+        plain = [{**c.__dict__, "path": list(c.path), "firm": c.firm.strip(" ()")} for c in self.all]
         return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
 
 
@@ -166,42 +169,11 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
     sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
     told = [_told(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
-    return Causes(
-        graph.names[j],
-        tuple(told),
-        selected,
-        what_it_rests_on(found, ready.named(ready.possible_ancestors(1 << j)), selected is not None),
+    firm = tuple(
+        replace(one, firm=beside(found, one.path, one.name, graph.names[j], _CLAIMED[one.status])) for one in told
     )
-
-
-def what_it_rests_on(found: object, near: Iterable[str] = (), known: bool = False) -> str:
-    """Say once what an answer rests on, and how firm that is.
-
-    ``near`` are the variables whose edges among each other bear on it; ``known`` means that selection has been
-    reckoned with.
-    """
-    doubtful = not known and (not isinstance(found, Discovery) or wording.selected(found.settings))
-    rests = f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
-    return " ".join([rests, *(_how_firm(found, frozenset(near)) if isinstance(found, Discovery) else ())])
-
-
-def _how_firm(found: Discovery, near: frozenset[str]) -> Iterator[str]:
-    """Say how well the marks of the edges among some variables are supported, where the method tells."""
-    if not found.evidence.distance:
-        return
-    edges = [edge for edge in found.pag.edges() if edge.a in near and edge.b in near]
-    words = Counter(word for edge in edges if (word := found.support_word(edge.a, edge.b)) is not None)
-    if not words:
-        return
-    total, kinds = sum(words.values()), [word for word in reversed(WORDS) if words[word]]
-    if total == 1:
-        yield f"The marks of the edge that bears on it are {kinds[0]}."
-        return
-    if len(kinds) == 1:
-        yield f"The marks of {'both' if total == 2 else f'all {total:,}'} edges that bear on it are {kinds[0]}."
-        return
-    parts = [f"{word} at {words[word]:,}" for word in kinds]
-    yield f"Of the {total:,} edges that bear on it, the marks are {', '.join(parts[:-1])} and {parts[-1]}."
+    edges = edges_among(found, ready.named(ready.possible_ancestors(1 << j)), border=True)
+    return Causes(graph.names[j], firm, selected, what_it_rests_on(found, edges, selected is not None))
 
 
 def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
@@ -211,6 +183,7 @@ def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause
         if directed:
             return Cause(name, "definite", ready.path_text(directed), ready.named(directed))
         path = ready.possible_path(v, sure & ~(1 << v)) or [v]
+        path += _shortest(ready.graph.masks.children, path[-1], y)[1:]
         why = (
             f"{readable(name)} stands between two unshielded ways that lead to {to}, and at least one of them leaves it"
         )

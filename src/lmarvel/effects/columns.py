@@ -47,6 +47,11 @@ class Columns:
         self._read: tuple[Vector, Vector, Clusters | None] | None = None
 
     @property
+    def fingerprint(self) -> str:
+        """That of the table."""
+        return self._data.fingerprint
+
+    @property
     def rows(self) -> Vector:
         """The rows, without gaps."""
         return self._parts()[0]

@@ -97,9 +97,11 @@ def identify(ready: Prepared, x: int, y: int) -> Identification:
     wanted = ready.possible_ancestors(y, ready.everything & ~x)
     are, them = ("is", "it") if y.bit_count() == 1 else ("are", "them")
     others = f": {run.names(wanted & ~y)} may act on {them}" if wanted & ~y else ""
+    held = "is" if x.bit_count() == 1 else "are"
     run.note(
         wanted,
-        f"Wanted: how {run.names(y)} {are} distributed when {run.names(x)} is set{others}, so Q[{run.names(wanted)}].",
+        f"Wanted: how {run.names(y)} {are} distributed when {run.names(x)} {held} set{others},"
+        f" so Q[{run.names(wanted)}].",
     )
     try:
         whole = run.identify(wanted, ready.everything, Density(ready.everything, 0))

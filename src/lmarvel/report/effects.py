@@ -14,9 +14,10 @@ from lmarvel.wording import count, readable
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Pair
-    from lmarvel.effects.answer import Answering, Effect
+    from lmarvel.effects.answer import Answering
     from lmarvel.effects.columns import Columns
     from lmarvel.effects.identified import Identified
+    from lmarvel.effects.told import Effect
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
@@ -46,7 +47,7 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
-    asked.rests_on[answering.rests_on()] = 0  # where there is no effect
+    asked.rests_on[answering.rests_on(list(found.pag.edges()))] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
     notes = [*trouble, *asked.notes()]
@@ -55,11 +56,15 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
 
 def _none() -> str:
     """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
-    from lmarvel.effects.answer import Effect
     from lmarvel.effects.identified import Identified, points_back
+    from lmarvel.effects.told import Effect
 
     told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
     return Effect(told, (), (), (), None, (), "", ()).sentence
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(map(readable, names)) or "nothing"
 
 
 def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list[str]]:
@@ -100,7 +105,7 @@ class _Asked:
             "adjust": None if used is None else [ready.graph.index(name) for name in used],
             "paths": [list(path) for path in self._paths(told, used)],
             "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
-            "others": [[str(one), ", ".join(map(readable, one.adjusted or ())) or "nothing"] for one in answer.others],
+            "others": [[answer.labelled(one), _named(one.adjusted or ())] for one in answer.others],
             "formula": answer.formula if told.status == "formula" else None,
             "notes": [note for note in (trouble, answer.disagreement) if note],
             "rests_on": place,
