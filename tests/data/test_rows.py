@@ -11,7 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel.data import rows as rows_module
-from lmarvel.data.rows import ascending, centred, correlation_of, merge, permuted, placed, strengths, within
+from lmarvel.data.rows import (
+    add_scatter,
+    ascending,
+    centred,
+    correlation_of,
+    merge,
+    mirror,
+    permuted,
+    placed,
+    strengths,
+    within,
+)
 
 pytestmark = pytest.mark.skipif(rows_module.COMPILED is None, reason="the package was built without a compiler")
 
@@ -100,9 +111,14 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     compiled = rows_module.COMPILED
     assert compiled is not None
     with pytest.raises(ValueError, match="shapes do not fit"):
-        compiled.centred(np.ones((3, 2)), np.ones(3), np.empty((3, 2)))
+        compiled.means(np.ones((3, 2)), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
-        compiled.centred(np.ones((3, 2)), np.ones(2), np.empty((2, 2)))
+        compiled.means(np.ones((0, 2)), np.ones(2))
+    for origin, mean, out in ((3, 2, (3, 2)), (2, 3, (3, 2)), (2, 2, (2, 2)), (2, 2, (3, 3))):
+        with pytest.raises(ValueError, match="shapes do not fit"):
+            compiled.less(np.ones((3, 2)), np.ones(origin), np.ones(mean), np.empty(out))
+    with pytest.raises(ValueError, match="shapes do not fit"):
+        compiled.mirror(np.ones((2, 3)), 1.0)
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.merge(np.eye(3), np.eye(2), np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
@@ -124,3 +140,27 @@ def test_rows_that_pass_are_the_same_and_are_written_over() -> None:
     later, _ = centred(second, second[0], passing=True)
     assert (kept == centred(first, first[0])[0]).all()
     assert np.shares_memory(passing, later)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 150))
+def test_a_triangle_is_mirrored_to_the_last_bit(seed: int, p: int) -> None:
+    matrix = np.random.default_rng(seed).normal(size=(p, p))
+    expected = np.tril(matrix) / 7.0
+    expected += np.tril(expected, -1).T
+    assert same(mirror(matrix.copy(), 7.0), expected)
+    assert same(readable(mirror, matrix.copy(), 7.0), expected)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 1100), st.sampled_from("CF"))
+def test_products_of_centred_rows_are_added_block_by_block(seed: int, n: int, layout: str) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.asarray(rng.normal(loc=1e6, size=(n, 3)), order=layout)
+    start, more = rng.normal(size=(3, 3)), rng.normal(size=3)
+    centre, mean = centred(rows, rows[0].copy())
+    one, other = start.copy(), start.copy()
+    add_scatter(one, rows, rows[0].copy(), mean, more)
+    readable(add_scatter, other, rows, rows[0].copy(), mean, more)
+    assert same(one, other)
+    expected = np.tril(centre.T @ centre + np.outer(more, more))
+    np.testing.assert_allclose(np.tril(one - start), expected, atol=1e-11 * n)
+    assert (np.triu(one, 1) == np.triu(start, 1)).all()

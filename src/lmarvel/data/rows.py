@@ -25,6 +25,7 @@ except ModuleNotFoundError:  # not built: the same, slower
 
 _SCRATCH = threading.local()
 _LARGEST_SCRATCH = 2**18  # numbers, that a thread keeps for the next call
+_BLOCK = 512  # rows that are centred at a time
 
 
 def centred(rows: Matrix, origin: Vector, passing: bool = False) -> tuple[Matrix, Vector]:
@@ -39,12 +40,80 @@ def centred(rows: Matrix, origin: Vector, passing: bool = False) -> tuple[Matrix
     >>> rows.tolist(), mean.tolist()
     ([[-1.0, -1.5], [1.0, 1.5]], [1.0, 1.5])
     """
+    here = means(rows, origin)
+    out = _scratch(rows.size).reshape(rows.shape) if passing and COMPILED is not None else np.empty(rows.shape)
+    return less(rows, origin, here, out), here
+
+
+def means(rows: Matrix, origin: Vector) -> Vector:
+    """Return the means of ``rows - origin``, a number near those in the rows.
+
+    Examples
+    --------
+    >>> means(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), origin=np.array([1e9, 1.0])).tolist()
+    [1.0, 1.5]
+    """
     if COMPILED is not None and len(rows):
-        out = _scratch(rows.size).reshape(rows.shape) if passing else np.empty(rows.shape)
-        return out, COMPILED.centred(rows, origin, out)
-    shifted = np.subtract(rows, origin, order="C")
-    here = sums(shifted) / len(rows)
-    return np.subtract(shifted, here, out=shifted), here
+        found: Vector = COMPILED.means(rows, origin)
+        return found
+    return sums(np.subtract(rows, origin, order="C")) / len(rows)
+
+
+def less(rows: Matrix, origin: Vector, mean: Vector, out: Matrix) -> Matrix:
+    """Write ``(rows - origin) - mean`` to ``out``, and return it."""
+    if COMPILED is not None and len(rows):
+        COMPILED.less(rows, origin, mean, out)
+        return out
+    np.subtract(rows, origin, out=out)
+    return np.subtract(out, mean, out=out)
+
+
+def add_scatter(scatter: Matrix, rows: Matrix, origin: Vector, mean: Vector, more: Vector) -> None:
+    """Add the products of centred rows, and that of one more row, to the lower triangle of a matrix.
+
+    Rows are centred a block at a time, so that a block is still in the cache when it is multiplied: beside the product
+    that costs next to nothing, and no second table is needed.
+
+    Examples
+    --------
+    >>> scatter = np.zeros((2, 2))
+    >>> add_scatter(scatter, np.array([[1.0, 1.0], [3.0, 4.0]]), np.ones(2), np.array([1.0, 1.5]), np.zeros(2))
+    >>> scatter.tolist()
+    [[2.0, 0.0], [3.0, 4.5]]
+    """
+    from scipy.linalg import blas
+
+    p = rows.shape[1]
+    block = np.empty((min(_BLOCK, len(rows)) + 1, p))
+    for start in range(0, len(rows), _BLOCK):
+        part = rows[start : start + _BLOCK]
+        used = len(part)
+        less(part, origin, mean, block[:used])
+        if start == 0:
+            block[used], used = more, used + 1
+        # Of the transpose, which BLAS reads as it stands: its upper triangle is our lower one.
+        blas.dsyrk(1.0, block[:used].T, beta=1.0, c=scatter.T, lower=0, overwrite_c=1)
+
+
+def mirror(matrix: Matrix, by: float = 1.0) -> Matrix:
+    """Divide a matrix in place, copy what is below its diagonal to above it, and return it.
+
+    Examples
+    --------
+    >>> mirror(np.array([[2.0, 0.0], [6.0, 4.0]]), 2.0).tolist()
+    [[1.0, 3.0], [3.0, 2.0]]
+    """
+    if COMPILED is not None and matrix.flags.c_contiguous:
+        COMPILED.mirror(matrix, by)
+        return matrix
+    matrix /= by
+    for start in range(0, len(matrix), 512):
+        stop = min(start + 512, len(matrix))
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].T
+        square = matrix[start:stop, start:stop]
+        above = np.triu_indices(stop - start, 1)
+        square[above] = square.T[above]
+    return matrix
 
 
 def _scratch(size: int) -> Vector:

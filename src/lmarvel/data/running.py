@@ -9,17 +9,21 @@ that of the n rows so far by the rule of Chan, Golub & LeVeque (1983, Algorithms
 
 in which only small numbers meet. A constant column has a variance of exactly zero. With weights n and m are sums of
 weights, and rows are multiplied by the roots of theirs before products are taken; a row of weight zero is left out.
+
+The last term of S is the product of one more row, d times the root of nm / (n + m). Where there are many columns, a
+batch and that row are added to the lower triangle of S as they are multiplied, and the upper one is filled in the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.moments import Moments
-from lmarvel.data.rows import centred, merge, within
+from lmarvel.data.moments import SMALL, Moments
+from lmarvel.data.rows import add_scatter, centred, means, merge, mirror, within
 from lmarvel.errors import DataError, UnusableError
 
 Vector = NDArray[np.float64]
@@ -50,7 +54,10 @@ class Running:
                 return
         if self.total == 0:
             self.origin = batch[0].copy() if _finite(batch[0]) else np.where(np.isfinite(batch[0]), batch[0], 0.0)
-        if weights is None:
+        rows: NDArray[np.float64] | None = None  # where they are few enough to be centred at once
+        if weights is None and len(self.names) > SMALL:
+            here = means(batch, self.origin)
+        elif weights is None:
             rows, here = centred(batch, self.origin, passing=True)
         else:
             rows = np.subtract(batch, self.origin, order="C")
@@ -58,7 +65,9 @@ class Running:
             rows -= here
         if not _finite(here):
             self._count_gaps(batch, here)
-        if not self.gaps:
+        if not self.gaps and rows is None:
+            self._add_many_columns(batch, here)
+        elif not self.gaps and rows is not None:
             self._merge(rows, here, weights)
         self.total += len(batch) if weights is None else float(weights.sum())
         self.squares += len(batch) if weights is None else float(weights @ weights)
@@ -75,17 +84,29 @@ class Running:
         if weights is not None:
             centred *= np.sqrt(weights)[:, None]
         product = centred.T @ centred
-        squares = product.diagonal()
-        if within(squares, 0.0, np.inf):
-            self.all_vary = True
-        else:  # constant here, or too small to square
-            flat = np.flatnonzero(squares == 0)
-            self.varies |= squares != 0
-            self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
+        self._note_variation(product.diagonal(), lambda flat: centred[:, flat])
         more = len(centred) if weights is None else float(weights.sum())
         self.mean, self.scatter = _merged(self.total, self.mean, self.scatter, more, here, product)
         if not self.all_vary:
             self.varies |= self.scatter.diagonal() != 0  # batches may differ in their means only
+
+    def _add_many_columns(self, batch: NDArray[np.float64], here: Vector) -> None:
+        n, m = float(self.total), len(batch)
+        if not len(self.scatter):
+            self.scatter = np.zeros((len(here), len(here)))
+        shift = here - self.mean if n else np.zeros(len(here))
+        add_scatter(self.scatter, batch, self.origin, here, shift * math.sqrt(n * m / (n + m)))
+        self._note_variation(self.scatter.diagonal(), lambda flat: (batch[:, flat] - self.origin[flat]) - here[flat])
+        self.mean = self.mean + shift * (m / (n + m)) if n else here
+
+    def _note_variation(self, squares: Vector, centred: Callable[[NDArray[np.intp]], NDArray[np.float64]]) -> None:
+        """Note which columns vary; what is constant may be too small to square."""
+        if within(squares, 0.0, np.inf):
+            self.all_vary = True
+            return
+        flat = np.flatnonzero(squares == 0)
+        self.varies |= squares != 0
+        self.varies[flat] |= (centred(flat) != 0).any(axis=0)
 
     def finish(self) -> Moments:
         """Return the moments, or refuse what no test can be run on; the scatter is overwritten by the covariance."""
@@ -95,7 +116,10 @@ class Running:
             culprit = self.names[int(np.argmin((variance > 1e-300) & (variance < 1e300)))]
             raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
         covariance, self.scatter = self.scatter, np.zeros((0, 0))
-        covariance /= self.total
+        if len(self.names) > SMALL:
+            mirror(covariance, self.total)
+        else:
+            covariance /= self.total
         effective = float(self.total) ** 2 / self.squares
         return Moments(self.names, self.n, self.origin + self.mean, covariance, effective)
 
