@@ -14,12 +14,15 @@ from lmarvel.data import rows as rows_module
 from lmarvel.data.rows import (
     add_scatter,
     ascending,
-    centred,
     correlation_of,
+    less,
+    lower_inverse,
+    means,
     merge,
     mirror,
     permuted,
     placed,
+    scatter_of,
     strengths,
     within,
 )
@@ -34,6 +37,12 @@ def readable(work: Callable[..., Any], *arguments: Any) -> Any:
         return work(*arguments)
     finally:
         rows_module.COMPILED = kept
+
+
+def centred(rows: Any, origin: Any) -> tuple[Any, Any]:
+    """Return rows less their means, and these."""
+    mean = means(rows, origin)
+    return less(rows, origin, mean, np.empty(rows.shape)), mean
 
 
 def same(one: Any, other: Any) -> bool:
@@ -120,6 +129,8 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.mirror(np.ones((2, 3)), 1.0)
     with pytest.raises(ValueError, match="shapes do not fit"):
+        compiled.lower_inverse(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.merge(np.eye(3), np.eye(2), np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.permuted(np.eye(2), np.array([0, 2]))
@@ -130,16 +141,26 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
             work(np.ones((2, 3)))
 
 
-def test_rows_that_pass_are_the_same_and_are_written_over() -> None:
+def test_few_columns_are_multiplied_block_by_block() -> None:
     rng = np.random.default_rng(3)
-    first, second = rng.normal(size=(2, 50, 4))
-    kept, mean = centred(first, first[0])
-    passing, same = centred(first, first[0], passing=True)
-    assert (kept == passing).all()
-    assert (mean == same).all()
-    later, _ = centred(second, second[0], passing=True)
-    assert (kept == centred(first, first[0])[0]).all()
-    assert np.shares_memory(passing, later)
+    for n in (1, 511, 7000, 40_000):
+        rows = rng.normal(loc=100.0, size=(n, 4))
+        centre, mean = centred(rows, rows[0].copy())
+        one, other = scatter_of(rows, rows[0].copy(), mean), readable(scatter_of, rows, rows[0].copy(), mean)
+        assert same(one, other)
+        assert (one == one.T).all()
+        np.testing.assert_allclose(one, centre.T @ centre, atol=1e-11 * n)
+        kept = one.copy()
+        scatter_of(2 * rows, rows[0].copy(), mean)
+        assert (one == kept).all()  # what is written over is not what was returned
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_a_triangular_inverse_is_the_same_to_the_last_bit(seed: int, p: int) -> None:
+    factor = np.tril(np.random.default_rng(seed).normal(size=(p, p))) + 3 * np.eye(p)
+    inverse = lower_inverse(factor)
+    assert same(inverse, readable(lower_inverse, factor))
+    np.testing.assert_allclose(inverse @ factor, np.eye(p), atol=1e-7 * np.abs(inverse).max())
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 150))

@@ -96,6 +96,12 @@ cdef extern from *:
                           double scaled, Py_ssize_t p) {
         for (Py_ssize_t j = 0; j < p; ++j) to[j] = (to[j] + product[j]) + scaled * shift[j];
     }
+    WIDE static void less_multiple(double* __restrict row, const double* __restrict other, double by, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) row[j] -= by * other[j];
+    }
+    WIDE static void divide_row(double* row, double by, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) row[j] /= by;
+    }
     WIDE static double square_sum(const double* row, Py_ssize_t p) {
         double sums[4] = {0.0, 0.0, 0.0, 0.0};
         Py_ssize_t j = 0;
@@ -144,6 +150,8 @@ cdef extern from *:
     void repeat(double*, const double*, Py_ssize_t) nogil
     void scale_row(double*, const double*, const double*, double, Py_ssize_t) nogil
     void merge_row(double*, const double*, const double*, double, Py_ssize_t) nogil
+    void less_multiple(double*, const double*, double, Py_ssize_t) nogil
+    void divide_row(double*, double, Py_ssize_t) nogil
     double square_sum(const double*, Py_ssize_t) nogil
     int has_copy(const double*, Py_ssize_t, Py_ssize_t) nogil
     void place_row(signed char*, const signed char*, const Py_ssize_t*, Py_ssize_t) nogil
@@ -174,6 +182,21 @@ def mirror(double[:, ::1] matrix, double by):
     check(matrix.shape[1] == p and p > 0)
     with nogil:
         mirror_divided(&matrix[0, 0], by, p)
+
+
+def lower_inverse(const double[:, ::1] factor):
+    """Return the inverse of a lower triangular matrix, row by row; see ``lmarvel.data.rows.lower_inverse``."""
+    cdef Py_ssize_t p = factor.shape[0], i, j
+    check(factor.shape[1] == p and p > 0)
+    result = np.zeros((p, p))
+    cdef double[:, ::1] out = result
+    with nogil:
+        for i in range(p):
+            for j in range(i):
+                less_multiple(&out[i, 0], &out[j, 0], factor[i, j], j + 1)
+            out[i, i] = 1.0
+            divide_row(&out[i, 0], factor[i, i], i + 1)
+    return result
 
 
 cdef double[::1] scales(const double[:, ::1] covariance):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.rows import correlation_of, mirror
+from lmarvel.data.rows import correlation_of, lower_inverse, mirror
 from lmarvel.errors import UnusableError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
@@ -134,7 +134,7 @@ def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:
     [[0.5, -0.5], [-0.5, 1.0]]
     """
     if factor.shape[0] <= SMALL:
-        inverse = np.linalg.inv(factor)
+        inverse = lower_inverse(factor)
         return np.asarray(inverse.T @ inverse)
     from scipy.linalg import lapack
 

@@ -25,24 +25,8 @@ except ModuleNotFoundError:  # not built: the same, slower
 
 _SCRATCH = threading.local()
 _LARGEST_SCRATCH = 2**18  # numbers, that a thread keeps for the next call
-_BLOCK = 512  # rows that are centred at a time
-
-
-def centred(rows: Matrix, origin: Vector, passing: bool = False) -> tuple[Matrix, Vector]:
-    """Return rows less their means, and the means of ``rows - origin``, a number near those in the rows.
-
-    ``passing`` says that the rows are done with before the next call in this thread, which may write over them: a table
-    of half a megabyte that is fetched from the system anew costs as much as a Gram product.
-
-    Examples
-    --------
-    >>> rows, mean = centred(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), origin=np.array([1e9, 1.0]))
-    >>> rows.tolist(), mean.tolist()
-    ([[-1.0, -1.5], [1.0, 1.5]], [1.0, 1.5])
-    """
-    here = means(rows, origin)
-    out = _scratch(rows.size).reshape(rows.shape) if passing and COMPILED is not None else np.empty(rows.shape)
-    return less(rows, origin, here, out), here
+_BLOCK = 512  # rows that are centred at a time, more where columns are few
+_IN_CACHE = 2**15  # numbers
 
 
 def means(rows: Matrix, origin: Vector) -> Vector:
@@ -66,6 +50,27 @@ def less(rows: Matrix, origin: Vector, mean: Vector, out: Matrix) -> Matrix:
         return out
     np.subtract(rows, origin, out=out)
     return np.subtract(out, mean, out=out)
+
+
+def scatter_of(rows: Matrix, origin: Vector, mean: Vector) -> Matrix:
+    """Return the product of ``(rows - origin) - mean`` with itself, of a few columns.
+
+    Rows are centred a block at a time, so that a block is still in the cache when it is multiplied.
+
+    Examples
+    --------
+    >>> scatter_of(np.array([[1.0, 1.0], [3.0, 4.0]]), np.ones(2), np.array([1.0, 1.5])).tolist()
+    [[2.0, 3.0], [3.0, 4.5]]
+    """
+    step = max(_BLOCK, _IN_CACHE // rows.shape[1])
+    found: Matrix | None = None
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        block = less(part, origin, mean, _scratch(part.size).reshape(part.shape))
+        product = block.T @ block
+        found = product if found is None else np.add(found, product, out=found)
+    assert found is not None
+    return found
 
 
 def add_scatter(scatter: Matrix, rows: Matrix, origin: Vector, mean: Vector, more: Vector) -> None:
@@ -117,7 +122,10 @@ def mirror(matrix: Matrix, by: float = 1.0) -> Matrix:
 
 
 def _scratch(size: int) -> Vector:
-    """Return so many numbers to write on; a thread gets the same ones again."""
+    """Return so many numbers to write on; a thread gets the same ones again.
+
+    Half a megabyte that is fetched from the system anew costs as much as a Gram product of as many numbers.
+    """
     if size > _LARGEST_SCRATCH:
         return np.empty(size)
     kept: Vector | None = vars(_SCRATCH).get("numbers")
@@ -153,6 +161,26 @@ def merge(scatter: Matrix, product: Matrix, scaled: Vector, shift: Vector) -> No
         return
     scatter += product
     scatter += np.outer(scaled, shift)
+
+
+def lower_inverse(factor: Matrix) -> Matrix:
+    """Return the inverse of a lower triangular matrix: row i of it follows from the rows before.
+
+    Examples
+    --------
+    >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+    [[0.5, 0.0], [-0.5, 1.0]]
+    """
+    if COMPILED is not None and factor.flags.c_contiguous:
+        found: Matrix = COMPILED.lower_inverse(factor)
+        return found
+    inverse = np.zeros(factor.shape)
+    for i, row in enumerate(inverse):
+        for j in range(i):
+            row[: j + 1] -= factor[i, j] * inverse[j, : j + 1]
+        row[i] = 1.0
+        row[: i + 1] /= factor[i, i]
+    return inverse
 
 
 def correlation_of(covariance: Matrix, order: NDArray[np.intp] | None = None) -> Matrix:
