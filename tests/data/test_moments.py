@@ -1,5 +1,6 @@
 """Moments: accuracy, batches, and what no test can be run on."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DataError, LMarvel, Moments, moments_of
+from lmarvel.data.moments import SMALL
 from lmarvel.data.table import open_table
 
 
@@ -22,6 +24,14 @@ def exact_covariance(table: np.ndarray) -> np.ndarray:
             for i in range(p)
         ]
     )
+
+
+@pytest.fixture(autouse=True, scope="module", params=[SMALL, 0], ids=["few columns", "many columns"])
+def columns(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run everything both as few columns are added up, and as many are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lmarvel.data.running.SMALL", request.param)
+        yield
 
 
 @pytest.fixture

@@ -11,7 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel.data import rows as rows_module
-from lmarvel.data.rows import ascending, centred, correlation_of, merge, permuted, placed, strengths, within
+from lmarvel.data.rows import (
+    add_scatter,
+    ascending,
+    correlation_of,
+    less,
+    lower_inverse,
+    means,
+    merge,
+    mirror,
+    permuted,
+    placed,
+    scatter_of,
+    strengths,
+    within,
+)
 
 pytestmark = pytest.mark.skipif(rows_module.COMPILED is None, reason="the package was built without a compiler")
 
@@ -23,6 +37,12 @@ def readable(work: Callable[..., Any], *arguments: Any) -> Any:
         return work(*arguments)
     finally:
         rows_module.COMPILED = kept
+
+
+def centred(rows: Any, origin: Any) -> tuple[Any, Any]:
+    """Return rows less their means, and these."""
+    mean = means(rows, origin)
+    return less(rows, origin, mean, np.empty(rows.shape)), mean
 
 
 def same(one: Any, other: Any) -> bool:
@@ -100,9 +120,16 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     compiled = rows_module.COMPILED
     assert compiled is not None
     with pytest.raises(ValueError, match="shapes do not fit"):
-        compiled.centred(np.ones((3, 2)), np.ones(3), np.empty((3, 2)))
+        compiled.means(np.ones((3, 2)), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
-        compiled.centred(np.ones((3, 2)), np.ones(2), np.empty((2, 2)))
+        compiled.means(np.ones((0, 2)), np.ones(2))
+    for origin, mean, out in ((3, 2, (3, 2)), (2, 3, (3, 2)), (2, 2, (2, 2)), (2, 2, (3, 3))):
+        with pytest.raises(ValueError, match="shapes do not fit"):
+            compiled.less(np.ones((3, 2)), np.ones(origin), np.ones(mean), np.empty(out))
+    with pytest.raises(ValueError, match="shapes do not fit"):
+        compiled.mirror(np.ones((2, 3)), 1.0)
+    with pytest.raises(ValueError, match="shapes do not fit"):
+        compiled.lower_inverse(np.ones((2, 3)))
     with pytest.raises(ValueError, match="shapes do not fit"):
         compiled.merge(np.eye(3), np.eye(2), np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="shapes do not fit"):
@@ -114,13 +141,47 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
             work(np.ones((2, 3)))
 
 
-def test_rows_that_pass_are_the_same_and_are_written_over() -> None:
+def test_few_columns_are_multiplied_block_by_block() -> None:
     rng = np.random.default_rng(3)
-    first, second = rng.normal(size=(2, 50, 4))
-    kept, mean = centred(first, first[0])
-    passing, same = centred(first, first[0], passing=True)
-    assert (kept == passing).all()
-    assert (mean == same).all()
-    later, _ = centred(second, second[0], passing=True)
-    assert (kept == centred(first, first[0])[0]).all()
-    assert np.shares_memory(passing, later)
+    for n in (1, 511, 7000, 40_000):
+        rows = rng.normal(loc=100.0, size=(n, 4))
+        centre, mean = centred(rows, rows[0].copy())
+        one, other = scatter_of(rows, rows[0].copy(), mean), readable(scatter_of, rows, rows[0].copy(), mean)
+        assert same(one, other)
+        assert (one == one.T).all()
+        np.testing.assert_allclose(one, centre.T @ centre, atol=1e-11 * n)
+        kept = one.copy()
+        scatter_of(2 * rows, rows[0].copy(), mean)
+        assert (one == kept).all()  # what is written over is not what was returned
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_a_triangular_inverse_is_the_same_to_the_last_bit(seed: int, p: int) -> None:
+    factor = np.tril(np.random.default_rng(seed).normal(size=(p, p))) + 3 * np.eye(p)
+    inverse = lower_inverse(factor)
+    assert same(inverse, readable(lower_inverse, factor))
+    np.testing.assert_allclose(inverse @ factor, np.eye(p), atol=1e-7 * np.abs(inverse).max())
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 150))
+def test_a_triangle_is_mirrored_to_the_last_bit(seed: int, p: int) -> None:
+    matrix = np.random.default_rng(seed).normal(size=(p, p))
+    expected = np.tril(matrix) / 7.0
+    expected += np.tril(expected, -1).T
+    assert same(mirror(matrix.copy(), 7.0), expected)
+    assert same(readable(mirror, matrix.copy(), 7.0), expected)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 1100), st.sampled_from("CF"))
+def test_products_of_centred_rows_are_added_block_by_block(seed: int, n: int, layout: str) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.asarray(rng.normal(loc=1e6, size=(n, 3)), order=layout)
+    start, more = rng.normal(size=(3, 3)), rng.normal(size=3)
+    centre, mean = centred(rows, rows[0].copy())
+    one, other = start.copy(), start.copy()
+    add_scatter(one, rows, rows[0].copy(), mean, more)
+    readable(add_scatter, other, rows, rows[0].copy(), mean, more)
+    assert same(one, other)
+    expected = np.tril(centre.T @ centre + np.outer(more, more))
+    np.testing.assert_allclose(np.tril(one - start), expected, atol=1e-11 * n)
+    assert (np.triu(one, 1) == np.triu(start, 1)).all()

@@ -144,6 +144,7 @@ cdef bint fill(Family* g, tried, tuple pool, tuple always):
     g.largest = largest - shift
     g.n_stop = -1
     g.level = level
+    stop = None if stop is None else tuple(stop)
     if stop is not None and len(stop) <= DEPTH:
         g.n_stop = len(stop) - shift
         g.stop_length = len(stop)
@@ -156,29 +157,26 @@ cdef bint fill(Family* g, tried, tuple pool, tuple always):
     return True
 
 
-cdef void check(const double[:, ::1] R, positions) except *:
-    """Refuse positions that the matrix does not have."""
-    cdef Py_ssize_t v
+cdef int place(const double[:, ::1] R, v) except -1:
+    """Return a position as a number, read once, or refuse one that the matrix does not have."""
+    cdef Py_ssize_t at = v
     if R.shape[0] != R.shape[1]:
         raise ValueError("the correlation matrix is not square")
-    for w in positions:
-        v = w
-        if v < 0 or v >= R.shape[0]:
-            raise IndexError(f"there is no variable at position {w}")
+    if at < 0 or at >= R.shape[0]:
+        raise IndexError(f"there is no variable at position {v}")
+    return <int> at
 
 
-def partial(const double[:, ::1] R, Py_ssize_t x, Py_ssize_t y, tuple given):
+def partial(const double[:, ::1] R, x, y, tuple given):
     """Return the squared partial correlation of x and y given up to MAX_DEPTH variables."""
     cdef Factor f
-    cdef int d = 0
-    check(R, (x, y))
-    check(R, given)
+    cdef int d = 0, a = place(R, x), b = place(R, y)
     if len(given) > DEPTH:
         raise ValueError(f"at most {DEPTH} variables can be conditioned on here")
     for w in given:
-        push(&f, R, x, y, d, w)
+        push(&f, R, a, b, d, place(R, w))
         d += 1
-    return squared(&f, R, x, y, d)
+    return squared(&f, R, a, b, d)
 
 
 def search(const double[:, ::1] R, long long n, query, int top, const double[::1] critical):
@@ -186,7 +184,7 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
 
     `critical[k]` is the squared partial correlation below which a test given k variables says "independent".
     """
-    cdef Py_ssize_t x = query.x, y = query.y
+    cdef int x = place(R, query.x), y = place(R, query.y)
     cdef tuple pool = query.pool, always = query.always
     cdef double alpha = query.alpha, deadline = query.deadline
     cdef long long max_tests = -1 if query.max_tests is None else min(query.max_tests, 1 << 62)
@@ -201,20 +199,17 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
     cdef double r2, p, best = 0.0, smallest_r2
     cdef int state          # 0 going on, 1 found, 2 out of budget
     cdef bint fresh, skip, any_tested = False
-    check(R, (x, y))
-    check(R, pool)
-    check(R, always)
     k = query.min_size
     if k < 0 or m > POOL or top > m or base + max(top, 0) > DEPTH or len(query.tried) > FAMILIES:
         raise ValueError("the search is too large for the compiled buffers")
     if top >= 0 and critical.shape[0] <= base + top:
         raise ValueError("critical values are missing for the largest sets")
     for i in range(m):
-        node[i] = pool[i]
+        node[i] = place(R, pool[i])
     for i in range(base):
-        push(&f, R, x, y, i, always[i])
+        push(&f, R, x, y, i, place(R, always[i]))
     cdef object family
-    for family in query.tried:
+    for family in tuple(query.tried)[:FAMILIES]:
         if fill(&families[n_families], family, pool, always):
             n_families += 1
     for i in range(base + max(top, 0) + 1):

@@ -82,6 +82,8 @@ class FisherZ:
     True
     """
 
+    has_table = True
+
     def __init__(
         self,
         data: object,

@@ -15,22 +15,19 @@ cdef void check(bint fits) except *:
         raise ValueError("the shapes do not fit")
 
 
-def centred(rows, const double[::1] origin, double[:, ::1] out):
-    """Write rows less their means to ``out``, row by row in memory, and return the means of rows - origin.
+def means(rows, const double[::1] origin):
+    """Return the means of rows - origin: ``sums(rows - origin) / len(rows)``.
 
-    ``shifted = rows - origin; here = sums(shifted) / len(rows); out = shifted - here``. Eight sums are kept of
-    each column, for the rows whose numbers leave 0 to 7 when divided by eight, and one for the rows behind: eight rows
-    are one long row.
+    Eight sums are kept of each column, for the rows whose numbers leave 0 to 7 when divided by eight, and one for the
+    rows behind: eight rows are one long row.
     """
     cdef const double[:, ::1] given = np.ascontiguousarray(rows, dtype=np.float64)
     cdef Py_ssize_t n = given.shape[0], p = given.shape[1], whole = n // 8 * 8, i, j
-    check(origin.shape[0] == p and n > 0 and p > 0 and out.shape[0] == n and out.shape[1] == p)
+    check(origin.shape[0] == p and n > 0 and p > 0)
     mean = np.zeros(p)
-    cdef double[::1] here = mean, eight = np.zeros(8 * p), rest = np.zeros(p), beside = np.empty(8 * p), means = np.empty(8 * p)
+    cdef double[::1] here = mean, eight = np.zeros(8 * p), rest = np.zeros(p), beside = np.empty(8 * p)
     with nogil:
-        for i in range(8):
-            for j in range(p):
-                beside[i * p + j] = origin[j]
+        repeat(&beside[0], &origin[0], p)
         if whole:
             add_rows(&eight[0], &given[0, 0], &beside[0], whole // 8, 8 * p)
         if whole < n:
@@ -40,19 +37,28 @@ def centred(rows, const double[::1] origin, double[:, ::1] out):
                 here[j] = eight[j] if i == 0 else here[j] + eight[i * p + j]
         for j in range(p):
             here[j] = (here[j] + rest[j]) / n
-        for i in range(8):
-            for j in range(p):
-                means[i * p + j] = here[j]
-        if whole:
-            subtract(&out[0, 0], &given[0, 0], &beside[0], &means[0], whole // 8, 8 * p)
-        if whole < n:
-            subtract(&out[whole, 0], &given[whole, 0], &beside[0], &means[0], n - whole, p)
     return mean
+
+
+def less(rows, const double[::1] origin, const double[::1] mean, double[:, ::1] out):
+    """Do ``out[:] = (rows - origin) - mean``."""
+    cdef const double[:, ::1] given = np.ascontiguousarray(rows, dtype=np.float64)
+    cdef Py_ssize_t n = given.shape[0], p = given.shape[1], whole = n // 8 * 8
+    check(origin.shape[0] == p == mean.shape[0] and n > 0 and p > 0 and out.shape[0] == n and out.shape[1] == p)
+    cdef double[::1] beside = np.empty(8 * p), centre = np.empty(8 * p)
+    with nogil:
+        repeat(&beside[0], &origin[0], p)
+        repeat(&centre[0], &mean[0], p)
+        if whole:
+            subtract(&out[0, 0], &given[0, 0], &beside[0], &centre[0], whole // 8, 8 * p)
+        if whole < n:
+            subtract(&out[whole, 0], &given[whole, 0], &beside[0], &centre[0], n - whole, p)
 
 
 cdef extern from *:
     """
     #include <math.h>
+    #include <string.h>
     // The same arithmetic in wider registers where the processor has them: nothing here is reassociated or fused.
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
         && !defined(__SANITIZE_ADDRESS__)
@@ -74,6 +80,9 @@ cdef extern from *:
             for (Py_ssize_t j = 0; j < p; ++j) to[j] = (from[j] - origin[j]) - mean[j];
         }
     }
+    static void repeat(double* to, const double* from, Py_ssize_t p) {
+        for (int i = 0; i < 8; ++i) memcpy(to + i * p, from, p * sizeof(double));
+    }
     WIDE static void scale_row(double* __restrict to, const double* __restrict from, const double* __restrict scale, double own,
                           Py_ssize_t p) {
         for (Py_ssize_t j = 0; j < p; ++j) {
@@ -87,6 +96,12 @@ cdef extern from *:
                           double scaled, Py_ssize_t p) {
         for (Py_ssize_t j = 0; j < p; ++j) to[j] = (to[j] + product[j]) + scaled * shift[j];
     }
+    WIDE static void less_multiple(double* __restrict row, const double* __restrict other, double by, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) row[j] -= by * other[j];
+    }
+    WIDE static void divide_row(double* row, double by, Py_ssize_t p) {
+        for (Py_ssize_t j = 0; j < p; ++j) row[j] /= by;
+    }
     WIDE static double square_sum(const double* row, Py_ssize_t p) {
         double sums[4] = {0.0, 0.0, 0.0, 0.0};
         Py_ssize_t j = 0;
@@ -95,6 +110,32 @@ cdef extern from *:
         }
         for (; j < p; ++j) sums[0] += row[j] * row[j];
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    // Most marks are none: eight at a time are looked at.
+    static void place_row(signed char* to, const signed char* from, const Py_ssize_t* place, Py_ssize_t p) {
+        Py_ssize_t j = 0;
+        for (; j + 8 <= p; j += 8) {
+            unsigned long long eight;
+            memcpy(&eight, from + j, 8);
+            if (eight) for (Py_ssize_t k = j; k < j + 8; ++k) to[place[k]] = from[k];
+        }
+        for (; j < p; ++j) to[place[j]] = from[j];
+    }
+    // Divide the lower triangle, and copy it to the upper one, in squares that stay in the cache.
+    static void mirror_divided(double* matrix, double by, Py_ssize_t p) {
+        const Py_ssize_t side = 64;
+        for (Py_ssize_t top = 0; top < p; top += side) {
+            const Py_ssize_t end = top + side < p ? top + side : p;
+            for (Py_ssize_t left = 0; left <= top; left += side) {
+                for (Py_ssize_t i = top; i < end; ++i) {
+                    const Py_ssize_t stop = left + side <= i ? left + side : i + 1;
+                    for (Py_ssize_t j = left; j < stop; ++j) matrix[i * p + j] /= by;
+                }
+                for (Py_ssize_t j = left; j < left + side && j < end; ++j) {
+                    for (Py_ssize_t i = top > j ? top : j + 1; i < end; ++i) matrix[j * p + i] = matrix[i * p + j];
+                }
+            }
+        }
     }
     WIDE static int has_copy(const double* row, Py_ssize_t own, Py_ssize_t p) {
         int found = 0;
@@ -106,10 +147,15 @@ cdef extern from *:
     """
     void add_rows(double*, const double*, const double*, Py_ssize_t, Py_ssize_t) nogil
     void subtract(double*, const double*, const double*, const double*, Py_ssize_t, Py_ssize_t) nogil
+    void repeat(double*, const double*, Py_ssize_t) nogil
     void scale_row(double*, const double*, const double*, double, Py_ssize_t) nogil
     void merge_row(double*, const double*, const double*, double, Py_ssize_t) nogil
+    void less_multiple(double*, const double*, double, Py_ssize_t) nogil
+    void divide_row(double*, double, Py_ssize_t) nogil
     double square_sum(const double*, Py_ssize_t) nogil
     int has_copy(const double*, Py_ssize_t, Py_ssize_t) nogil
+    void place_row(signed char*, const signed char*, const Py_ssize_t*, Py_ssize_t) nogil
+    void mirror_divided(double*, double, Py_ssize_t) nogil
 
 
 def within(const double[:] numbers, double low, double high):
@@ -128,6 +174,29 @@ def merge(double[:, ::1] scatter, const double[:, ::1] product, const double[::1
     with nogil:
         for i in range(p):
             merge_row(&scatter[i, 0], &product[i, 0], &shift[0], scaled[i], p)
+
+
+def mirror(double[:, ::1] matrix, double by):
+    """Do ``matrix /= by``, and copy what is below the diagonal to above it."""
+    cdef Py_ssize_t p = matrix.shape[0]
+    check(matrix.shape[1] == p and p > 0)
+    with nogil:
+        mirror_divided(&matrix[0, 0], by, p)
+
+
+def lower_inverse(const double[:, ::1] factor):
+    """Return the inverse of a lower triangular matrix, row by row; see ``lmarvel.data.rows.lower_inverse``."""
+    cdef Py_ssize_t p = factor.shape[0], i, j
+    check(factor.shape[1] == p and p > 0)
+    result = np.zeros((p, p))
+    cdef double[:, ::1] out = result
+    with nogil:
+        for i in range(p):
+            for j in range(i):
+                less_multiple(&out[i, 0], &out[j, 0], factor[i, j], j + 1)
+            out[i, i] = 1.0
+            divide_row(&out[i, 0], factor[i, i], i + 1)
+    return result
 
 
 cdef double[::1] scales(const double[:, ::1] covariance):
@@ -215,12 +284,9 @@ def placed(const signed char[:, ::1] marks, const Py_ssize_t[::1] place):
         check(0 <= place[i] < p)
     result = np.zeros((p, p), dtype=np.int8)
     cdef signed char[:, ::1] out = result
-    cdef signed char* row
     with nogil:
         for i in range(p):
-            row = &out[place[i], 0]
-            for j in range(p):
-                row[place[j]] = marks[i, j]
+            place_row(&out[place[i], 0], &marks[i, 0], &place[0], p)
     return result
 
 

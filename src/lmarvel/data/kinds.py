@@ -78,10 +78,12 @@ def few_whole(rows: NDArray[np.float64]) -> tuple[int, ...]:
     >>> few_whole(np.array([[1, 0.5], [2, 1], [3, 2], [1, 3], [2, 4], [3, 5], [3, 6], [1, 7], [1, 8], [2, 9.0]]))
     (3, 0)
     """
-    rows = rows[:_LOOKED_AT]
-    whole = ((rows == np.round(rows)) | np.isnan(rows)).all(axis=0)
+    rows, at = rows[:_LOOKED_AT], np.arange(rows.shape[1])
+    for part in (rows[:_FEW], rows):  # most columns drop out at the first few rows
+        chosen = part if len(at) == part.shape[1] else part[:, at]
+        at = at[((chosen == np.round(chosen)) | np.isnan(chosen)).all(axis=0)]
     found = [0] * rows.shape[1]
-    for i in np.flatnonzero(whole).tolist():
+    for i in at.tolist():
         different = len(np.unique(rows[~np.isnan(rows[:, i]), i]))
         found[i] = different if 2 < different <= min(FEW, len(rows) // 3) else 0
     return tuple(found)
@@ -100,6 +102,9 @@ class TwoValued:
 
     def add(self, batch: NDArray[np.float64]) -> None:
         """Look at a batch of rows."""
+        if len(batch) >= 3 and _all_differ(*batch[:3]):  # measurements do, at a glance
+            self.still[:] = False
+            return
         self._look(batch[:_FEW])
         if len(batch) > _FEW and self.still.any():
             self._look(batch[_FEW:])
@@ -124,6 +129,11 @@ class TwoValued:
     def values(self, column: int) -> tuple[float, float]:
         """Return the two values of a column that has two."""
         return float(self._low[column]), float(self._high[column])
+
+
+def _all_differ(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
+    """Tell whether the three values of every column differ, and none is missing."""
+    return bool(((a != b) & (b != c) & (a != c) & ~np.isnan(a + b + c)).all())
 
 
 _FEW = 64

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.rows import correlation_of
+from lmarvel.data.rows import correlation_of, lower_inverse, mirror
 from lmarvel.errors import UnusableError
 
 _COLLINEAR = 1e-10  # a column whose variance given the others is below this share of its own is determined by them
@@ -134,12 +134,12 @@ def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:
     [[0.5, -0.5], [-0.5, 1.0]]
     """
     if factor.shape[0] <= SMALL:
-        inverse = np.linalg.inv(factor)
+        inverse = lower_inverse(factor)
         return np.asarray(inverse.T @ inverse)
     from scipy.linalg import lapack
 
     precision, _ = lapack.dpotri(factor.T, lower=0, overwrite_c=1)
-    return np.asarray(_mirrored(precision).T)  # symmetric: the transpose only puts rows first in memory
+    return mirror(precision.T)
 
 
 def _cholesky(matrix: NDArray[np.float64], overwrite: bool = False) -> tuple[NDArray[np.float64], int]:
@@ -155,18 +155,6 @@ def _cholesky(matrix: NDArray[np.float64], overwrite: bool = False) -> tuple[NDA
     # LAPACK works by columns: the upper factor of the transpose is our lower one, without a copy.
     factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=overwrite)
     return np.asarray(factor.T), p if info == 0 else int(info) - 1
-
-
-def _mirrored(upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Copy the upper triangle to the lower one, in stripes."""
-    p = upper.shape[0]
-    for start in range(0, p, 512):
-        stop = min(start + 512, p)
-        upper[stop:, start:stop] = upper[start:stop, stop:].T
-        block = upper[start:stop, start:stop]
-        below = np.tril_indices(stop - start, -1)
-        block[below] = block.T[below]
-    return upper
 
 
 def moments_of(

@@ -216,6 +216,9 @@ class Reading:
         """Return the levels of each column that is not continuous."""
         if self._levels is None:
             named, two = self.view().table.levels, self.scan().two_valued()
+            if named is None and not two.still.any():
+                self._levels = (None,) * len(self.table.names)
+                return self._levels
             found: list[tuple[str, ...] | None] = []
             for i, kind in enumerate(self.kinds()):
                 known = None if named is None else named[i]

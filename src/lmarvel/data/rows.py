@@ -25,30 +25,107 @@ except ModuleNotFoundError:  # not built: the same, slower
 
 _SCRATCH = threading.local()
 _LARGEST_SCRATCH = 2**18  # numbers, that a thread keeps for the next call
+_BLOCK = 512  # rows that are centred at a time, more where columns are few
+_IN_CACHE = 2**15  # numbers
 
 
-def centred(rows: Matrix, origin: Vector, passing: bool = False) -> tuple[Matrix, Vector]:
-    """Return rows less their means, and the means of ``rows - origin``, a number near those in the rows.
-
-    ``passing`` says that the rows are done with before the next call in this thread, which may write over them: a table
-    of half a megabyte that is fetched from the system anew costs as much as a Gram product.
+def means(rows: Matrix, origin: Vector) -> Vector:
+    """Return the means of ``rows - origin``, a number near those in the rows.
 
     Examples
     --------
-    >>> rows, mean = centred(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), origin=np.array([1e9, 1.0]))
-    >>> rows.tolist(), mean.tolist()
-    ([[-1.0, -1.5], [1.0, 1.5]], [1.0, 1.5])
+    >>> means(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), origin=np.array([1e9, 1.0])).tolist()
+    [1.0, 1.5]
     """
     if COMPILED is not None and len(rows):
-        out = _scratch(rows.size).reshape(rows.shape) if passing else np.empty(rows.shape)
-        return out, COMPILED.centred(rows, origin, out)
-    shifted = np.subtract(rows, origin, order="C")
-    here = sums(shifted) / len(rows)
-    return np.subtract(shifted, here, out=shifted), here
+        found: Vector = COMPILED.means(rows, origin)
+        return found
+    return sums(np.subtract(rows, origin, order="C")) / len(rows)
+
+
+def less(rows: Matrix, origin: Vector, mean: Vector, out: Matrix) -> Matrix:
+    """Write ``(rows - origin) - mean`` to ``out``, and return it."""
+    if COMPILED is not None and len(rows):
+        COMPILED.less(rows, origin, mean, out)
+        return out
+    np.subtract(rows, origin, out=out)
+    return np.subtract(out, mean, out=out)
+
+
+def scatter_of(rows: Matrix, origin: Vector, mean: Vector) -> Matrix:
+    """Return the product of ``(rows - origin) - mean`` with itself, of a few columns.
+
+    Rows are centred a block at a time, so that a block is still in the cache when it is multiplied.
+
+    Examples
+    --------
+    >>> scatter_of(np.array([[1.0, 1.0], [3.0, 4.0]]), np.ones(2), np.array([1.0, 1.5])).tolist()
+    [[2.0, 3.0], [3.0, 4.5]]
+    """
+    step = max(_BLOCK, _IN_CACHE // rows.shape[1])
+    found: Matrix | None = None
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        block = less(part, origin, mean, _scratch(part.size).reshape(part.shape))
+        product = block.T @ block
+        found = product if found is None else np.add(found, product, out=found)
+    assert found is not None
+    return found
+
+
+def add_scatter(scatter: Matrix, rows: Matrix, origin: Vector, mean: Vector, more: Vector) -> None:
+    """Add the products of centred rows, and that of one more row, to the lower triangle of a matrix.
+
+    Rows are centred a block at a time, so that a block is still in the cache when it is multiplied: beside the product
+    that costs next to nothing, and no second table is needed.
+
+    Examples
+    --------
+    >>> scatter = np.zeros((2, 2))
+    >>> add_scatter(scatter, np.array([[1.0, 1.0], [3.0, 4.0]]), np.ones(2), np.array([1.0, 1.5]), np.zeros(2))
+    >>> scatter.tolist()
+    [[2.0, 0.0], [3.0, 4.5]]
+    """
+    from scipy.linalg import blas
+
+    p = rows.shape[1]
+    block = np.empty((min(_BLOCK, len(rows)) + 1, p))
+    for start in range(0, len(rows), _BLOCK):
+        part = rows[start : start + _BLOCK]
+        used = len(part)
+        less(part, origin, mean, block[:used])
+        if start == 0:
+            block[used], used = more, used + 1
+        # Of the transpose, which BLAS reads as it stands: its upper triangle is our lower one.
+        blas.dsyrk(1.0, block[:used].T, beta=1.0, c=scatter.T, lower=0, overwrite_c=1)
+
+
+def mirror(matrix: Matrix, by: float = 1.0) -> Matrix:
+    """Divide a matrix in place, copy what is below its diagonal to above it, and return it.
+
+    Examples
+    --------
+    >>> mirror(np.array([[2.0, 0.0], [6.0, 4.0]]), 2.0).tolist()
+    [[1.0, 3.0], [3.0, 2.0]]
+    """
+    if COMPILED is not None and matrix.flags.c_contiguous:
+        COMPILED.mirror(matrix, by)
+        return matrix
+    matrix /= by
+    for start in range(0, len(matrix), 512):
+        stop = min(start + 512, len(matrix))
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].T
+        square = matrix[start:stop, start:stop]
+        above = np.triu_indices(stop - start, 1)
+        square[above] = square.T[above]
+    return matrix
 
 
 def _scratch(size: int) -> Vector:
-    """Return so many numbers to write on; a thread gets the same ones again."""
+    """Return so many numbers to write on; a thread gets the same ones again.
+
+    Half a megabyte that is fetched from the system anew costs as much as a Gram product of as many numbers.
+    """
     if size > _LARGEST_SCRATCH:
         return np.empty(size)
     kept: Vector | None = vars(_SCRATCH).get("numbers")
@@ -84,6 +161,26 @@ def merge(scatter: Matrix, product: Matrix, scaled: Vector, shift: Vector) -> No
         return
     scatter += product
     scatter += np.outer(scaled, shift)
+
+
+def lower_inverse(factor: Matrix) -> Matrix:
+    """Return the inverse of a lower triangular matrix: row i of it follows from the rows before.
+
+    Examples
+    --------
+    >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+    [[0.5, 0.0], [-0.5, 1.0]]
+    """
+    if COMPILED is not None and factor.flags.c_contiguous:
+        found: Matrix = COMPILED.lower_inverse(factor)
+        return found
+    inverse = np.zeros(factor.shape)
+    for i, row in enumerate(inverse):
+        for j in range(i):
+            row[: j + 1] -= factor[i, j] * inverse[j, : j + 1]
+        row[i] = 1.0
+        row[: i + 1] /= factor[i, i]
+    return inverse
 
 
 def correlation_of(covariance: Matrix, order: NDArray[np.intp] | None = None) -> Matrix:

@@ -9,17 +9,21 @@ that of the n rows so far by the rule of Chan, Golub & LeVeque (1983, Algorithms
 
 in which only small numbers meet. A constant column has a variance of exactly zero. With weights n and m are sums of
 weights, and rows are multiplied by the roots of theirs before products are taken; a row of weight zero is left out.
+
+The last term of S is the product of one more row, d times the root of nm / (n + m). Where there are many columns, a
+batch and that row are added to the lower triangle of S as they are multiplied, and the upper one is filled in the end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.moments import Moments
-from lmarvel.data.rows import centred, merge, within
+from lmarvel.data.moments import SMALL, Moments
+from lmarvel.data.rows import add_scatter, means, merge, mirror, scatter_of, within
 from lmarvel.errors import DataError, UnusableError
 
 Vector = NDArray[np.float64]
@@ -50,16 +54,11 @@ class Running:
                 return
         if self.total == 0:
             self.origin = batch[0].copy() if _finite(batch[0]) else np.where(np.isfinite(batch[0]), batch[0], 0.0)
-        if weights is None:
-            rows, here = centred(batch, self.origin, passing=True)
-        else:
-            rows = np.subtract(batch, self.origin, order="C")
-            here = weights @ rows / weights.sum()
-            rows -= here
+        here = means(batch, self.origin) if weights is None else weights @ (batch - self.origin) / weights.sum()
         if not _finite(here):
             self._count_gaps(batch, here)
         if not self.gaps:
-            self._merge(rows, here, weights)
+            self._merge(batch, here, weights)
         self.total += len(batch) if weights is None else float(weights.sum())
         self.squares += len(batch) if weights is None else float(weights @ weights)
 
@@ -71,21 +70,39 @@ class Running:
             culprit = self.names[int(np.argmin(np.isfinite(here)))]
             raise DataError(f"the values of {culprit!r} are too large: rescale the column")
 
-    def _merge(self, centred: NDArray[np.float64], here: Vector, weights: Vector | None) -> None:
-        if weights is not None:
-            centred *= np.sqrt(weights)[:, None]
-        product = centred.T @ centred
-        squares = product.diagonal()
-        if within(squares, 0.0, np.inf):
+    def _merge(self, batch: NDArray[np.float64], here: Vector, weights: Vector | None) -> None:
+        n, m = float(self.total), len(batch) if weights is None else float(weights.sum())
+        if weights is None and len(here) > SMALL:
+            self._add_many_columns(batch, here)
+        else:
+            product = self._scatter(batch, here, weights)
+            self._note_variation(batch, here, product.diagonal())
+            self.scatter = _merged(n, self.scatter, m, here - self.mean, product)
+        self._note_variation(batch, here, self.scatter.diagonal())  # batches may differ in their means only
+        self.mean = self.mean + (here - self.mean) * (m / (n + m)) if n else here
+
+    def _scatter(self, batch: NDArray[np.float64], here: Vector, weights: Vector | None) -> NDArray[np.float64]:
+        if weights is None:
+            return scatter_of(batch, self.origin, here)
+        rows = (batch - self.origin) - here
+        rows *= np.sqrt(weights)[:, None]
+        return np.asarray(rows.T @ rows)
+
+    def _add_many_columns(self, batch: NDArray[np.float64], here: Vector) -> None:
+        n, m = float(self.total), len(batch)
+        if not len(self.scatter):
+            self.scatter = np.zeros((len(here), len(here)))
+        shift = (here - self.mean) * math.sqrt(n * m / (n + m))  # nothing at the first batch
+        add_scatter(self.scatter, batch, self.origin, here, shift)
+
+    def _note_variation(self, batch: NDArray[np.float64], here: Vector, squares: Vector) -> None:
+        """Note which columns vary: those whose squares do not vanish, or that are too small to square."""
+        if self.all_vary or within(squares, 0.0, np.inf):
             self.all_vary = True
-        else:  # constant here, or too small to square
-            flat = np.flatnonzero(squares == 0)
-            self.varies |= squares != 0
-            self.varies[flat] |= (centred[:, flat] != 0).any(axis=0)
-        more = len(centred) if weights is None else float(weights.sum())
-        self.mean, self.scatter = _merged(self.total, self.mean, self.scatter, more, here, product)
-        if not self.all_vary:
-            self.varies |= self.scatter.diagonal() != 0  # batches may differ in their means only
+            return
+        flat = np.flatnonzero(squares == 0)
+        self.varies |= squares != 0
+        self.varies[flat] |= ((batch[:, flat] - self.origin[flat]) - here[flat] != 0).any(axis=0)
 
     def finish(self) -> Moments:
         """Return the moments, or refuse what no test can be run on; the scatter is overwritten by the covariance."""
@@ -95,7 +112,10 @@ class Running:
             culprit = self.names[int(np.argmin((variance > 1e-300) & (variance < 1e300)))]
             raise DataError(f"the variance of {culprit!r} is out of range: rescale the column")
         covariance, self.scatter = self.scatter, np.zeros((0, 0))
-        covariance /= self.total
+        if len(self.names) > SMALL:
+            mirror(covariance, self.total)
+        else:
+            covariance /= self.total
         effective = float(self.total) ** 2 / self.squares
         return Moments(self.names, self.n, self.origin + self.mean, covariance, effective)
 
@@ -134,16 +154,10 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _merged(
-    n: float,
-    mean: Vector,
-    scatter: NDArray[np.float64],
-    m: float,
-    here: Vector,
-    product: NDArray[np.float64],
-) -> tuple[Vector, NDArray[np.float64]]:
-    """Add a batch of weight m with mean ``here`` and centred product to the rows so far, of weight n."""
+    n: float, scatter: NDArray[np.float64], m: float, shift: Vector, product: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Add the scatter of a batch of weight m to that of the rows so far, of weight n, whose means differ by a shift."""
     if n == 0:
-        return here, product
-    shift = here - mean
+        return product
     merge(scatter, product, shift * (n * m / (n + m)), shift)
-    return mean + shift * (m / (n + m)), scatter
+    return scatter

@@ -109,7 +109,7 @@ class Scan:
         if self._weights is not None and len(self._weights) != running.n:
             raise not_one_a_row("weights", len(self._weights), running.n)
         if digest is not None:
-            self._fingerprint = digest.hexdigest()
+            self._fingerprint = digest.hexdigest()[:16]
         self._kept = kept if again and sum(map(len, kept)) == running.n else None
         return running, two_valued
 
@@ -140,11 +140,11 @@ class Scan:
             digest = self._new_digest()
             for batch in self._rows():
                 digest.update(_bytes(batch))
-            self._fingerprint = digest.hexdigest()
+            self._fingerprint = digest.hexdigest()[:16]
         return self._fingerprint
 
-    def _new_digest(self) -> hashlib.blake2b:
-        digest = hashlib.blake2b(json.dumps(self.table.names).encode(), digest_size=8)
+    def _new_digest(self) -> hashlib._Hash:
+        digest = hashlib.sha256(json.dumps(self.table.names).encode())  # processors have instructions for it
         if self.table.levels is not None:
             digest.update(json.dumps(self.table.levels).encode())
         if self._weights is not None:

@@ -206,7 +206,8 @@ def run(
     elif complete:
         q.complete = True
     else:
-        boundary_sets = Sets(sets[0], sets[1], p, p)
+        starts, members = sets  # an index of a sequence would not be checked
+        boundary_sets = Sets(starts, members, p, p)
         boundary_sets.check_symmetric()
         q.sets = boundary_sets.lists()
     if rest is not None:
@@ -215,16 +216,17 @@ def run(
             raise ValueError("p-values given all others go with boundaries, one for each pair")
         q.rest, q.total_conditioning = &pvalues[0, 0], True
     if truncated is not None:
-        cut = truncated[0]
+        cut, had_starts, had_members, kept_starts, kept_members = truncated
         check_positions(cut, cut.shape[0], 0, p)
-        had, kept = Sets(truncated[1], truncated[2], p, cut.shape[0]), Sets(truncated[3], truncated[4], p, cut.shape[0])
+        had = Sets(had_starts, had_members, p, cut.shape[0])
+        kept = Sets(kept_starts, kept_members, p, cut.shape[0])
         q.truncated = &cut[0] if cut.shape[0] else NULL
         q.had, q.kept = had.lists(), kept.lists()
     if asked is not None:
-        asked_x, asked_y = asked[0], asked[1]
+        asked_x, asked_y, starts, members = asked
         check_positions(asked_x, asked_x.shape[0], 0, p)
         check_positions(asked_y, asked_x.shape[0], -1, p)
-        asked_sets = Sets(asked[2], asked[3], p, asked_x.shape[0])
+        asked_sets = Sets(starts, members, p, asked_x.shape[0])
         q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
         q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
         q.asked = asked_sets.lists()

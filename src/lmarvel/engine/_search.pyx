@@ -40,6 +40,7 @@ cdef extern from "blocks.hpp" namespace "lmarvel" nogil:
         void fit(vector[double]& x, double tolerance, int max_steps) except +
 
 MAX_VARIABLES = 1024
+MOST_NODES = 4 * MAX_VARIABLES  # of a block, hidden ones included
 
 
 cdef class Regressions:
@@ -146,6 +147,8 @@ cdef class BlockLikelihood:
         cdef Py_ssize_t i, j
         if S.shape[0] != S.shape[1] or not 0 < n_own <= S.shape[0] <= n_nodes or n_selections < 0:
             raise ValueError("the sizes of this block do not fit together")
+        if n_nodes > MOST_NODES or n_selections > MOST_NODES:
+            raise ValueError(f"a block has at most {MOST_NODES} nodes")
         if len(heads) != len(tails) or len(loaded) != len(loads_on):
             raise ValueError("each edge and each loading has two ends")
         self._block.k, self._block.seen, self._block.own = n_nodes, S.shape[0], n_own

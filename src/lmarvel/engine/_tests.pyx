@@ -77,9 +77,7 @@ cdef class Kernel:
     cdef Columns columns
     cdef vector[Test*] idle    # a test at work remembers its set: each thread has one of its own
 
-    def __init__(self, R, long long n, blocks=None, counts=None):
-        if self.columns is not None:
-            raise ValueError("a test is made once")
+    def __cinit__(self, R, long long n, blocks=None, counts=None):
         self.columns = Columns(R, n, blocks, counts)
 
     def __dealloc__(self):

@@ -143,8 +143,7 @@ private:
     Index add_strongest(const std::vector<Index>& banned) {
         const double critical = candidates();
         for (Index v : banned) growth_.evidence[static_cast<std::size_t>(v)] = NOTHING;
-        const auto& all = growth_.evidence;
-        const auto strongest = static_cast<Index>(std::max_element(all.begin(), all.end()) - all.begin());
+        const auto strongest = static_cast<Index>(place_of_largest(growth_.evidence.data(), growth_.evidence.size()));
         if (!(evidence(strongest) > critical)) return -1;
         growth_.add(strongest);
         return strongest;

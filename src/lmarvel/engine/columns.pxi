@@ -41,18 +41,18 @@ cdef class Columns:
     cdef const double[::1] weights
     cdef const uint8_t[::1] gaps
 
-    def __cinit__(self):
+    def __cinit__(self, R, long long n, blocks, counts):
         self.of_blocks.R = NULL
         self.of_counts.codes = NULL
         self.of_counts.weights = NULL
-
-    def __init__(self, R, long long n, blocks, counts):
         if blocks is None:
-            self.count(n, *counts)
+            codes, levels, weights, gaps, rows, rows_a_cell = counts
+            self.count(n, codes, levels, weights, gaps, rows, rows_a_cell)
         else:
-            self.divide(R, n, *blocks)
+            starts, tested, heads = blocks
+            self.divide(R, n, starts, tested, heads)
 
-    def divide(self, R, int64_t n, starts, tested, heads):
+    cdef divide(self, R, int64_t n, starts, tested, heads):
         cdef Py_ssize_t v
         self.R, self.starts = square(R, "the correlation matrix"), starts
         self.tested, self.heads = tested, heads
@@ -68,7 +68,7 @@ cdef class Columns:
         self.of_blocks.tested = &self.tested[0]
         self.of_blocks.heads, self.of_blocks.p, self.of_blocks.n = &self.heads[0], <int32_t> self.p, n
 
-    def count(self, int64_t n, codes, levels, weights, gaps, double rows, double rows_a_cell):
+    cdef count(self, int64_t n, codes, levels, weights, gaps, double rows, double rows_a_cell):
         cdef Py_ssize_t v, i
         cdef uint16_t code
         self.codes, self.levels, self.gaps = codes, levels, gaps

@@ -32,12 +32,35 @@ LMARVEL_WIDE void divide(double* __restrict row, double by, std::size_t p) {
     for (std::size_t v = 0; v < p; ++v) row[v] /= by;
 }
 
+// In two steps, block by block: a division that stands behind a condition is made one number at a time.
 LMARVEL_WIDE void squared(double* __restrict r2, const double* __restrict with_target,
                           const double* __restrict variance, double own, std::size_t p) {
-    for (std::size_t v = 0; v < p; ++v) {
-        const double value = with_target[v] * with_target[v] / (variance[v] * own);
-        r2[v] = variance[v] > PIVOT ? value : NOTHING;
+    constexpr std::size_t BLOCK = 512;
+    for (std::size_t start = 0; start < p; start += BLOCK) {
+        const std::size_t stop = std::min(start + BLOCK, p);
+        for (std::size_t v = start; v < stop; ++v) r2[v] = with_target[v] * with_target[v] / (variance[v] * own);
+        for (std::size_t v = start; v < stop; ++v) r2[v] = variance[v] > PIVOT ? r2[v] : NOTHING;
     }
+}
+
+// Where the largest number stands, the first of equals: eight maxima side by side, then a look for the largest.
+LMARVEL_WIDE std::size_t place_of_largest(const double* __restrict numbers, std::size_t p) {
+    double lanes[8];
+    std::fill(lanes, lanes + 8, NOTHING);
+    std::size_t v = 0;
+    for (; v + 8 <= p; v += 8) {
+        for (std::size_t k = 0; k < 8; ++k) lanes[k] = numbers[v + k] > lanes[k] ? numbers[v + k] : lanes[k];
+    }
+    double largest = NOTHING;
+    for (double lane : lanes) largest = std::max(largest, lane);
+    for (; v < p; ++v) largest = std::max(largest, numbers[v]);
+    for (v = 0; v + 64 <= p; v += 64) {
+        int here = 0;
+        for (std::size_t k = 0; k < 64; ++k) here |= numbers[v + k] == largest;
+        if (here) break;
+    }
+    while (v < p && !(numbers[v] == largest)) ++v;
+    return v < p ? v : 0;
 }
 
 // Members M of a target T, with every variable's covariance with T and variance given M: see GaussianGrowth.
@@ -72,9 +95,9 @@ public:
         for (Index m : members) evidence[at(m)] = NOTHING;
         evidence[at(target)] = NOTHING;
     }
-    // Those of each member given the others.
+    // Those of each member given the others; what is there of other variables means nothing then.
     void inside() {
-        evidence.assign(p_, NOTHING);
+        evidence.resize(p_);
         if (variance_[at(target)] > 1e-6) {
             given_others();
             return;

@@ -19,7 +19,7 @@ cdef class Sets:
     cdef const int64_t[::1] starts
     cdef const int32_t[::1] members
 
-    def __init__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
+    def __cinit__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
         cdef Py_ssize_t i, j
         self.starts, self.members = starts, members
         if self.starts.shape[0] != n + 1 or self.starts[0] != 0 or self.starts[n] != self.members.shape[0]:

@@ -1,0 +1,213 @@
+"""Whatever is passed to a compiled function, the interpreter lives: an answer or an exception, never a crash.
+
+Each entry is called as it should be, and then with one argument (or one part of it) replaced by something hostile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lmarvel.ci.base import SepsetQuery, Tried
+from lmarvel.ci.gaussian import _kernel
+from lmarvel.data.rows import COMPILED as ROWS
+from lmarvel.engine import load
+from lmarvel.engine.run import is_built
+
+pytestmark = pytest.mark.skipif(not is_built() or ROWS is None or _kernel is None, reason="not everything was built")
+
+ENGINE, TESTS, SEARCH = load("_engine"), load("_tests"), load("_search")
+LIFTING, HIDDEN = load("_lifting"), load("_hidden")
+HUGE = 10**8
+P = 4
+
+
+class Fickle:
+    """A position that is another one each time it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __index__(self) -> int:
+        self.asked += 1
+        return 0 if self.asked == 1 else HUGE
+
+    def __hash__(self) -> int:
+        return 0
+
+
+SCALARS: list[Any] = [None, -1, 0, 1, 2, 3, P, HUGE, -HUGE, 2**31, 2**32, 2**63 - 1, 2**63, -(2**63), 2**200]
+SCALARS += [math.nan, math.inf, -math.inf, 1e308, "x", b"", (), [], [HUGE], (-1,), (HUGE,), (2**40,), {}, object()]
+
+
+REFUSALS = (ValueError, TypeError, IndexError, OverflowError, AttributeError, KeyError, MemoryError)
+REFUSALS += (BufferError, RuntimeError)  # bytes are no place to write to; a matrix of zeros has no fit
+
+
+def arrays_like(array: np.ndarray) -> Iterator[Any]:
+    """Iterate over arrays that are like this one, but wrong."""
+    frozen = array.copy()
+    frozen.flags.writeable = False
+    yield from (frozen, np.asfortranarray(array), np.repeat(array, 2, axis=-1)[..., ::2], array[:0], array[:-1])
+    yield from (array[..., :0], array[..., :-1], array.ravel(), array[None], np.zeros((0, 0)), np.array(1.0))
+    yield from (array.astype(kind) for kind in (np.float32, np.int8, np.int32, np.int64, np.uint16, object, complex))
+    numbers = (-1, 1, HUGE, -HUGE, 2**31 - 1) if array.dtype.kind in "iu" else (-1, 0, 1e308, math.nan, math.inf)
+    for number in numbers:
+        info = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
+        if info is None or info.min <= number <= info.max:
+            yield np.full_like(array, number)
+            some = array.copy()
+            some.ravel()[-1:] = number
+            yield some
+
+
+def hostile(value: Any) -> Iterator[Any]:
+    """Iterate over what may stand in place of a value."""
+    yield from SCALARS
+    yield Fickle()
+    if isinstance(value, np.ndarray):
+        yield from arrays_like(value)
+    elif isinstance(value, SepsetQuery):
+        for field in value._fields:
+            yield from (value._replace(**{field: other}) for other in hostile(getattr(value, field)))
+    elif isinstance(value, tuple | list):
+        yield type(value)(value[:-1]) if type(value) in (tuple, list) else ()
+        for i, part in enumerate(value):
+            for other in hostile(part):
+                changed = [*value[:i], other, *value[i + 1 :]]
+                yield type(value)(*changed) if hasattr(value, "_fields") else type(value)(changed)
+
+
+def correlation() -> np.ndarray:
+    return np.full((P, P), 0.3) + 0.7 * np.eye(P)
+
+
+def sets(*members: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    starts = np.cumsum([0, *map(len, members)]).astype(np.int64)
+    return starts, np.array(list(itertools.chain(*members)), dtype=np.int32)
+
+
+CRITICAL = np.full(P + 1, 0.01)
+CHAIN = sets((1,), (0, 2), (1, 3), (2,))
+PLAIN = (100, "lmarvel", 0.01, 0.01, 0.8, False, False, False, "pruned", "standard", True, CRITICAL, CRITICAL)
+BUDGET = (3, None, 0, 5.0, 0.1)
+FCI = (100, "fci", *PLAIN[2:])
+BLOCKS = tuple(np.array(found, dtype=np.int32) for found in ([0, 1, 2, 4], [1, 1, 2], [1, 1, 1]))
+CODES = np.array([[0, 1, 0, 1, 2, 0] * 10, [0, 1, 1, 0, 0, 1] * 10, [1, 0] * 30], dtype=np.uint16)
+COUNTS = (CODES, np.array([3, 2, 2], np.int32), None, np.zeros(3, np.uint8), 60.0, 1.0)
+WEIGHED = (CODES, np.array([3, 2, 2], np.int32), np.ones(60), np.zeros(3, np.uint8), 60.0, 1.0)
+QUERY = SepsetQuery(0, 1, (2, 3), always=(), tried=(Tried((2,), (3,), 0, 1, (3,), 0.5),))
+SHORT = SepsetQuery(0, 1, (2,), tried=(Tried((), (2,), 0, 0, None, 0.5),))
+MODEL = ((0, 1, 2, 4), (), (0, 1, 2, 3), np.zeros((4, 4)), np.zeros(4), np.zeros((4, 0)), 0.0)
+HIDING = ((0, 1, 2, 16, 0), (1,), (0, 1, 2, 4, 3), np.zeros((5, 5)), np.zeros(5), np.zeros((5, 1)), 0.0)
+
+
+def run(*arguments: Any) -> Any:
+    *plain, boundaries = arguments
+    found = ENGINE.run(*plain, **boundaries) if isinstance(boundaries, dict) else ENGINE.run(*plain, sets=boundaries)
+    return [found[-1].array(name) for name in ("sets", "events", "found", "rules", "uses", "undecided")]
+
+
+def made(kind: Callable[..., Any], method: str, size: int) -> Callable[..., Any]:
+    """Return a call of a method of an object, which is made of the first arguments."""
+    return lambda *arguments: getattr(kind(*arguments[:size]), method)(*arguments[size:])
+
+
+def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
+    R = correlation()
+    order = np.arange(P)[::-1].copy()
+    rows, vector = np.arange(40.0).reshape(10, P), np.arange(1.0, P + 1)
+    hidden = (R, 100.0, 4.0, 1e-6, ("latent", "selection"))
+    lifting = (R, 100.0, 4.0, np.ones((P, P), np.uint8))
+    graph = ((0, 1, 2, 4), (0, 0, 0, 0), (0, 0, 0, 0))
+    block = (R, 2, 5, 1, np.array([0, 1]), np.array([4, 2]), np.array([1]), np.array([0]))
+    return {
+        "run on sets": (run, (R, *PLAIN, *BUDGET, None, None, CHAIN)),
+        "fci on sets": (run, (R, *FCI, *BUDGET, None, None, CHAIN)),
+        "run on blocks": (run, (R, *FCI, *BUDGET, BLOCKS, None, sets((1,), (0, 2), (1,)))),
+        "run on counts": (run, (None, 60, "mbcs", *PLAIN[2:], *BUDGET, None, COUNTS, sets((1,), (0, 2), (1,)))),
+        "precision": (
+            lambda k, limit, keep: run(R, *PLAIN, *BUDGET, {"precision": k, "limit": limit, "keep_precision": keep}),
+            (np.linalg.inv(R), 0.01, True),
+        ),
+        "rest": (lambda rest: run(R, *PLAIN, *BUDGET, {"sets": CHAIN, "rest": rest}), (R,)),
+        "truncated": (
+            lambda cut: run(R, *PLAIN, *BUDGET, {"sets": CHAIN, "truncated": cut}),
+            ((np.array([1], np.int32), *sets((0,)), *sets((0, 2))),),
+        ),
+        "asked": (
+            lambda asked: run(R, *PLAIN, *BUDGET, {"sets": CHAIN, "asked": asked}),
+            ((np.array([0, 1], np.int32), np.array([-1, 2], np.int32), *sets((), (3,))),),
+        ),
+        "orient": (ENGINE.orient, (np.array([[0, 2], [3, 0]], np.int8), True)),
+        "boundaries": (ENGINE.boundaries, (R, 100, 2.5, 1, 3, None, 0, 5.0, False)),
+        "inter-iamb": (ENGINE.boundaries, (R, 100, 2.5, 2, 3, 1000, 0, 5.0, True)),
+        "tail": (TESTS.tail, (3.0, 2)),
+        "blocks": (made(TESTS.Kernel, "result", 3), (R, 100, BLOCKS, 0, 1, (2,))),
+        "counts": (made(TESTS.Kernel, "result", 4), (None, 60, None, WEIGHED, 0, 1, (2,))),
+        "affords": (made(TESTS.Kernel, "affords", 3), (R, 100, BLOCKS, 0, 1, (2,))),
+        "given rest": (made(TESTS.Kernel, "given_rest", 3), (R, 100, BLOCKS, np.linalg.inv(R))),
+        "search blocks": (made(TESTS.Kernel, "search", 3), (R, 100, BLOCKS, SHORT, 1, 5.0)),
+        "search counts": (made(TESTS.Kernel, "search", 4), (None, 60, None, COUNTS, SHORT, 1, 5.0)),
+        "partial": (_kernel.partial, (R, 0, 1, (2, 3))),
+        "search": (_kernel.search, (R, 100, QUERY, 2, CRITICAL)),
+        "regression": (lambda R, n, price, v, b: SEARCH.Regressions(R, n, price)(v, b), (R, 100.0, 4.0, 1, 5)),
+        "sweeper": (
+            lambda R, order, v, noise: (lambda sweeper: (sweeper.move(v, noise), sweeper.result()))(
+                SEARCH.Regressions(R, 100.0, 4.0).sweeper(order)
+            ),
+            (R, [2, 1, 0, 3], 1, 1e-6),
+        ),
+        "block value": (made(SEARCH.BlockLikelihood, "value", 8), (*block, np.full(5, 0.1))),
+        "block fit": (made(SEARCH.BlockLikelihood, "fit", 8), (*block, np.full(5, 0.1), 1e-6, 5)),
+        "orders": (LIFTING.search_orders, (R, np.linalg.inv(R), 100.0, 4.0, 1e-6, ([0, 1, 2, 3],), (3, 2, 1), 5.0)),
+        "score": (made(LIFTING.Lifting, "score", 4), (*lifting, *graph)),
+        "climb": (made(LIFTING.Lifting, "climb", 4), (*lifting, *graph, 1e-6, True, True, math.inf, 5.0)),
+        "directed": (made(LIFTING.Lifting, "directed", 4), (*lifting, *graph)),
+        "mag": (made(LIFTING.Lifting, "mag", 4), (*lifting, *graph)),
+        "fitted": (made(HIDDEN.HiddenSearch, "fitted", 5), (*hidden, HIDING)),
+        "hidden": (made(HIDDEN.HiddenSearch, "run", 5), (*hidden, MODEL, 0.05)),
+        "simplified": (made(HIDDEN.HiddenSearch, "simplified", 5), (*hidden, HIDING, 1.0)),
+        "project": (HIDDEN.project, ((0, 1, 3, 6), 2, 1)),
+        "means": (ROWS.means, (rows, vector)),
+        "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),
+        "within": (ROWS.within, (vector, 0.0, 9.0)),
+        "merge": (ROWS.merge, (R, R.copy(), vector, vector)),
+        "mirror": (ROWS.mirror, (R, 2.0)),
+        "lower inverse": (ROWS.lower_inverse, (np.tril(R),)),
+        "correlation": (ROWS.correlation, (R,)),
+        "in order": (ROWS.correlation_in_order, (R, order)),
+        "strengths": (ROWS.strengths, (R,)),
+        "permuted": (ROWS.permuted, (R, order)),
+        "placed": (ROWS.placed, (np.ones((P, P), np.int8), order)),
+        "ascending": (ROWS.ascending, (vector, 1e-8)),
+    }
+
+
+ENTRIES = entries() if is_built() and ROWS is not None and _kernel is not None else {}
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex", "ignore:invalid value")
+@pytest.mark.parametrize("name", ENTRIES)
+def test_no_argument_ends_the_interpreter(name: str) -> None:
+    call, right = ENTRIES[name]
+    call(*right)
+    refused = 0
+    for at, value in enumerate(right):
+        for other in hostile(value):
+            try:
+                call(*right[:at], other, *right[at + 1 :])
+            except REFUSALS:
+                refused += 1
+    assert refused > 10
+
+
+@pytest.mark.parametrize("kind", ["Kernel", "Columns"])
+def test_what_was_not_made_cannot_be_asked(kind: str) -> None:
+    with pytest.raises(TypeError):
+        getattr(TESTS, kind).__new__(getattr(TESTS, kind))
