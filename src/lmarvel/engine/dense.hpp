@@ -8,15 +8,9 @@
 #include <vector>
 
 #include "linear.hpp"
+#include "wide.hpp"
 
 namespace lmarvel {
-
-// Wider registers where the machine has them: no sum is reordered and nothing is fused, so the results are the same.
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LMARVEL_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define LMARVEL_WIDE
-#endif
 
 // `factorise` for larger matrices: four rows at a time are taken off the rest, which is read once for them. Each entry
 // sees the same operations in the same order.
