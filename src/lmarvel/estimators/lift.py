@@ -218,9 +218,7 @@ def lmarvel_start(
     return oriented.marks if oriented.complete else None
 
 
-def _by_engine(
-    ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress
-) -> Swift | None:
+def _by_engine(ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress) -> Swift | None:
     """Learn from boundaries with the compiled engine, where it can do the same; else nothing was done."""
     if ledger.known is not None:
         return None
