@@ -8,15 +8,9 @@
 #include <vector>
 
 #include "linear.hpp"
+#include "wide.hpp"
 
 namespace lmarvel {
-
-// Wider registers where the machine has them: no sum is reordered and nothing is fused, so the results are the same.
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LMARVEL_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define LMARVEL_WIDE
-#endif
 
 // `factorise` for larger matrices: four rows at a time are taken off the rest, which is read once for them. Each entry
 // sees the same operations in the same order.
@@ -194,10 +188,39 @@ inline Vector solved(const Vector& A, std::size_t k, Vector B, std::size_t c) {
     return B;
 }
 
+// The loops of solve_lower and solve_upper for the inverse of A = U'U, in which row i begins with i + 1 entries.
+LMARVEL_WIDE inline void invert_by(const double* __restrict U, std::size_t k, double* __restrict B) {
+    for (std::size_t i = 0; i < k; ++i) {
+        double* row = B + i * k;
+        const double inverse = 1.0 / U[i * k + i];
+        for (std::size_t j = 0; j <= i; ++j) row[j] *= inverse;
+        for (std::size_t r = i + 1; r < k; ++r) {
+            const double factor = U[i * k + r];
+            if (factor == 0.0) continue;
+            double* target = B + r * k;
+            for (std::size_t j = 0; j <= i; ++j) target[j] -= factor * row[j];
+        }
+    }
+    for (std::size_t i = k; i-- > 0;) {
+        double* row = B + i * k;
+        for (std::size_t r = i + 1; r < k; ++r) {
+            const double factor = U[i * k + r];
+            if (factor == 0.0) continue;
+            const double* source = B + r * k;
+            for (std::size_t j = 0; j < k; ++j) row[j] -= factor * source[j];
+        }
+        const double inverse = 1.0 / U[i * k + i];
+        for (std::size_t j = 0; j < k; ++j) row[j] *= inverse;
+    }
+}
+
 inline Vector inverted(const Vector& A, std::size_t k) {
     Vector one(k * k, 0.0);
     for (std::size_t i = 0; i < k; ++i) one[i * k + i] = 1.0;
-    return solved(A, k, std::move(one), k);
+    Vector root = A;
+    if (!factorise(root.data(), k)) return solved(A, k, std::move(one), k);
+    invert_by(root.data(), k, one.data());
+    return one;
 }
 
 struct Eigen {

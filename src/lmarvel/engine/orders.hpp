@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "arena.hpp"
 #include "bits.hpp"
 #include "linear.hpp"
+#include "residuals.hpp"
 
 namespace lmarvel {
 
@@ -39,7 +40,7 @@ class Regressions final : public AnyRegressions {
 public:
     Regressions(const double* covariance, int m, double n, double price)
         : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)),
-          S_(covariance, covariance + std::size_t(m) * m), nodes_(m), root_of_(m, nullptr) {}
+          residuals_(covariance, std::size_t(m)), S_(residuals_.covariance()), root_of_(m, nullptr), known_(256) {}
 
     int words() const override { return W; }
 
@@ -62,9 +63,11 @@ private:
     using Set = Bits<W>;
     // A set of parents on the way: what pays its price as one more, best first, and what is left if the way ends here.
     struct Node {
+        int v = 0;
         Set grown, all;  // all that pays
-        std::vector<std::int16_t> steps;
-        std::vector<Node*> next;  // one a step, nullptr until somebody goes there
+        const std::int16_t* steps = nullptr;
+        const Set* better = nullptr;  // than each step: those before it
+        Node** next = nullptr;        // one a step, nullptr until somebody goes there
         double value = std::numeric_limits<double>::infinity();
         bool is_shrunk = false;
         Set parents;
@@ -167,12 +170,15 @@ private:
     // Walk from no parents to those that v takes among its predecessors. No step is computed twice, and one that was
     // taken before is followed without a look into the memory.
     Family best(int v, const Set& predecessors) {
+        path_.clear();
         Node* at = root_of_[v];
         if (!at) at = root_of_[v] = node(v, Set{});
         Family found;
         while (at->all.meets(predecessors)) {
             std::size_t taken = 0;
-            for (; !predecessors.has(at->steps[taken]); ++taken) found.tempting.add(at->steps[taken]);
+            while (!predecessors.has(at->steps[taken])) ++taken;
+            found.tempting |= at->better[taken];
+            path_.push_back(at->steps[taken]);
             if (!at->next[taken]) {
                 Set grown = at->grown;
                 grown.add(at->steps[taken]);
@@ -186,11 +192,33 @@ private:
         return found;
     }
 
-    // The one node of a set of parents, however it was reached.
+    // The one node of a set of parents, however it was reached; `path_` leads to it.
     Node* node(int v, const Set& grown) {
-        const auto known = nodes_[v].try_emplace(grown);  // entries of an unordered_map stay where they are
-        if (known.second) fill(v, grown, known.first->second);
-        return &known.first->second;
+        if (2 * (n_nodes_ + 1) > known_.size()) make_room();
+        Node** place = place_of(v, grown);
+        if (*place == nullptr) {
+            *place = arena_.template take<Node>(1);
+            ++n_nodes_;
+            (*place)->v = v;
+            (*place)->grown = grown;
+            fill(**place);
+        }
+        return *place;
+    }
+
+    // Where a node stands in the memory, or would; there is always a free place.
+    Node** place_of(int v, const Set& grown) {
+        const std::size_t mask = known_.size() - 1;
+        std::size_t i = std::size_t(mixed(HashBits<W>{}(grown), std::uint64_t(v))) & mask;
+        while (known_[i] != nullptr && !(known_[i]->v == v && known_[i]->grown == grown)) i = (i + 1) & mask;
+        return &known_[i];
+    }
+
+    void make_room() {
+        std::vector<Node*> before(2 * known_.size());
+        before.swap(known_);
+        for (Node* at : before)
+            if (at != nullptr) *place_of(at->v, at->grown) = at;
     }
 
     void shrink(int v, Node& at) {
@@ -222,46 +250,32 @@ private:
     }
 
     // The value of a set of parents, and what pays its price as one more.
-    void fill(int v, const Set& parents, Node& at) {
-        const double infinity = std::numeric_limits<double>::infinity();
-        at.grown = parents;
-        parents.members(near_);
-        const std::size_t k = near_.size(), m = m_;
-        shared_.assign(S_.begin() + std::size_t(v) * m, S_.begin() + std::size_t(v + 1) * m);
-        left_.resize(m);
-        for (std::size_t u = 0; u < m; ++u) left_[u] = S_[u * m + u];
-        if (k) {
-            if (!factor_near()) return;
-            rows_.resize(k * m);
-            for (std::size_t i = 0; i < k; ++i)
-                std::copy_n(S_.begin() + std::size_t(near_[i]) * m, m, rows_.begin() + i * m);
-            solve_lower(root_.data(), k, rows_.data(), m);  // covariances with uncorrelated combinations of the parents
-            for (std::size_t i = 0; i < k; ++i) {
-                const double* row = rows_.data() + i * m;
-                const double on_v = row[v];
-                for (std::size_t u = 0; u < m; ++u) {
-                    shared_[u] -= on_v * row[u];
-                    left_[u] -= row[u] * row[u];
-                }
-            }
-            for (auto& left : left_) left = std::max(left, 1e-12);
-            for (int u : near_) left_[u] = infinity;
-        }
-        const double variance = shared_[v];
-        left_[v] = infinity;
+    void fill(Node& at) {
+        const std::size_t m = std::size_t(m_);
+        if (!residuals_.reach(at.v, path_)) return;
+        const double variance = residuals_.shared()[at.v];
         if (variance < least_variance) return;
         at.value = value(variance);
+        gain_.resize(m);
+        worth(gain_.data(), residuals_.shared(), residuals_.left(), m);
+        gain_[at.v] = 0.0;
+        for (int u : path_) gain_[u] = 0.0;
+        const double least = pays_ * variance;
         paying_.clear();
-        for (std::size_t u = 0; u < m; ++u) {
-            shared_[u] *= shared_[u] / left_[u];  // what each of the others would take off the variance
-            if (shared_[u] > pays_ * variance) paying_.push_back(std::int16_t(u));
-        }
-        std::sort(paying_.begin(), paying_.end(), [this](int a, int b) {
-            return shared_[a] > shared_[b] || (shared_[a] == shared_[b] && a < b);
+        for (std::size_t u = 0; u < m; ++u)
+            if (gain_[u] > least) paying_.emplace_back(gain_[u], std::int16_t(u));
+        std::sort(paying_.begin(), paying_.end(), [](const auto& a, const auto& b) {
+            return a.first > b.first || (a.first == b.first && a.second < b.second);
         });
-        at.steps = paying_;
-        at.next.assign(paying_.size(), nullptr);
-        for (int u : paying_) at.all.add(u);
+        std::int16_t* steps = arena_.template take<std::int16_t>(paying_.size());
+        Set* better = arena_.template take<Set>(paying_.size());
+        for (std::size_t i = 0; i < paying_.size(); ++i) {
+            steps[i] = paying_[i].second;
+            better[i] = at.all;
+            at.all.add(steps[i]);
+        }
+        at.steps = steps, at.better = better;
+        at.next = arena_.template take<Node*>(paying_.size());
     }
 
     double value_of(int v, const Set& parents) {
@@ -310,12 +324,14 @@ private:
 
     int m_;
     double n_, price_, pays_;
-    Vector S_;
-    std::vector<std::unordered_map<Set, Node, HashBits<W>>> nodes_;  // of each variable
-    std::vector<Node*> root_of_;
-    std::vector<int> near_;
-    std::vector<std::int16_t> paying_;
-    Vector root_, rows_, beside_, shared_, left_;
+    Residuals residuals_;
+    const Vector& S_;
+    Arena arena_;
+    std::vector<Node*> root_of_, known_;  // of each variable; all, by what they hold: a power of two of places
+    std::size_t n_nodes_ = 0;
+    std::vector<int> near_, path_;
+    std::vector<std::pair<double, std::int16_t>> paying_;
+    Vector root_, rows_, beside_, left_, gain_;
 };
 
 // The narrowest search that holds m variables; none where m is beyond what is compiled.

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "hidden.hpp"
 #include "models.hpp"
-#include "orders.hpp"
 #include "pricing.hpp"
+#include "settling.hpp"
 
 namespace lmarvel {
 
@@ -32,8 +32,12 @@ public:
             const Vector S = completed(model);
             if (S.empty()) return model;
             Regressions<W> best(S.data(), model.m(), fits_.n, fits_.price);
-            Ordered found = settle(best, model.order, sweeps, only);
-            if (families) turn_families(best, found, families);
+            Settling settling(best, model.parents.size(), noise_);
+            const auto check = [this] { watch->check(); };
+            FoundOrder found = only == nullptr
+                                   ? settling.settle(model.order, sweeps, check)
+                                   : settling.settle_some(model.order, sweeps, check, [only](int v) { return only->has(v); });
+            settling.turn_families(found, families, family_sweeps_, check);
             return pricing.without_idle(fits_.fit(expected(model, S, std::move(found))));
         } catch (const Singular&) {
             return model;
@@ -52,11 +56,7 @@ public:
     }
 
 private:
-    struct Ordered {
-        std::vector<int> order;
-        std::vector<Set> parents;
-        double score;
-    };
+    static constexpr int family_sweeps_ = 6;
 
     Fits<W>& fits_;
     double noise_;
@@ -104,63 +104,18 @@ private:
         return {};
     }
 
-    Ordered result_of(const AnySweeper& sweeper, std::size_t m) const {
-        Ordered found{std::vector<int>(m), std::vector<Set>(m), 0.0};
-        Vector scores(m);
-        std::vector<std::uint64_t> words(m * W);
-        sweeper.result(found.order.data(), scores.data(), words.data());
-        for (std::size_t v = 0; v < m; ++v) std::copy_n(words.begin() + v * W, W, found.parents[v].word.begin());
-        for (double score : scores) found.score += score;
-        return found;
-    }
-
-    // Move each variable (of `only`) to its best place until none moves.
-    Ordered settle(AnyRegressions& best, const std::vector<int>& order, int sweeps, const Set* only) const {
-        const auto sweeper = best.sweeper(order);
-        Ordered now = result_of(*sweeper, order.size());
-        for (int i = 0; i < sweeps; ++i) {
-            bool moved = false;
-            for (int v : now.order) {
-                if (only != nullptr && !only->has(v)) continue;
-                watch->check();
-                moved |= sweeper->move(v, noise_);
-            }
-            if (!moved) break;
-            now = result_of(*sweeper, order.size());
-        }
-        return now;
-    }
-
-    // Put a variable and then its parents in front and settle again, until that does not help.
-    void turn_families(AnyRegressions& best, Ordered& found, int rounds) const {
-        for (int i = 0; i < rounds; ++i) {
-            const double start = found.score;
-            const std::vector<int> variables = found.order;
-            for (int v : variables) {
-                const Set parents = found.parents[v];
-                if (parents.count() < 2) continue;
-                std::vector<int> order{v};
-                for (int u : found.order)
-                    if (parents.has(u)) order.push_back(u);
-                for (int u : found.order)
-                    if (u != v && !parents.has(u)) order.push_back(u);
-                Ordered turned = settle(best, order, 6, nullptr);
-                if (turned.score < found.score - noise_) found = std::move(turned);
-            }
-            if (found.score > start - noise_) break;
-        }
-    }
-
     // The DAG that was found in a completed covariance, with its regressions; latent nodes get unit variances.
-    M expected(const M& model, const Vector& S, Ordered&& found) const {
+    M expected(const M& model, const Vector& S, FoundOrder&& found) const {
         const std::size_t m = model.m(), s = model.chosen(), p = model.p;
         M start;
         start.p = model.p;
         start.B.assign(m * m, 0.0);
         start.log_variance.assign(m, 0.0);
+        start.parents.resize(m);
         Vector scale(m, 1.0), slope;
         for (std::size_t v = 0; v < m; ++v) {
-            const std::vector<int> parents = members_of(found.parents[v]);
+            std::copy_n(found.parents.begin() + std::ptrdiff_t(v * W), W, start.parents[v].word.begin());
+            const std::vector<int> parents = members_of(start.parents[v]);
             const double variance = std::max(regress(S.data(), m, int(v), parents, slope), 1e-6);
             for (std::size_t i = 0; i < parents.size(); ++i) start.B[v * m + parents[i]] = slope[i];
             if (v < p) start.log_variance[v] = std::log(variance);
@@ -171,7 +126,6 @@ private:
         start.V = model.V;
         for (std::size_t v = 0; v < m; ++v)
             for (std::size_t j = 0; j < s; ++j) start.V[v * s + j] *= scale[v];
-        start.parents = std::move(found.parents);
         start.selections = model.selections;
         start.order = std::move(found.order);
         return start;

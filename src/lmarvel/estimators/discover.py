@@ -168,7 +168,7 @@ def discover(
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
     named = _named(given.names, boundaries)
-    discovery = _discovery(found, sepsets, named, given.summary(), given, ledger, clock, recorded)
+    discovery = _discovery(found, sepsets, named, _later(given), given, ledger, clock, recorded)
     if found.unaided is None:
         return discovery
     unaided = PAG._trusted(given.names, found.unaided)

@@ -167,6 +167,7 @@ def learn_compiled(
     selection: bool,
     grace: float,
     progress: Progress | None = None,
+    counted: bool = False,
 ) -> Swift | None:
     """Learn skeleton and marks, or return None where the engine cannot.
 
@@ -188,6 +189,8 @@ def learn_compiled(
         Seconds that orientation has in any case.
     progress : callable, optional
         Called with (what, done, of how many), in the words of the readable code.
+    counted : bool
+        Whether the tests of total conditioning were counted before.
     """
     known = ledger.test.for_engine()
     if known is None:
@@ -201,7 +204,8 @@ def learn_compiled(
     if boundaries == "tc" and not isinstance(known, ColumnsInput):
         check_affordable(ledger)
         precision, limit = known.total(level)
-        meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
+        if not counted:
+            meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
         method, given = "tc", None
         task = _task(ledger, course, level, selection, grace, known)
         flat = from_precision(task, precision, limit, known.keeps_precision, told)
