@@ -103,7 +103,7 @@ def pvalues(rng: np.random.Generator, n: int, k: int, strength: float, draws: in
         codes = drawn(rng, n, k, strength)
         if min(np.unique(column, return_counts=True)[1].min() for column in codes.T) < 2:
             continue  # a level with a single row, which tables are refused for
-        ours = GSquare(Dataset.of(codes, categorical=[f"X{v + 1}" for v in range(k + 2)])).pvalue(0, 1, given)
+        ours = GSquare(Dataset.of(codes, categorical=[f"X{v}" for v in range(k + 2)])).pvalue(0, 1, given)
         found.append([ours, *(asked_afresh(CIT(codes, name), (0, 1, given)) for name in ("gsq", "chisq"))])
     return np.array(found)
 

@@ -277,6 +277,36 @@ def test_a_set_that_determines_a_variable_separates_it_from_nothing() -> None:
         assert test.pvalue(0, 1, (2,)) == 0.0
 
 
+@pytest.mark.parametrize("form", ["plain", "rank"])
+def test_moments_of_blocks_are_found_around_gaps(form: Any) -> None:
+    rng = np.random.default_rng(22)
+    n = 6000
+    code = rng.integers(0, 3, n)
+    number = np.array([0.0, 2.0, 1.0])[code] + rng.normal(size=n)
+    last = number + rng.normal(size=n)
+    whole: dict[str, Any] = {"code": levels(code), "number": number, "last": last}
+    lost = rng.random(n) < np.where(last > 1, 0.4, 0.05)  # whether a level was noted depends on what was observed
+    gappy = whole | {"code": [None if gone else level for gone, level in zip(lost, whole["code"], strict=True)]}
+    known, em, drop = (
+        on_blocks(Dataset.of(table, missing=missing), form)
+        for table, missing in ((whole, "refuse"), (gappy, "em"), (gappy, "drop"))
+    )
+    away = [np.abs(test.blocks.moments.mean - known.blocks.moments.mean).max() for test in (em, drop)]
+    assert away[0] < 0.03 < away[1]
+    assert drop.n < em.n < n
+    assert em.pvalue(0, 2, (1,)) > 0.001 > em.pvalue(0, 2, ())
+
+
+def test_auto_learns_from_levels_beside_numbers_with_gaps() -> None:
+    rng = np.random.default_rng(23)
+    code = rng.integers(0, 3, 900)
+    number = np.array([0.0, 2.0, 1.0])[code] + rng.normal(size=900)
+    last = np.where(rng.random(900) < 0.2, np.nan, number + rng.normal(size=900))
+    found = LMarvel().fit({"code": levels(code), "number": number, "last": last}, missing="em").result_
+    assert found.settings["test"] == "mixed"
+    assert found.sepsets["code", "last"] == {"number"}
+
+
 # --- what is refused --------------------------------------------------------------------------------------
 
 
@@ -297,8 +327,8 @@ def test_bad_tables_are_refused_by_name() -> None:
     city = rng.permutation(np.repeat(np.arange(6), 10))
     with pytest.raises(DataError, match="'city' determines 'country'"):
         as_ci_test("mixed", Dataset.of({"country": levels(city // 3), "city": levels(city), "b": rng.normal(size=60)}))
-    with pytest.raises(DataError, match=r"'b' .*: this test needs whole rows"):
-        as_ci_test("mixed", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
+    with pytest.raises(DataError, match=r"'b' .*: test='curved' needs whole rows"):
+        as_ci_test("curved", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
     with pytest.raises(DataError, match="has one level"):
         indicators(np.zeros(5, int), name="a")
     with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'g-square', 'mixed', 'curved'"):
