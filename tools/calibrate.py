@@ -107,18 +107,12 @@ def beside(both: bool, strength: float) -> Draw:
     return draw
 
 
-SHAPES = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: np.tanh(2 * z), lambda z: 1.3 * np.sin(2 * z))
-
-
-def curves(shapes: int) -> Draw:
-    """Draw numbers whose common causes act along so many of the shapes, by sums."""
-
-    def draw(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
-        Z = list(rng.normal(size=(k, n)))
-        ends = [sum((SHAPES[rng.integers(shapes)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
-        return [*ends, *Z]
-
-    return draw
+def curves(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
+    """Draw numbers whose common causes act along curves, by sums."""
+    shapes = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: 1.3 * np.sin(2 * z), lambda z: np.tanh(2 * z))
+    Z = list(rng.normal(size=(k, n)))
+    ends = [sum((shapes[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
+    return [*ends, *Z]
 
 
 MODELS = (
@@ -133,8 +127,7 @@ MODELS = (
     Model("mixed", "levels with levels, weak common causes", beside(True, 0.25)),
     Model("mixed", "levels with levels, strong common causes", beside(True, 1.0), fits=False),
     Model("curved", "Gaussian, common causes", linear),
-    Model("curved", "common causes by squares and steps", curves(3)),
-    Model("curved", "common causes by waves, too", curves(4), fits=False),
+    Model("curved", "curves, common causes", curves, fits=False),
 )
 
 
