@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from causallearn.search.ConstraintBased.FCI import fci
 from causallearn.utils.cit import CIT
 
-from lmarvel import Dataset, LMarvel, SepsetQuery
+from lmarvel import FCI, Dataset, LMarvel, SepsetQuery
 from lmarvel.ci.gsquare import GSquare
 
 Question = tuple[int, int, tuple[int, ...]]
@@ -84,6 +85,10 @@ def speed(rng: np.random.Generator) -> None:
     slow = seconds(lambda: [asked_afresh(theirs, question) for question in every], 1) / len(every) * tests
     print(f"  searches of up to 3 of 10: {quick / tests * 1e6:.1f} a test, causal-learn {slow / tests * 1e6:.0f},")
     print(f"  ratio {slow / quick:.0f}x over {tests} tests")
+    data = Dataset.of(table_of(codes))
+    quick = seconds(lambda: FCI(test="g-square").fit(data), 3)
+    slow = seconds(lambda: fci(codes, "gsq", 0.01, show_progress=False), 1)
+    print(f"  FCI as a whole: {quick * 1e3:.0f} ms, causal-learn {slow * 1e3:.0f}, ratio {slow / quick:.0f}x")
 
 
 def drawn(rng: np.random.Generator, n: int, k: int, strength: float) -> np.ndarray:

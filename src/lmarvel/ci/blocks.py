@@ -145,7 +145,8 @@ def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
         names.extend([name] if width == 1 else [f"{name} ({i + 1})" for i in range(width)])
     first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
     if gaps:
-        mean, covariance = em_moments(np.column_stack([values[:, own], *made]), tuple(names), weights)
+        called = tuple(names[c] for c in (*first[own].tolist(), *at))
+        mean, covariance = em_moments(np.column_stack([values[:, own], *made]), called, weights)
     else:
         mean, covariance = _joint(data.moments, own, values, made, weights)
     order = np.argsort([*first[own].tolist(), *at], kind="stable")
@@ -168,11 +169,13 @@ def _joint(
     roots = None if weights is None else np.sqrt(weights)[:, None]
     if roots is not None:
         rows *= roots.T
-    across = np.zeros((len(made), values.shape[1]))
+    across, buffer = np.zeros((len(made), values.shape[1])), np.empty((min(_PIECE, n), values.shape[1]))
     for start in range(0, n, _PIECE):  # so that what is centred is still at hand when it is multiplied
         piece = slice(start, start + _PIECE)
-        centred = values[piece] - known.mean
-        across += rows[:, piece] @ (centred if roots is None else centred * roots[piece])
+        centred = np.subtract(values[piece], known.mean, out=buffer[: n - start])
+        if roots is not None:
+            centred *= roots[piece]
+        across += rows[:, piece] @ centred
     across = across[:, own] / total
     inside = rows @ rows.T / total - np.outer(mean[k:], mean[k:])  # of columns near 0 and 1: nothing is lost
     return mean, np.block([[known.covariance[np.ix_(own, own)], across.T], [across, inside]])

@@ -11,7 +11,7 @@ namespace lmarvel {
 
 namespace {
 constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
-constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
+constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 48;   // that are quicker counted by bits
 constexpr std::size_t FEW_CODES = 1 << 14;                    // that two bytes hold, and four tables of them a cache
 
 // Rows of a stratum: with two nothing is left to chance, given the margins; and of a level in a stratum. And a variance
