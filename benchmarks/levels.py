@@ -1,6 +1,6 @@
 """Skeletons learned from tables with levels whose truth is known.
 
-    python levels.py [--sets 20] [--limit 60] [--lift]
+    python levels.py [--sets 20] [--networks 3] [--only NETWORK ...] [--limit 60] [--lift]
 
 Mixed tables (continuous, count, binary, ordinal, nominal): `mixed`, `curved`, Fisher's z on the codes of levels, and
 `g-square` after all numbers were cut into terciles; with --lift also Lift. Then networks of the package as
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,10 @@ def causal_learn_fci(codes: np.ndarray) -> dict[str, object]:
     return {"skeleton": graph.graph != 0}
 
 
-def networks(sets: int, limit: float) -> None:
+def networks(names: Sequence[str], sets: int, limit: float) -> None:
     print("\n| network | observed | rows | L-MARVEL | MBCS* | causal-learn FCI |")
     print("|---|---|---|---|---|---|")
-    for name in NETWORKS:
+    for name in names:
         dag = load_network(name)
         found: dict[str, list[float]] = {"L-MARVEL": [], "MBCS*": [], "FCI": []}
         late = 0
@@ -108,12 +109,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=20)
     parser.add_argument("--networks", type=int, default=3, help="data sets of each network")
+    parser.add_argument("--only", nargs="+", choices=NETWORKS, default=NETWORKS, help="networks, of all that there are")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a method on one data set")
     parser.add_argument("--lift", action="store_true", help="learn with Lift as well, which takes minutes")
     asked = parser.parse_args()
-    mixed_tables(asked.sets, asked.lift)
+    if asked.sets:
+        mixed_tables(asked.sets, asked.lift)
     if asked.networks:
-        networks(asked.networks, asked.limit)
+        networks(asked.only, asked.networks, asked.limit)
 
 
 if __name__ == "__main__":

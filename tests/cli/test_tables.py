@@ -57,6 +57,16 @@ REFUSED = {
     ),
     "one cluster": (BASE | {"site": ["a"] * N}, ["--cluster", "site"], ["'site' has 1 cluster"]),
     "text as ordinal": (BASE | {"g": GROUP}, ["--ordinal", "g"], ["'g' holds text", "g=blue<green<red"]),
+    "more text as ordinal": (
+        BASE | {"g": GROUP, "h": GROUP},
+        ["--ordinal", "g,h"],
+        ["'g', 'h' hold text", "g=blue<green<red, h=blue<green<red"],
+    ),
+    "an order that turns back": (
+        BASE | {"g": GROUP},
+        ["--ordinal", "g=red<green<red<blue"],
+        ["the order of 'g' names 'red' twice"],
+    ),
     "an order with a gap": (BASE | {"g": GROUP}, ["--ordinal", "g=red<green"], ["the order of 'g' leaves out 'blue'"]),
     "numbers as categories": (BASE, ["--categorical", "x"], ["column 'x' has", "levels in 120 rows"]),
     "an unknown column": (BASE | {"group": GROUP}, ["--categorical", "grup"], ["'grup'", "did you mean 'group'?"]),
@@ -124,6 +134,21 @@ def test_standard_input_is_a_table(tmp_path: Path) -> None:
     with path.open() as stream:
         piped = run_apart("learn", "-", "--format", "edges", stdin=stream)
     assert (piped.code, piped.out) == (0, run("learn", path, "--format", "edges").out)
+
+
+def test_what_is_left_out_is_said_once_even_where_the_table_is_refused(tmp_path: Path) -> None:
+    done = run_apart("learn", table(tmp_path, BASE | {"g": GROUP, "y": [None, *Y[1:]]}), "--numeric-only")
+    assert done.code == 2
+    assert done.err.count("left out, since not numbers: g") == 1
+
+
+def test_the_ways_out_of_gaps_that_a_refusal_names_lead_out(tmp_path: Path) -> None:
+    path = table(tmp_path, BASE | {"g": [None, *GROUP[1:]], "y": [*Y[:-1], None]})
+    refused = run("learn", path)
+    assert refused.code == 2
+    for way in ("drop", "em"):
+        assert f"--missing {way}" in refused.err
+        assert run("learn", path, "--missing", way, "--quiet").code == 0
 
 
 def test_numeric_only_says_what_it_leaves_out(tmp_path: Path) -> None:

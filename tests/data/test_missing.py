@@ -153,7 +153,10 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "pandas NA": lambda _: pd.DataFrame(COLUMNS).convert_dtypes(),
     "Polars": lambda _: pl.DataFrame(COLUMNS),
     "Parquet": parquet,
-    **{f"CSV with {word!r}": lambda folder, word=word: csv(folder, word) for word in ("", "NA", "n/a", "-", "?", ".")},
+    **{
+        f"CSV with {word!r}": lambda folder, word=word: csv(folder, word)
+        for word in ("", "NA", "n/a", "#N/A", "<NA>", "-", "?", ".")
+    },
 }
 
 

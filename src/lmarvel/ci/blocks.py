@@ -12,6 +12,9 @@ nominal                 an indicator for each level but the most frequent one
 Indicators span the same space whichever level is left out, so no result depends on the codes of levels; the most
 frequent one is left out because that keeps the numbers farthest from a singular matrix.
 
+Around gaps the moments of the columns are found by EM, as those of numbers are: a missing level is missing in each of
+its indicators. Powers are farther from Gaussian than that, so curves need whole rows.
+
 The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019); with
 polynomials it is the basis-function test of Tetrad.
 """
@@ -26,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.em import em_moments
 from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError
@@ -111,10 +115,10 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
 
 def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
-    if gaps:
+    if gaps and form == "curved":
         raise DataError(
-            f"missing values in {', '.join(gaps[:20])}: this test needs whole rows, so drop those with gaps"
-            " (missing='drop')"
+            f"missing values in {', '.join(gaps[:20])}: test='curved' needs whole rows, so drop those with gaps"
+            " (missing='drop'), or use test='mixed'"
         )
     values = data.values()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
@@ -140,7 +144,11 @@ def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
         heads.append(1 if curve else width)
         names.extend([name] if width == 1 else [f"{name} ({i + 1})" for i in range(width)])
     first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
-    mean, covariance = _joint(data.moments, own, values, made, weights)
+    if gaps:
+        called = tuple(names[c] for c in (*first[own].tolist(), *at))
+        mean, covariance = em_moments(np.column_stack([values[:, own], *made]), called, weights)
+    else:
+        mean, covariance = _joint(data.moments, own, values, made, weights)
     order = np.argsort([*first[own].tolist(), *at], kind="stable")
     moments = Moments(tuple(names), data.moments.n, mean, covariance, data.moments.n_effective)
     return Blocks(data.names, first, second, third, replace(moments.take(order.tolist()), names=tuple(names)))
@@ -161,11 +169,13 @@ def _joint(
     roots = None if weights is None else np.sqrt(weights)[:, None]
     if roots is not None:
         rows *= roots.T
-    across = np.zeros((len(made), values.shape[1]))
+    across, buffer = np.zeros((len(made), values.shape[1])), np.empty((min(_PIECE, n), values.shape[1]))
     for start in range(0, n, _PIECE):  # so that what is centred is still at hand when it is multiplied
         piece = slice(start, start + _PIECE)
-        centred = values[piece] - known.mean
-        across += rows[:, piece] @ (centred if roots is None else centred * roots[piece])
+        centred = np.subtract(values[piece], known.mean, out=buffer[: n - start])
+        if roots is not None:
+            centred *= roots[piece]
+        across += rows[:, piece] @ centred
     across = across[:, own] / total
     inside = rows @ rows.T / total - np.outer(mean[k:], mean[k:])  # of columns near 0 and 1: nothing is lost
     return mean, np.block([[known.covariance[np.ix_(own, own)], across.T], [across, inside]])
@@ -179,6 +189,12 @@ def _block(
     weights: NDArray[np.float64] | None,
     name: str,
 ) -> list[NDArray[np.float64]]:
+    there = ~np.isnan(values)
+    if not there.all():  # scores and levels of what is there; a gap is one in each column of the block
+        seen = None if weights is None else weights[there]
+        made = np.full((len(block := _block(values[there], kind, form, degree, seen, name)), len(values)), np.nan)
+        made[:, there] = block
+        return list(made)
     if kind is Kind.CONTINUOUS and form == "curved":
         return polynomials(normal_scores(values, weights), degree, weights)
     if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):

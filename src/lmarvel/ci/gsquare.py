@@ -9,12 +9,12 @@ where rows_z and columns_z are the levels of X and of Y that hold a count in the
 has no degrees of freedom. A set whose table would have fewer than 5 rows a cell on average is not tried.
 
 This is Pearson's statistic. With many rows it is the likelihood ratio G², and where cells are expected to hold few rows
-it has what G² lacks: mean m and variance v given all margins in closed form (Haldane, 1940). So
+it has what G² lacks: three moments given all margins in closed form. The p-value is the tail of the distribution that
+has these moments (:mod:`lmarvel.ci.margins`); with many rows that is the chi-square distribution.
 
-    df + (X² - m) √(2 df / v)
-
-is compared with the chi-square distribution, which has the same mean and variance. G² itself rejected one true
-independence in six at 0.01 with five rows a cell; X² without the correction one in eleven where levels are uneven.
+A level with one or two rows in a stratum adds little but noise: a single row in a cell that expects 0.01 adds 100. So
+levels with fewer than 3 rows in a stratum are taken together there, and left out if they have fewer than 3 together.
+The margins decide it, and given the margins the rest is as independent as before.
 
 Rows with a missing value are left out of the tests that need that value, and of no others. Weights multiply counts,
 scaled so that they sum up to the effective number of rows. Where Z determines X or Y nothing can be compared, and the
@@ -24,14 +24,14 @@ test does not say "independent".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.base import ColumnsInput
-from lmarvel.ci.block_gaussian import chi_square_tail
+from lmarvel.ci.margins import Cumulants, cumulants_given_margins, tail
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.kinds import Kind
@@ -40,7 +40,7 @@ from lmarvel.errors import DataError
 ROWS_A_CELL = 5
 """How many rows a table needs on average for each of its cells."""
 _MOST_LEVELS = 65_000
-_FEWEST = 3  # rows of a stratum: with two nothing is left to chance, given the margins
+_FEWEST = 3  # rows of a stratum: with two nothing is left to chance, given the margins; and of a level in a stratum
 _NOTHING = 1e-9
 _MISSING = 65_535
 
@@ -189,23 +189,28 @@ def _compact(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[NDArray[np
     levels = np.empty(len(names), dtype=np.int32)
     for v, name in enumerate(names):
         column = codes[:, v]
-        held, place = np.unique(column, return_inverse=True)
-        gap = int(held[0] < 0)
-        levels[v] = len(held) - gap
+        held = np.bincount(column[column >= 0]) > 0
+        levels[v] = np.count_nonzero(held)
         if levels[v] < 2:
             raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
         if levels[v] > _MOST_LEVELS:
             raise DataError(
                 f"the column {name!r} has {levels[v]} levels, more than g-square takes: merge them, or drop it"
             )
-        rows[v] = np.where(column < 0, _MISSING, place.reshape(-1) - gap)
+        place = np.append(np.cumsum(held) - 1, _MISSING)  # behind all levels, where -1 looks: a gap
+        rows[v] = place[column]
     return rows, levels
 
 
 def _judged(tables: NDArray[np.float64]) -> Result:
     """Return the result of the tables of all strata."""
-    statistic = mean = variance = 0.0
-    df = 0
+    found = _compared([_with_levels_taken_together(table) for table in tables])
+    return found if found.df else _compared(tables)
+
+
+def _compared(tables: Iterable[NDArray[np.float64]]) -> Result:
+    statistic, df = 0.0, 0
+    expected = np.zeros(3)
     for table in tables:
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
         free = (table.shape[0] - 1) * (table.shape[1] - 1)
@@ -213,27 +218,35 @@ def _judged(tables: NDArray[np.float64]) -> Result:
             continue
         rows, columns, n = table.sum(axis=1), table.sum(axis=0), float(table.sum())
         found = n * float((table**2 / np.outer(rows, columns)).sum()) - n
-        m, v = moments_given_margins(rows, columns) if n >= _FEWEST else (found, 0.0)
-        statistic, mean, variance, df = statistic + found, mean + m, variance + v, df + free
+        expected += cumulants_given_margins(rows, columns) if n >= _FEWEST else (found, 0.0, 0.0)
+        statistic, df = statistic + found, df + free
     if df == 0:
         return Result(0.0, math.inf, 0)
-    away = (statistic - mean) * math.sqrt(2 * df / variance) if variance > _NOTHING * df else 0.0
-    return Result(chi_square_tail(max(df + away, 0.0), df), max(df + away, 0.0), df)
+    varies = float(expected[1]) > _NOTHING * df  # else the margins say all, and nothing more was found
+    return Result(tail(statistic, Cumulants(*expected.tolist())) if varies else 1.0, max(statistic, 0.0), df)
 
 
-def moments_given_margins(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and variance of the statistic of a table with these margins whose rows and columns are independent.
+def _with_levels_taken_together(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table whose levels have three rows or more, as far as its margins allow."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    return np.asarray(_together(rows) @ table @ _together(columns).T)
+
+
+def _together(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix that takes levels with fewer than three rows together, or leaves them out.
 
     Examples
     --------
-    >>> moments_given_margins(np.array([2.0, 1.0]), np.array([2.0, 1.0]))   # 3 in one case of three, else 3 / 4
-    (1.5, 1.125)
+    >>> _together(np.array([2.0, 9.0, 1.0])).tolist()
+    [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> _together(np.array([2.0, 9.0])).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
     """
-    n, r, k = float(rows.sum()), len(rows), len(columns)
-    one, two = (n * (1 / rows).sum() - r * r) / (n - 2), (n * (1 / columns).sum() - k * k) / (n - 2)
-    even = max((r - 1) * (n - r) / (n - 1) - one, 0.0) * max((k - 1) * (n - k) / (n - 1) - two, 0.0)
-    variance = n * n / (n - 1) * one * two + (2 * n / (n - 3) * even if n > 3 else 0.0)
-    return n * (r - 1) * (k - 1) / (n - 1), float(variance)
+    few = (counts > 0) & (counts < _FEWEST)
+    matrix = np.diag((~few).astype(np.float64))
+    if counts[few].sum() >= _FEWEST:
+        matrix[np.argmax(few), few] = 1.0
+    return matrix
 
 
 def _entropy(counts: NDArray[np.float64]) -> float:

@@ -53,7 +53,7 @@ def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
     _prepare_streams()
     _name_the_shell(sys.argv[1:])
-    warnings.showwarning = _warn  # type: ignore[assignment]
+    warnings.showwarning = _Warnings()  # type: ignore[assignment]
     try:
         try:
             code = app(sys.argv[1:] or ["--help"], prog_name="lmarvel", standalone_mode=False)
@@ -123,9 +123,19 @@ def _asked(error: Any) -> str:
     return "lmarvel" if error.ctx is None or error.ctx.parent is None else f"lmarvel {error.ctx.info_name}"
 
 
-def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: object) -> None:
-    """Show a warning as a line, without the place in the code where it was raised."""
-    print(f"lmarvel: {printable(str(message))}", file=sys.stderr)
+class _Warnings:
+    """Shows a warning as a line, without the place in the code where it was raised, and each text once."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+
+    def __call__(
+        self, message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: object
+    ) -> None:
+        text = printable(str(message))
+        if text not in self.shown:
+            print(f"lmarvel: {text}", file=sys.stderr)
+        self.shown.add(text)
 
 
 def _silence() -> None:

@@ -155,7 +155,12 @@ def as_levels(name: str, column: Column, order: Sequence[str] | None = None, ord
         codes = np.where(gaps, np.nan, np.searchsorted(present, values))
     if order is None:
         return Column(codes, Levels(names, ordered))
-    wanted = list(dict.fromkeys(order))
+    wanted = list(order)
+    twice = next((level for i, level in enumerate(wanted) if level in wanted[:i]), None)
+    if twice is not None:
+        raise DataError(
+            f"the order of {name!r} names {twice!r} twice: name every level once, from the lowest to the highest"
+        )
     unknown = [level for level in names if level not in wanted]
     if unknown:
         raise DataError(

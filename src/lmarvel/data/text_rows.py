@@ -13,7 +13,10 @@ from typing import IO
 
 from lmarvel.errors import DataError
 
-MISSING = ("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", ".", "-")
+MISSING = (
+    *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", ".", "-"),
+    *("#N/A", "<NA>"),  # as spreadsheets and pandas write them
+)
 SEPARATORS = (",", ";", "\t", "|")
 LATIN = "cp1252"  # Latin-1 as Windows writes it
 BLOCK = 8 << 20

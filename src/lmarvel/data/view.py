@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Column, as_levels, number, written
+from lmarvel.data.levels import Column, Levels, as_levels, number, written
 from lmarvel.data.names import check_known, not_one_a_row
 from lmarvel.data.scan import Weights, batch_rows
 from lmarvel.data.source import Rows, rows_beside
@@ -152,12 +152,13 @@ def _recoded(table: Table, asked: Asked) -> Table:
     whole = all_rows(table).copy()
     levels = list(table.levels or (None,) * len(table.names))
     said = {*asked.ordinal, *asked.categorical}
+    _check_orders(asked, dict(zip(table.names, levels, strict=True)))
     at = [i for i, name in enumerate(table.names) if name in said or levels[i] is not None]
     for i, numbers in zip(at, np.ascontiguousarray(whole[:, at].T), strict=True):
         name, known = table.names[i], levels[i]
         column = Column(numbers, known)
         if name in asked.ordinal:
-            column = _in_order(name, column, asked.ordinal[name])
+            column = as_levels(name, column, asked.ordinal[name], ordered=True)
         else:
             in_order = known is not None and known.ordered and name not in asked.categorical
             column = as_levels(name, column, ordered=in_order)
@@ -167,17 +168,23 @@ def _recoded(table: Table, asked: Asked) -> Table:
     return Table.of(table.names, rows_beside(whole, levels), in_memory=True)
 
 
-def _in_order(name: str, column: Column, order: Sequence[str] | None) -> Column:
-    levels = column.levels
-    if (
-        order is None
-        and levels is not None
-        and not levels.ordered
-        and any(number(v) != number(v) for v in levels.names)
-    ):
-        shown = "<".join(levels.names[:4]) + ("<..." if len(levels.names) > 4 else "")
+def _check_orders(asked: Asked, levels: Mapping[str, Levels | None]) -> None:
+    """Refuse text that is said to be in an order that nobody gave, all columns at once."""
+    bare = []
+    for name, order in asked.ordinal.items():
+        known = levels.get(name)
+        if (
+            order is None
+            and known is not None
+            and not known.ordered
+            and any(number(v) != number(v) for v in known.names)
+        ):
+            bare.append(f"{name}={'<'.join(known.names[:4])}{'<...' if len(known.names) > 4 else ''}")
+    if bare:
+        columns = ", ".join(repr(text.partition("=")[0]) for text in bare[:20])
+        many = len(bare) > 1
         raise DataError(
-            f"the ordinal column {name!r} holds text, which has no order of its own: give the levels from the lowest to"
-            f" the highest, as in {name}={shown}, or name it in categorical"
+            f"the ordinal column{'s' if many else ''} {columns} hold{'' if many else 's'} text, which has no order of"
+            f" its own: give the levels from the lowest to the highest, as in {', '.join(bare[:20])}, or name"
+            f" {'them' if many else 'it'} in categorical"
         )
-    return as_levels(name, column, order, ordered=True)

@@ -25,6 +25,11 @@ cdef extern from "tests.hpp" namespace "lmarvel" nogil:
         GSquare(const Counts&) except +
     double chi_square_tail(double, int64_t)
 
+cdef extern from "margins.hpp" namespace "lmarvel" nogil:
+    cppclass Cumulants:
+        double mean, variance, third
+    double tail_from_zero(double, const Cumulants&)
+
 cdef extern from *:
     """
     #include <new>
@@ -69,6 +74,13 @@ cdef cbool poll(void* caller) noexcept with gil:
 def tail(double statistic, int64_t df):
     """Return the probability that a chi-square variable with df degrees of freedom is larger."""
     return chi_square_tail(statistic, df)
+
+
+def tail_by_chance(double statistic, double mean, double variance, double third):
+    """Return the tail of the distribution from zero on that has these cumulants."""
+    cdef Cumulants expected
+    expected.mean, expected.variance, expected.third = mean, variance, third
+    return tail_from_zero(statistic, expected)
 
 
 cdef class Kernel:

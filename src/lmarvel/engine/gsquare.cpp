@@ -4,17 +4,20 @@
 #include <cmath>
 #include <type_traits>
 
+#include "margins.hpp"
 #include "words.hpp"
 
 namespace lmarvel {
 
 namespace {
 constexpr std::uint32_t NONE = ~std::uint32_t{0};  // a row with a gap
-constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 128;  // that are quicker counted by bits
+constexpr std::size_t FEW_LEVELS = 64, FEW_CELLS = 48;   // that are quicker counted by bits
 constexpr std::size_t FEW_CODES = 1 << 14;                    // that two bytes hold, and four tables of them a cache
 
-// Rows of a stratum: with two nothing is left to chance, given the margins. And a variance that is none, a degree of freedom.
+// Rows of a stratum: with two nothing is left to chance, given the margins; and of a level in a stratum. And a variance
+// that is none, a degree of freedom.
 constexpr double FEWEST = 3.0, NOTHING = 1e-9;
+constexpr std::size_t NOWHERE = ~std::size_t{0};
 }  // namespace
 
 GSquare::GSquare(const Counts& counts) : counts_(counts) {
@@ -230,63 +233,117 @@ void GSquare::count(std::size_t d, std::vector<Count>& cells, std::size_t n_cell
     }
 }
 
-// Pearson's statistic, brought to the mean and the variance of the chi-square distribution. Both are known in closed form
-// given the margins of all strata (Haldane, 1940), and so they are right for small counts, too.
+// Where each level goes: those with fewer than three rows together to the first of them, or nowhere if they have fewer
+// than three together. Whether any goes elsewhere than before.
+bool GSquare::together(const double* margin, std::size_t m, std::size_t* to) {
+    double few = 0.0;
+    std::size_t first = m;
+    for (std::size_t i = 0; i < m; ++i) {
+        to[i] = i;
+        if (!(margin[i] > 0.0) || margin[i] >= FEWEST) continue;
+        few += margin[i];
+        first = std::min(first, i);
+    }
+    if (first == m) return false;
+    for (std::size_t i = first; i < m; ++i) {
+        if (margin[i] > 0.0 && margin[i] < FEWEST) to[i] = few >= FEWEST ? first : NOWHERE;
+    }
+    return true;
+}
+
+// Add a stratum to what was found and to what is expected; `margins_` has its margins, and is used up.
 template <class Count>
-double GSquare::judge(const std::vector<Count>& cells, std::size_t strata) {
+void GSquare::compare(const Count* table) {
+    const std::size_t a = levels(x_), b = levels(y_);
+    double *row = margins_.data(), *column = row + a, n = 0.0, here = 0.0;
+    for (std::size_t i = 0; i < a; ++i) n += row[i];
+    const auto inverted = [](double* margins, std::size_t m) {
+        Margin margin;
+        for (std::size_t i = 0; i < m; ++i) {
+            if (!(margins[i] > 0.0)) continue;
+            margins[i] = 1.0 / margins[i];
+            margin.over += margins[i];
+            margin.squared += margins[i] * margins[i];
+            margin.levels += 1.0;
+        }
+        return margin;
+    };
+    const Margin of_x = inverted(row, a), of_y = inverted(column, b);
+    if (of_x.levels < 2.0 || of_y.levels < 2.0) return;  // nothing to compare
+    for (std::size_t i = 0; i < a; ++i) {
+        double of_row = 0.0;
+        for (std::size_t j = 0; j < b; ++j) {
+            const auto c = static_cast<double>(table[i * b + j]);
+            of_row += c * c * column[j];
+        }
+        here += of_row * row[i];
+    }
+    here = n * here - n;
+    statistic += here;
+    df += static_cast<std::int64_t>((of_x.levels - 1.0) * (of_y.levels - 1.0));
+    if (n < FEWEST) {
+        expected_.mean += here;
+        return;
+    }
+    const Cumulants chance = given_margins(n, of_x, of_y);
+    expected_.mean += chance.mean;
+    expected_.variance += chance.variance;
+    expected_.third += chance.third;
+}
+
+template <class Count>
+void GSquare::add_margins(const Count* table) {
+    const std::size_t a = levels(x_), b = levels(y_);
+    double *row = margins_.data(), *column = row + a;
+    std::fill(margins_.begin(), margins_.end(), 0.0);
+    for (std::size_t i = 0; i < a; ++i) {
+        for (std::size_t j = 0; j < b; ++j) {
+            const auto c = static_cast<double>(table[i * b + j]);
+            row[i] += c;
+            column[j] += c;
+        }
+    }
+}
+
+// Pearson's statistic over all strata, with levels of few rows taken together or as they are.
+template <class Count>
+void GSquare::compare_all(const std::vector<Count>& cells, std::size_t strata, bool take_together) {
     const std::size_t a = levels(x_), b = levels(y_);
     margins_.resize(a + b);
-    double *row = margins_.data(), *column = row + a, sum = 0.0, mean = 0.0, variance = 0.0;
+    to_.resize(a + b);
+    statistic = 0.0;
     df = 0;
+    expected_ = Cumulants{};
     for (std::size_t z = 0; z < strata; ++z) {
         const Count* table = cells.data() + z * a * b;
-        std::fill(margins_.begin(), margins_.end(), 0.0);
-        for (std::size_t i = 0; i < a; ++i) {
-            for (std::size_t j = 0; j < b; ++j) {
-                const auto c = static_cast<double>(table[i * b + j]);
-                row[i] += c;
-                column[j] += c;
+        add_margins(table);
+        if (take_together) {
+            const bool rows = together(margins_.data(), a, to_.data()), columns = together(margins_.data() + a, b, to_.data() + a);
+            if (rows || columns) {
+                fewer_.assign(a * b, 0.0);
+                for (std::size_t i = 0; i < a; ++i) {
+                    for (std::size_t j = 0; j < b; ++j) {
+                        if (to_[i] == NOWHERE || to_[a + j] == NOWHERE) continue;
+                        fewer_[to_[i] * b + to_[a + j]] += static_cast<double>(table[i * b + j]);
+                    }
+                }
+                add_margins(fewer_.data());
+                compare(fewer_.data());
+                continue;
             }
         }
-        double n = 0.0, r = 0.0, k = 0.0, over_rows = 0.0, over_columns = 0.0, here = 0.0;
-        for (std::size_t i = 0; i < a; ++i) n += row[i];
-        const auto inverted = [](double* margins, std::size_t m, double& held, double& over) {
-            for (std::size_t i = 0; i < m; ++i) {
-                if (!(margins[i] > 0.0)) continue;
-                margins[i] = 1.0 / margins[i];
-                over += margins[i];
-                held += 1.0;
-            }
-        };
-        inverted(row, a, r, over_rows);
-        inverted(column, b, k, over_columns);
-        if (r < 2.0 || k < 2.0) continue;  // nothing to compare
-        for (std::size_t i = 0; i < a; ++i) {
-            double of_row = 0.0;
-            for (std::size_t j = 0; j < b; ++j) {
-                const auto c = static_cast<double>(table[i * b + j]);
-                of_row += c * c * column[j];
-            }
-            here += of_row * row[i];
-        }
-        here = n * here - n;
-        sum += here;
-        df += static_cast<std::int64_t>((r - 1.0) * (k - 1.0));
-        if (n < FEWEST) {
-            mean += here;
-            continue;
-        }
-        mean += n * (r - 1.0) * (k - 1.0) / (n - 1.0);
-        const double one = (n * over_rows - r * r) / (n - 2.0), two = (n * over_columns - k * k) / (n - 2.0);
-        const double even = std::max((r - 1.0) * (n - r) / (n - 1.0) - one, 0.0) *
-                            std::max((k - 1.0) * (n - k) / (n - 1.0) - two, 0.0);
-        variance += n * n / (n - 1.0) * one * two + (n > 3.0 ? 2.0 * n / (n - 3.0) * even : 0.0);
+        compare(table);
     }
+}
+
+template <class Count>
+double GSquare::judge(const std::vector<Count>& cells, std::size_t strata) {
+    compare_all(cells, strata, true);
+    if (df == 0) compare_all(cells, strata, false);
     if (df == 0) return 0.0;  // the set determines x or y
-    const auto free = static_cast<double>(df);
-    statistic = free + (variance > NOTHING * free ? (sum - mean) * std::sqrt(2.0 * free / variance) : 0.0);
     statistic = std::max(statistic, 0.0);
-    return chi_square_tail(statistic, df);
+    if (!(expected_.variance > NOTHING * static_cast<double>(df))) return 1.0;  // the margins say all
+    return tail_from_zero(statistic, expected_);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "margins.hpp"
 #include "sets.hpp"
 
 namespace lmarvel {
@@ -105,8 +106,8 @@ struct Counts {
 };
 inline constexpr std::uint16_t MISSING = 65535;
 
-// G-square: twice the sum of count log(count / expected) over the cells of all strata, with degrees of freedom for the
-// rows and columns of a stratum that hold a count, and scaled so that its mean given all margins is these.
+// Pearson's statistic over the cells of all strata, held against what it would be by chance given all margins. Levels
+// with few rows in a stratum are taken together there, or left out.
 class GSquare final : public Test {
 public:
     explicit GSquare(const Counts& counts);
@@ -130,7 +131,9 @@ private:
     std::size_t base_of_ = NO_BASE;
     static constexpr std::size_t NO_BASE = ~std::size_t{0};
     std::vector<std::int32_t> cells_, turned_;
-    std::vector<double> heavy_, margins_;
+    std::vector<double> heavy_, margins_, fewer_;
+    std::vector<std::size_t> to_;
+    Cumulants expected_;
     // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
     // rows of each stratum of the first members, by depth.
     std::vector<std::vector<std::uint64_t>> bits_, strata_;
@@ -142,6 +145,10 @@ private:
     std::uint32_t levels(Index v) const { return static_cast<std::uint32_t>(counts_.levels[v]); }
     template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
     template <class Count> double judge(const std::vector<Count>& cells, std::size_t strata);
+    template <class Count> void compare_all(const std::vector<Count>& cells, std::size_t strata, bool take_together);
+    template <class Count> void compare(const Count* table);
+    template <class Count> void add_margins(const Count* table);
+    static bool together(const double* margin, std::size_t m, std::size_t* to);
     void stratify(std::size_t d);
     bool any_gaps(std::size_t d) const;
     void count_on_base(std::size_t d, std::size_t n_cells);
