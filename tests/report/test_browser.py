@@ -103,7 +103,7 @@ def test_filters_hide_a_kind_of_edge(visit: Any) -> None:
     box.check()
     assert edge(page, "A o-> C").is_visible()
     assert page.locator("#kinds input").count() == 6
-    assert "Undecided" in page.inner_text("#kinds")
+    assert "Undecided" in page.inner_text("#reading")
 
 
 def test_the_table_sorts_and_selects(visit: Any) -> None:
@@ -275,4 +275,4 @@ def test_edges_in_doubt_are_marked(visit: Any) -> None:
     assert edge(page, "C --> D").get_attribute("aria-label") == "C --> D, undecided"
     assert page.locator("#graph .signs").count() == 1
     assert page.locator("#edge-table .badge").all_inner_texts() == ["Undecided"]
-    assert "the search ended before the edge was shown to be there" in page.inner_text("#kinds")
+    assert "the search ended before the edge was shown to be there" in page.inner_text("#reading")
