@@ -40,8 +40,8 @@ def usage(error: Any) -> str:
     if kind == "NoSuchOption" and context is not None:
         return _no_option(str(error.option_name), context)
     said = one_line(error.format_message()).replace("Value error, ", "")
-    if kind == "MissingParameter" and error.param is not None and error.param.name == "data":
-        return f"{said}: a file with a table, or the name of a bundled one, such as cars"
+    if kind == "MissingParameter" and error.param is not None and context is not None:
+        return said + _wanted(error.param, context)
     choice = _CHOICE.search(said)
     if choice is not None:
         said += did_you_mean(choice["given"], re.findall(r"'([^']*)'", choice["known"]))
@@ -53,6 +53,16 @@ def usage(error: Any) -> str:
     ):
         said += f", in {context.params.get('settings')}"
     return said
+
+
+def _wanted(parameter: Any, context: Any) -> str:
+    """Return what an argument that is missing would be, and where there are several, their order."""
+    if parameter.name == "data":
+        return ": a file with a table, or the name of a bundled one, such as cars"
+    arguments = [one for one in context.command.params if one.param_type_name == "argument"]
+    names = " ".join((one.metavar or one.name).upper() for one in arguments)
+    meant = one_line(getattr(parameter, "help", None) or "")
+    return f" of {context.command_path} {names}: {meant[:1].lower()}{meant[1:]}"
 
 
 def _no_option(name: str, context: Any) -> str:
