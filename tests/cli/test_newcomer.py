@@ -185,6 +185,7 @@ def test_the_package_runs_as_a_module() -> None:
         (["learn"], "'data': a file with a table, or the name of a bundled one, such as cars"),
         (["draw", CARS], "'out' of lmarvel draw GRAPH OUT: the picture to write: .svg, .png or .pdf"),
         (["effect", "r.json", CARS, "Weight"], "'y' of lmarvel effect RESULT DATA X Y: the outcome ("),
+        (["draw", CARS, "-o", "x.svg"], "no option -o: what it writes stands at the end, lmarvel draw GRAPH OUT"),
         (["simulate"], "'OUT' of lmarvel simulate OUT: directory for data.csv"),
         (["learn", CARS, "--alhpa", "1"], "lmarvel learn has no option --alhpa; did you mean --alpha?"),
         (["describe", CARS, "--boundary", "tc"], "lmarvel describe has no option --boundary; "),
