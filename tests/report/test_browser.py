@@ -28,7 +28,7 @@ def test_marks_are_drawn_at_their_ends(visit: Any) -> None:
     near = """(group, name) => { const box = [...document.querySelectorAll('.node')].find(
         n => n.getAttribute('aria-label') === name).querySelector('rect').getBoundingClientRect();
         return [...group.querySelectorAll('.mark')].filter(mark => { const m = mark.getBoundingClientRect();
-        return m.right > box.left - 4 && m.left < box.right + 4 && m.bottom > box.top - 4 && m.top < box.bottom + 4;
+        return m.right > box.left - 8 && m.left < box.right + 8 && m.bottom > box.top - 8 && m.top < box.bottom + 8;
         }).map(mark => mark.classList.contains('circle') ? 'o' : '>').join('') }"""
     for text in ("A o-> C", "C --> D", "D <-> E", "E --- F", "F o-o G"):
         a, kind, b = text.split()
