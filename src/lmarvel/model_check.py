@@ -17,6 +17,8 @@ from lmarvel.wording import p_is
 
 Source = Literal["graph", "search"]
 
+_NAMED = 6  # of the variables of a large set
+
 
 @dataclass(frozen=True, slots=True)
 class Implied:
@@ -118,6 +120,14 @@ class ModelCheck(ShownAsText):
 
 
 def separation(one: Implied) -> str:
-    """Return a separation in words."""
-    given = f"given {', '.join(map(readable, sorted(one.given)))}" if one.given else "given nothing"
-    return f"{readable(one.x)} and {readable(one.y)} {given}"
+    """Return a separation in words; of a large set the first names, and how many there are beside.
+
+    Examples
+    --------
+    >>> separation(Implied("A", "B", frozenset(f"X{k}" for k in range(30)), 0.5))
+    'A and B given X0, X1, X10, X11, X12, X13 and 24 more'
+    """
+    names = [readable(name) for name in sorted(one.given)]
+    shown = names if len(names) <= _NAMED + 2 else names[:_NAMED]
+    rest = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"{readable(one.x)} and {readable(one.y)} given {', '.join(shown) or 'nothing'}{rest}"

@@ -1,14 +1,19 @@
 """What somebody meets who types a command for the first time: tables by name, pipes, completion, and typing errors."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from typer.main import get_command
 
+import lmarvel
 from lmarvel import Discovery
+from lmarvel.cli import app
 from lmarvel.datasets import BUNDLED, CARS
 from tests.cli.running import run, run_apart
 
@@ -40,6 +45,7 @@ def test_a_bundled_table_is_taken_by_its_name_and_that_is_said() -> None:
     done = run("learn", "cars", "--format", "edges")
     assert (done.code, done.err) == (0, SAID)
     assert done.out == run("learn", CARS, "--format", "edges").out
+    assert run("learn", "cars", "-q", "-o", "r.json").err == ""
 
 
 def test_every_command_that_takes_a_table_takes_it(result: Path) -> None:
@@ -147,9 +153,26 @@ def test_a_shell_is_offered_what_can_follow(words: str, offered: list[str], monk
 
 def test_help_begins_with_what_comes_first() -> None:
     text = run("--help").out
-    found = re.findall(r"^. (demo|describe|learn|explain|simulate|reproduce) ", text, re.MULTILINE)
+    found = re.findall(r"^  (demo|describe|learn|explain|simulate|reproduce) ", text, re.MULTILINE)
     assert found == ["demo", "describe", "learn", "explain", "simulate", "reproduce"]
     assert "New here? lmarvel demo, then lmarvel learn cars" in text
+
+
+def test_help_cuts_nothing_off() -> None:
+    text = run("learn", "--help").out
+    options = {
+        name for parameter in get_command(app).commands["learn"].params for name in parameter.opts if name[0] == "-"
+    }
+    assert options <= set(re.findall(r"-[a-z-]+", text))
+    assert "…" not in text
+    assert "under every explanation of the data, under some, or under none." in " ".join(run("--help").out.split())
+
+
+def test_the_package_runs_as_a_module() -> None:
+    paths = os.pathsep.join([str(Path(lmarvel.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    words = [sys.executable, "-m", "lmarvel", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": paths})
+    assert done.stdout == run("--version").out
 
 
 # --- typing errors ----------------------------------------------------------------------------------------
@@ -160,6 +183,10 @@ def test_help_begins_with_what_comes_first() -> None:
     [
         (["lern"], "did you mean 'learn'?"),
         (["learn"], "'data': a file with a table, or the name of a bundled one, such as cars"),
+        (["draw", CARS], "'out' of lmarvel draw GRAPH OUT: the picture to write: .svg, .png or .pdf"),
+        (["effect", "r.json", CARS, "Weight"], "'y' of lmarvel effect RESULT DATA X Y: the outcome ("),
+        (["draw", CARS, "-o", "x.svg"], "no option -o: what it writes stands at the end, lmarvel draw GRAPH OUT"),
+        (["simulate"], "'OUT' of lmarvel simulate OUT: directory for data.csv"),
         (["learn", CARS, "--alhpa", "1"], "lmarvel learn has no option --alhpa; did you mean --alpha?"),
         (["describe", CARS, "--boundary", "tc"], "lmarvel describe has no option --boundary; "),
         (["learn", CARS, "--missing", "drpo"], "'drpo' is not one of 'refuse', 'drop', 'em'; did you mean 'drop'?"),

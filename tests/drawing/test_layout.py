@@ -58,6 +58,13 @@ def test_layers_put_causes_above_effects() -> None:
     assert [box.y for box in boxes] == sorted({box.y for box in boxes})
 
 
+def test_edges_of_a_small_graph_are_about_as_long_as_each_other() -> None:
+    story = DAG.from_edges("Age --> Diabetes", "Sport --> Fracture", "Diabetes --> Admitted", "Fracture --> Admitted")
+    places = {box.name: np.array([box.x, box.y]) for box in place_boxes(story)}
+    spans = [float(np.hypot(*(places[one.a] - places[one.b]))) for one in story.edges()]
+    assert max(spans) < 1.5 * min(spans)
+
+
 def test_components_are_the_connected_ones_largest_first() -> None:
     graph = PAG.from_edges("C o-o D", "D o-> E", "A o-o F", nodes=list("ABCDEF"))
     assert components(graph) == [[2, 3, 4], [0, 5], [1]]

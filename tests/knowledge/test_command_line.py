@@ -42,7 +42,7 @@ def test_learn_and_compare_read_a_file(tmp_path):
     [
         (("--tiers", "Cylinderss < Weight"), "names Cylinderss, which is no variable here; did you mean Cylinders?"),
         (("--tiers", "a < "), "cannot read the tiers 'a <'"),
-        (("--forbid", "bp age"), "cannot read 'bp age': write it as 'bp -> age'"),
+        (("--forbid", "bp age"), "cannot read 'bp age': write it as 'bp -> age', with blanks around"),
         (("--forbid", "A -> B", "--require", "A -> B"), "contradict each other: 'A causes B' and 'A does not cause B'"),
         (("--knowledge", "nowhere.txt"), "nowhere.txt: there is no such file"),
     ],

@@ -28,7 +28,7 @@ def test_marks_are_drawn_at_their_ends(visit: Any) -> None:
     near = """(group, name) => { const box = [...document.querySelectorAll('.node')].find(
         n => n.getAttribute('aria-label') === name).querySelector('rect').getBoundingClientRect();
         return [...group.querySelectorAll('.mark')].filter(mark => { const m = mark.getBoundingClientRect();
-        return m.right > box.left - 4 && m.left < box.right + 4 && m.bottom > box.top - 4 && m.top < box.bottom + 4;
+        return m.right > box.left - 8 && m.left < box.right + 8 && m.bottom > box.top - 8 && m.top < box.bottom + 8;
         }).map(mark => mark.classList.contains('circle') ? 'o' : '>').join('') }"""
     for text in ("A o-> C", "C --> D", "D <-> E", "E --- F", "F o-o G"):
         a, kind, b = text.split()
@@ -103,7 +103,7 @@ def test_filters_hide_a_kind_of_edge(visit: Any) -> None:
     box.check()
     assert edge(page, "A o-> C").is_visible()
     assert page.locator("#kinds input").count() == 6
-    assert "Undecided" in page.inner_text("#kinds")
+    assert "Undecided" in page.inner_text("#reading")
 
 
 def test_the_table_sorts_and_selects(visit: Any) -> None:
@@ -275,4 +275,4 @@ def test_edges_in_doubt_are_marked(visit: Any) -> None:
     assert edge(page, "C --> D").get_attribute("aria-label") == "C --> D, undecided"
     assert page.locator("#graph .signs").count() == 1
     assert page.locator("#edge-table .badge").all_inner_texts() == ["Undecided"]
-    assert "the search ended before the edge was shown to be there" in page.inner_text("#kinds")
+    assert "the search ended before the edge was shown to be there" in page.inner_text("#reading")

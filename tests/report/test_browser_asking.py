@@ -85,8 +85,9 @@ def test_signs_and_numbers_stand_in_the_picture(browser: Any, found: Discovery, 
     assert float(weak.evaluate("e => getComputedStyle(e).opacity")) < float(
         strong.evaluate("e => getComputedStyle(e).opacity")
     )
-    legend = page.inner_text("#kinds")
+    legend = page.inner_text("#reading")
     assert "Contradicted" in legend
+    assert "Width and faintness" in legend
     assert "The larger the partial correlation of an edge, the thicker its line." in legend
     assert "The more of 20 draws have an edge, the less faint its line." in legend
     opened.close()
@@ -165,6 +166,28 @@ def test_paper_has_the_explanations_and_heads_on_each_page(browser: Any, found: 
         "all => all.map(e => getComputedStyle(e).overflowWrap)"
     )
     assert set(wrap) == {"break-word"}
+    assert page.locator("#edge-table .words").first.is_hidden()  # each explanation says it
+    opened.close()
+
+
+def test_what_the_lines_show_stands_right_below_the_graph(browser: Any, report: Path) -> None:
+    opened = Visit(browser, report, viewport={"width": 1280, "height": 900})
+    graph, reading = (opened.page.locator(f"#{name}").bounding_box() for name in ("graph", "reading"))
+    assert graph is not None
+    assert reading is not None
+    assert 0 <= reading["y"] - (graph["y"] + graph["height"]) <= 2
+    assert opened.page.locator("#reading #least").is_visible()
+    opened.close()
+
+
+def test_no_number_is_torn_from_its_percent(browser: Any, report: Path) -> None:
+    opened = Visit(browser, report)
+    opened.page.locator("#edge-table tbody tr").first.click()
+    rows = opened.page.locator("#details .whole").evaluate_all(
+        "all => all.map(e => [e.innerText, e.getClientRects().length])"
+    )
+    assert any(text.endswith(" %") for text, _ in rows)
+    assert {count for _, count in rows} == {1}
     opened.close()
 
 
@@ -177,4 +200,6 @@ def test_a_narrow_screen_has_places_of_its_own(browser: Any, found: Discovery, r
         "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
     )
     assert min(sizes) >= 11
+    rows = page.locator("#edge-table td.name span").evaluate_all("all => all.map(e => e.getClientRects().length)")
+    assert set(rows) == {1}  # none of these names has a mark at which to break
     opened.close()

@@ -97,7 +97,7 @@ def learn_and_visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
         report, result = tmp_path / "report.html", tmp_path / "result.json"
         done = run("learn", table, "--report", report, "-o", result)
         assert done.code == 0, done.err
-        opened.append(Visit(browser, report))
+        opened.append(Visit(browser, report, viewport={"width": 1280, "height": 900}))  # all of the graph is in sight
         return opened[-1], Discovery.load(result)
 
     yield go
@@ -141,7 +141,7 @@ def test_contested_edges_are_marked_and_explained(browser: Any, tmp_path: Path) 
     contested = {f"{a} {b}" for a, b, *_ in found.contested}
     signed = opened.page.locator("#graph .edge.contradicted").evaluate_all("all => all.map(e => e.dataset.edge)")
     assert contested <= {" ".join(text.split()[::2]) for text in signed}
-    assert "contradict each other on this edge" in opened.page.inner_text("#kinds")
+    assert "contradict each other on this edge" in opened.page.inner_text("#reading")
     row = opened.page.locator("#edge-table tr", has_text=found.contested[0][0]).filter(has_text=found.contested[0][1])
     row.filter(has_text="Contradicted").first.click()
     assert "The tests disagree: independent given" in opened.details()

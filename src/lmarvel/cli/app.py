@@ -28,6 +28,7 @@ SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 Command = TypeVar("Command", bound=Callable[..., None])
 app = typer.Typer(
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # in its boxes long names of options are cut off
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Causal discovery with latent variables and selection bias: from a table to a PAG.",
     epilog="New here? lmarvel demo, then lmarvel learn cars, a table that comes with the package.",
@@ -36,7 +37,8 @@ app = typer.Typer(
 
 def command(function: Command) -> Command:
     """Make a function a command, with the defaults of a settings file."""
-    app.command()(with_settings(function))
+    told = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+    app.command(short_help=told)(with_settings(function))  # else the list of commands has only the first words
     return function
 
 

@@ -40,8 +40,8 @@ def usage(error: Any) -> str:
     if kind == "NoSuchOption" and context is not None:
         return _no_option(str(error.option_name), context)
     said = one_line(error.format_message()).replace("Value error, ", "")
-    if kind == "MissingParameter" and error.param is not None and error.param.name == "data":
-        return f"{said}: a file with a table, or the name of a bundled one, such as cars"
+    if kind == "MissingParameter" and error.param is not None and context is not None:
+        return said + _wanted(error.param, context)
     choice = _CHOICE.search(said)
     if choice is not None:
         said += did_you_mean(choice["given"], re.findall(r"'([^']*)'", choice["known"]))
@@ -55,10 +55,26 @@ def usage(error: Any) -> str:
     return said
 
 
+def _wanted(parameter: Any, context: Any) -> str:
+    """Return what an argument that is missing would be, and where there are several, their order."""
+    if parameter.name == "data":
+        return ": a file with a table, or the name of a bundled one, such as cars"
+    meant = one_line(getattr(parameter, "help", None) or "")
+    return f" of {_written(context)}: {meant[:1].lower()}{meant[1:]}"
+
+
+def _written(context: Any) -> str:
+    """Return a command with its arguments, as in ``lmarvel draw GRAPH OUT``."""
+    arguments = [one for one in context.command.params if one.param_type_name == "argument"]
+    return " ".join([context.command_path, *((one.metavar or one.name).upper() for one in arguments)])
+
+
 def _no_option(name: str, context: Any) -> str:
     """Return that a command has no such option: what was meant, or which commands have it."""
     own = [option for parameter in context.command.params for option in parameter.opts if option.startswith("--")]
     said = f"{context.command_path} has no option {name}"
+    if name in ("-o", "--output") and any(parameter.name == "out" for parameter in context.command.params):
+        return f"{said}: what it writes stands at the end, {_written(context)}"
     meant = did_you_mean(name, own, quoted=False)
     others = () if context.parent is None else context.parent.command.commands.items()
     having = [other for other, command in others if any(name in parameter.opts for parameter in command.params)]

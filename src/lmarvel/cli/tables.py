@@ -176,7 +176,7 @@ def with_table(command: Callable[..., None]) -> Callable[..., None]:
             command(table=table, **given)
             return
         check_one_standard(given["data"], given.get("result"))
-        with readable_file(bundled(given["data"]), "standard input.csv") as path:
+        with readable_file(bundled(given["data"], bool(given.get("quiet"))), "standard input.csv") as path:
             command(table=table, **(given | {"data": path}))
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
@@ -190,14 +190,15 @@ def _keyword(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
-def bundled(path: Path) -> Path:
+def bundled(path: Path, quiet: bool = False) -> Path:
     """Return a path as it is; or a table that comes with the package, if the path is its name and no file is there.
 
-    What was meant is said, so that nobody takes it for a file of his own.
+    What was meant is said, unless errors alone are wanted, so that nobody takes it for a file of his own.
     """
     name = str(path)
     if name in BUNDLED and not path.exists():
-        print(f"lmarvel: there is no file {name} here: this is the bundled table of that name", file=sys.stderr)
+        if not quiet:
+            print(f"lmarvel: there is no file {name} here: this is the bundled table of that name", file=sys.stderr)
         return BUNDLED[name]
     meant = nearest(name, BUNDLED)
     if meant is not None and not path.exists():

@@ -53,7 +53,7 @@ class Tangle:
         hit = _through(start, end, places, self.sizes / 2)
         edge = np.arange(len(self.ends))
         hit[edge, self.ends[:, 0]] = hit[edge, self.ends[:, 1]] = False
-        long = float(spans.sum()) / self._typical(places)
+        long = float(_burden(spans / self._typical(places)).sum())
         tangled = CROSSING * crossings(places, self.ends) + THROUGH * float(hit.sum())
         return tangled + UPWARDS * upwards + LENGTH * long
 
@@ -106,7 +106,7 @@ class Tangle:
         hit[np.arange(len(end)), np.tile(others, len(spots))] = False
         rise = np.where(np.tile(first, len(spots)), start[:, 1] - end[:, 1], end[:, 1] - start[:, 1])
         upwards = np.tile(self.directed[mine], len(spots)) & (rise > -1.0)
-        long = np.hypot(*(start - end).T) / typical
+        long = _burden(np.hypot(*(start - end).T) / typical)
         each = CROSSING * crossed.sum(axis=1) + THROUGH * hit.sum(axis=1) + UPWARDS * upwards + LENGTH * long
         covers = _through(places[self.ends[rest, 0]], places[self.ends[rest, 1]], spots, self.sizes[v] / 2)
         found: NDArray[np.float64] = each.reshape(len(spots), -1).sum(axis=1) + THROUGH * covers.sum(axis=0)
@@ -115,6 +115,12 @@ class Tangle:
     def _typical(self, places: Points) -> float:
         """Return how far apart neighbours are that share the room evenly."""
         return math.sqrt(float(np.prod(np.ptp(places, axis=0) + self.sizes.mean(axis=0))) / len(places))
+
+
+def _burden(spans: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how hard edges are to follow for their lengths: one long edge is harder than two of half the length."""
+    found: NDArray[np.float64] = spans * np.maximum(spans, 1.0)
+    return found
 
 
 def _lattice(places: Points) -> Points:

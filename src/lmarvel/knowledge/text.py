@@ -107,7 +107,7 @@ def arrow_of(text: str) -> tuple[str, str]:
     """
     match = re.fullmatch(rf"\s*({_NAME})\s+--?>\s+({_NAME})\s*", text)
     if match is None:
-        raise KnowledgeError(f"cannot read {text.strip()!r}: write it as 'bp -> age'")
+        raise KnowledgeError(f"cannot read {text.strip()!r}: write it as 'bp -> age', with blanks around the arrow")
     return unquote(match[1]), unquote(match[2])
 
 

@@ -4,8 +4,8 @@
 const Dom = (() => {
   const SVG = "http://www.w3.org/2000/svg";
 
-  // Arrows and small numbers hold hyphens, at which no line may break.
-  const WHOLE = /([<o-]-[>o-]|\d(?:\.\d+)?e-\d+)/, RUNNING = new Set(["p", "li", "span", "summary", "strong", "code", "td"]);
+  // Arrows and small numbers hold hyphens, at which no line may break; nor may it between a number and what it is of.
+  const WHOLE = /([<o-]-[>o-]|p = [^\s,;)]+|\d(?:\.\d+)?e-\d+|\d+ %)/, RUNNING = new Set(["p", "li", "span", "summary", "strong", "code", "td"]);
 
   function write(node, text) {
     const parts = RUNNING.has(node.localName) ? String(text).split(WHOLE) : [text];

@@ -145,7 +145,7 @@ const Graph = (svg, page, callbacks) => {
     labels.update(view.scale(), near);
     if (!asked) return;
     const some = [...near].filter((item) => !item.first);
-    if (!some.every((node) => view.sees(node.x, node.y) && !node.group.classList.contains("mute"))) view.glide(view.fitted(some));
+    if (!some.every((node) => view.sees(node.x, node.y, 0.04) && !node.group.classList.contains("mute"))) view.glide(view.fitted(some));
   }
 
   function filter(hidden) {

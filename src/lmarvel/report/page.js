@@ -99,8 +99,8 @@
   const table = Tables.edgeTable(known, (edge) => select(edge, "table"));
   if (known.length) byId("edge-table").append(table.table);
   else byId("edge-table").append(html("p", { class: "note", text: "The graph has no edges." }));
-  Panels.legend(byId("kinds"), page, onFilter);
-  if (!byId("kinds").children.length) byId("legend").hidden = true;
+  Panels.legend(byId("kinds"), byId("reading"), page, onFilter);
+  for (const [list, place] of [["kinds", "legend"], ["reading", "reading"]]) byId(place).hidden = !byId(list).children.length;
   countEdges(new Set());
   Search(graph, select);
   Save(page, graph, svg);

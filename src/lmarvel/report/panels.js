@@ -83,7 +83,8 @@ const Panels = (() => {
 
   // --- legend ----------------------------------------------------------------------------------------------
 
-  function legend(list, page, onChange) {
+  // The kinds of edges, which can be hidden, and what you said or Lift found; right below the graph, what else its lines show.
+  function legend(list, reading, page, onChange) {
     const entries = [...page.legend];
     for (const edge of page.edges) { // a kind that the legend forgot can still be hidden
       const entry = entries.find((other) => other.kind === edge.kind);
@@ -101,13 +102,13 @@ const Panels = (() => {
         html("span", { class: "count", text: shown(entry.count) }));
       list.append(html("li", { class: entry.count ? "" : "absent" }, head, html("p", { text: sentence(entry.meaning) })));
     }
-    if (page.draws) list.append(recurrence(page.draws, (least) => { hidden.least = least; onChange(hidden); }));
+    if (page.draws) reading.append(recurrence(page.draws, (least) => { hidden.least = least; onChange(hidden); }));
     for (const sign of page.signs) {
-      list.append(html("li", null, html("span", { class: "legend-sign" }, Geometry.sample("-->", sign), html("strong", { text: sign.badge })),
+      reading.append(html("li", null, html("span", { class: "legend-sign" }, Geometry.sample("-->", sign), html("strong", { text: sign.badge })),
         html("p", { text: sentence(sign.meaning) })));
     }
     const look = [page.widths, page.draws ? `The more of ${page.draws} draws have an edge, the less faint its line.` : null].filter(Boolean);
-    if (look.length) list.append(html("li", { class: "look" }, widths(), ...look.map((text) => html("p", { text }))));
+    if (look.length) reading.append(html("li", { class: "look" }, widths(page), ...look.map((text) => html("p", { text }))));
     if (page.knowledge) {
       const told = [...page.knowledge.statements, ...page.knowledge.conflicts.map((text) => `Contradicted: ${text}`)];
       list.append(html("li", { class: "known" }, html("strong", { text: "What you said" }),
@@ -119,14 +120,16 @@ const Panels = (() => {
     }
   }
 
-  // A thin line and a thick one.
-  function widths() {
-    const line = (width) => {
+  // A thin or faint line, and one that is neither.
+  function widths(page) {
+    const line = (width, seen) => {
       const sample = Geometry.sample("-->");
-      sample.firstChild.style.setProperty("--width", width);
+      if (page.widths) sample.firstChild.style.setProperty("--width", width);
+      if (page.draws) sample.firstChild.style.setProperty("--seen", seen);
       return sample;
     };
-    return html("span", { class: "legend-sign" }, line(0.8), line(2.6), html("strong", { text: "Width" }));
+    const shows = [page.widths ? "width" : null, page.draws ? "faintness" : null].filter(Boolean).join(" and ");
+    return html("span", { class: "legend-sign" }, line(0.8, 0.5), line(2.6, 1), html("strong", { text: sentence(shows) }));
   }
 
   // The slider that hides what recurs less.

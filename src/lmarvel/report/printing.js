@@ -19,7 +19,10 @@ const Printing = (page, graph) => {
     place.hidden = false;
     const told = place.querySelector(".told");
     if (graph.drawn.length > MOST) told.append(html("p", { text: "There are too many edges to explain each on paper." }));
-    else told.append(...graph.drawn.map(explanation));
+    else {
+      told.append(...graph.drawn.map(explanation));
+      document.body.classList.add("explained"); // so the table need not say what each edge means
+    }
     if (graph.drawn.length > FEW && graph.drawn.length <= MOST) {
       told.prepend(html("p", { class: "note", text: "What the reasons themselves rest on is told on the screen." }));
     }
