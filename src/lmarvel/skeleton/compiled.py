@@ -202,7 +202,8 @@ def learn_compiled(
     given: Boundaries | FlatBoundaries | None
     told = None if progress is None else _in_words(progress, course)
     if boundaries == "tc" and not isinstance(known, ColumnsInput):
-        check_affordable(ledger)
+        if not counted:
+            check_affordable(ledger)
         precision, limit = known.total(level)
         if not counted:
             meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
