@@ -41,7 +41,7 @@ def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
         raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
     if n <= len(R) + 1:
         raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    R = R.round(_DIGITS)
+    R = np.round(R, _DIGITS)
     _refuse_singular(R)
     return R
 
