@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -31,8 +33,7 @@ public:
         try {
             const Vector S = completed(model);
             if (S.empty()) return model;
-            Regressions<W> best(S.data(), model.m(), fits_.n, fits_.price);
-            Settling settling(best, model.parents.size(), noise_);
+            Settling& settling = settling_on(S, model.m());
             const auto check = [this] { watch->check(); };
             FoundOrder found = only == nullptr
                                    ? settling.settle(model.order, sweeps, check)
@@ -57,9 +58,31 @@ public:
 
 private:
     static constexpr int family_sweeps_ = 6;
+    static constexpr std::size_t most_kept_ = 6;
+
+    // The regressions of a covariance, and where sweeps on them end.
+    struct Kept {
+        Kept(const Vector& covariance, int m, double n, double price, double noise)
+            : S(covariance), best(S.data(), m, n, price), settling(best, std::size_t(m), noise) {}
+
+        const Vector S;
+        Regressions<W> best;
+        Settling settling;
+    };
+
+    // A model that is polished again has the covariance that its last polish ended with: what is known of the last few
+    // is kept.
+    Settling& settling_on(const Vector& S, int m) {
+        for (const auto& kept : kept_)
+            if (kept->S == S) return kept->settling;
+        if (kept_.size() == most_kept_) kept_.pop_front();
+        kept_.push_back(std::make_unique<Kept>(S, m, fits_.n, fits_.price, noise_));
+        return kept_.back()->settling;
+    }
 
     Fits<W>& fits_;
     double noise_;
+    std::deque<std::unique_ptr<Kept>> kept_;
 
     // The expected covariance of observed and latent nodes, selection undone; empty where there is none.
     Vector completed(const M& model) const {
