@@ -101,7 +101,7 @@ class BlockGaussian(TableTest):
             return Result(0.0, math.inf, 0)
         if len(one) == len(two) == 1:
             i, j = one[0], two[0]
-            r2 = min(float(S[i, j] ** 2 / (S[i, i] * S[j, j])), 1.0)
+            r2 = min(float(S[i, j] * S[i, j] / (S[i, i] * S[j, j])), 1.0)
             df = self.n - given - 3
             z = math.inf if r2 >= 1.0 else math.atanh(math.sqrt(r2))
             return Result(pvalue_of(r2, df), df * z * z, 1)

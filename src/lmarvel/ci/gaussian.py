@@ -231,7 +231,8 @@ class FisherZ:
         if self._precision is None:
             return None
         k = self._precision
-        r2 = float(k[x, y]) ** 2 / (float(k[x, x]) * float(k[y, y]))
+        between = float(k[x, y])
+        r2 = between * between / (float(k[x, x]) * float(k[y, y]))  # a power may round otherwise than a product
         return pvalue_of(min(r2, 1.0), self.n - len(self.names) - 1)
 
     def for_engine(self) -> FisherZ | None:

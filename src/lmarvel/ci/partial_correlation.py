@@ -39,8 +39,8 @@ def squared_partial_correlation(R: NDArray[np.float64], x: int, y: int, given: S
             rows.append(against / math.sqrt(against[d]))
     vx, vy, c = 1.0, 1.0, float(block[-2, -1])
     for row in rows:
-        vx -= float(row[-2]) ** 2
-        vy -= float(row[-1]) ** 2
+        vx -= float(row[-2] * row[-2])
+        vy -= float(row[-1] * row[-1])
         c -= float(row[-2] * row[-1])
     if vx <= PIVOT or vy <= PIVOT:
         return 1.0
