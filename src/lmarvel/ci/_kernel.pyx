@@ -184,6 +184,8 @@ def search(const double[:, ::1] R, long long n, query, int top, const double[::1
 
     `critical[k]` is the squared partial correlation below which a test given k variables says "independent".
     """
+    if not 0 <= n <= 1 << 62:
+        raise ValueError("there are too many rows to count, or fewer than none")
     cdef int x = place(R, query.x), y = place(R, query.y)
     cdef tuple pool = query.pool, always = query.always
     cdef double alpha = query.alpha, deadline = query.deadline

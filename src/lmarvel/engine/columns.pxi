@@ -57,6 +57,8 @@ cdef class Columns:
         self.R, self.starts = square(R, "the correlation matrix"), starts
         self.tested, self.heads = tested, heads
         self.p = self.heads.shape[0]
+        if not 0 <= n <= 1 << 62:
+            raise ValueError("there are too many rows to count, or fewer than none")
         if self.p < 1 or self.tested.shape[0] != self.p or self.starts.shape[0] != self.p + 1:
             raise ValueError("blocks must be said of each variable")
         if self.starts[0] != 0 or self.starts[self.p] != self.R.shape[0]:
