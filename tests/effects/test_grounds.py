@@ -63,7 +63,7 @@ def test_a_claim_that_few_draws_make_is_called_unstable() -> None:
     told = effect(found, "X", "Y", colliding(150, 2))
     words = f"{round(100 * share)} % of 100 draws"
     assert told.sentence.startswith(f"Not stable, for it recurs in {words}: X affects Y by ")
-    assert f"That X causes Y recurs: {words}." in told.rests_on
+    assert f"How often it recurs that X causes Y: {words}." in told.rests_on
 
 
 def test_a_claim_that_recurs_stands_alone() -> None:

@@ -180,6 +180,19 @@ def test_what_the_lines_show_stands_right_below_the_graph(browser: Any, report: 
     opened.close()
 
 
+@pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
+def test_what_is_said_of_the_lines_stays_in_its_place(browser: Any, report: Path, width: int) -> None:
+    opened = Visit(browser, report, viewport={"width": width, "height": 900})
+    right = opened.page.evaluate("document.querySelector('#reading').getBoundingClientRect().right")
+    ends = opened.page.locator("#reading strong, #reading p, #reading output").evaluate_all(
+        "all => all.map(e => { const r = document.createRange(); r.selectNodeContents(e);"
+        " return r.getBoundingClientRect().right })"
+    )
+    assert ends
+    assert max(ends) <= right
+    opened.close()
+
+
 def test_no_number_is_torn_from_its_percent(browser: Any, report: Path) -> None:
     opened = Visit(browser, report)
     opened.page.locator("#edge-table tbody tr").first.click()

@@ -187,7 +187,7 @@ def _recurs(told: Identified, often: Recurring | None) -> str:
     if often is None:
         return ""
     verb = "causes" if told.cause == "definite" else "does not cause"
-    return f" That {readable(told.x)} {verb} {readable(told.y)} recurs: {often.words}."
+    return f" How often it recurs that {readable(told.x)} {verb} {readable(told.y)}: {often.words}."
 
 
 def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:
