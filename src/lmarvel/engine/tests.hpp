@@ -153,6 +153,7 @@ private:
     bool any_gaps(std::size_t d) const;
     void count_on_base(std::size_t d, std::size_t n_cells);
     void count_bits(std::size_t d);
+    static bool has_bit_counts();  // whether the processor counts bits by itself
 };
 
 }  // namespace lmarvel
