@@ -35,7 +35,7 @@ from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Job, Setting
 from lmarvel.experiments.run import draw
 from lmarvel.graph.kinds import MAG
-from lmarvel.metrics import Rate
+from lmarvel.graph.metrics import Rate
 from lmarvel.simulate import NETWORKS, load_network
 
 Independent = Callable[[int, int, Iterable[int], float], bool]

@@ -17,7 +17,7 @@ from lmarvel import MAG, PAG, Knowledge, mag_to_pag
 from lmarvel.estimators import METHODS
 from lmarvel.experiments.paper import COUNTS
 from lmarvel.graph.marks import CIRCLE
-from lmarvel.metrics import compare_graphs
+from lmarvel.graph.metrics import compare_graphs
 from lmarvel.simulate import NETWORKS, RANGES, LinearSEM, hide, load_network
 
 MOST_TESTS = 2_000_000

@@ -28,10 +28,10 @@ from lmarvel.estimators import METHODS
 from lmarvel.experiments.paper import COUNTS, TABLE1
 from lmarvel.experiments.plan import Job
 from lmarvel.experiments.run import draw
-from lmarvel.frequencies import reachable
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.orient.study import Study
+from lmarvel.result.frequencies import reachable
 from lmarvel.simulate import NETWORKS, load_network
-from lmarvel.study import Study
 
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0 + 1e-9)
 SEED = 1

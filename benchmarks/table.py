@@ -116,7 +116,7 @@ def beside_readable(_: Path | None) -> float:
     """Return how many times as long the readable method takes for a draw as the bootstrap does."""
     from engine import Readable
     from lmarvel import Dataset, LMarvel
-    from lmarvel.estimators.drawn_again import drawn_again
+    from lmarvel.estimators.bootstrap import drawn_again
 
     data = np.ascontiguousarray(random_data(1, 37, 2000))
     start = time.process_time()

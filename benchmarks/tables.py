@@ -20,7 +20,7 @@ from causallearn.search.ConstraintBased.FCI import fci
 from causallearn.utils.cit import CIT
 
 from lmarvel import FCI, Dataset, LMarvel, SepsetQuery
-from lmarvel.ci.gsquare import GSquare
+from lmarvel.ci.g_square import GSquare
 
 Question = tuple[int, int, tuple[int, ...]]
 

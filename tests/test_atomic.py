@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
+from lmarvel.errors import OutputError
+from lmarvel.files import check_writable, write_bytes, write_text
 
 
 def names_in(folder: Path) -> set[str]:

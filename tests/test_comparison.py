@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from lmarvel.comparison import compare
 from lmarvel.datasets import CARS
 from lmarvel.estimators import METHODS
-from lmarvel.result import Discovery
+from lmarvel.estimators.compare import compare
+from lmarvel.result.discovery import Discovery
 
 
 @pytest.fixture(scope="module")

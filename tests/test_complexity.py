@@ -5,8 +5,8 @@ from math import comb
 import pytest
 
 from lmarvel import MAG, LMarvel, MSeparation
-from lmarvel.complexity import lower_bound, upper_bound
 from lmarvel.errors import ParameterError
+from lmarvel.experiments.bounds import lower_bound, upper_bound
 
 SIZES = [(n, d) for n in range(1, 30) for d in range(n)]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lmarvel import PAG, Auto, demo
+from lmarvel import PAG, Auto
+from lmarvel.cli import demo
 from lmarvel.datasets import CARS
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lmarvel import DAG, Discovery, Knowledge, LMarvel, MSeparation
 from lmarvel.datasets import CARS
-from lmarvel.display import MOST_LINES, edge_lines, legend, warnings_of
+from lmarvel.result.display import MOST_LINES, edge_lines, legend, warnings_of
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
 PAGE = 60  # lines

@@ -30,10 +30,10 @@ from lmarvel import (
     SepsetQuery,
     mag_to_pag,
 )
-from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.ci.search import readable_search
+from lmarvel.result.trace import Separated
 from lmarvel.simulate import LinearSEM, hide, load_network
-from lmarvel.trace import Separated
 
 TRUTH = DAG.from_edges("A --> B", "U --> B", "U --> C", "D --> C")
 ORACLE = MSeparation(TRUTH, latent=["U"])

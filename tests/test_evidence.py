@@ -15,10 +15,10 @@ import pytest
 from lmarvel import DAG, M3HC, MAG, PAG, Discovery, Lift, LMarvel, MSeparation, Statistics, mag_to_pag
 from lmarvel.cli.text import as_text
 from lmarvel.errors import GraphError, ParameterError
-from lmarvel.evidence_wording import hidden_node
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.report import page_of
-from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
+from lmarvel.result.evidence_wording import hidden_node
+from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
 PRICE = 14.0
 

@@ -28,8 +28,8 @@ from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.tails import paths_of_r10
 from lmarvel.report import page_of
+from lmarvel.result.trace import Adjacent, Moved, Separated
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
-from lmarvel.trace import Adjacent, Moved, Separated
 from tests.generators import random_study, studies
 from tests.orient import statements
 from tests.orient.test_examples import EXAMPLES

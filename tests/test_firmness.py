@@ -9,11 +9,11 @@ import pytest
 from lmarvel import Discovery, LMarvel, MSeparation
 from lmarvel.cli.text import as_text
 from lmarvel.datasets import CARS
-from lmarvel.encoding import ResultError
-from lmarvel.firmness import LaterCheck
+from lmarvel.errors import ResultError
 from lmarvel.graph.kinds import DAG
-from lmarvel.model_check import Implied, ModelCheck
-from lmarvel.result_file import checksum
+from lmarvel.result.check import Implied, ModelCheck
+from lmarvel.result.reliability import LaterCheck
+from lmarvel.result.store import checksum
 
 CHAIN = DAG.from_edges("A --> C", "B --> C", "C --> D", "D --> E")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lmarvel import PAG, ParameterError
-from lmarvel.frequencies import Stability, Tally, reachable
-from lmarvel.graph.paths import closure
+from lmarvel.graph.bitsets import closure
+from lmarvel.result.frequencies import Stability, Tally, reachable
 from lmarvel.simulate import Study
 from tests.generators import random_study
 

@@ -6,7 +6,7 @@ from operator import add
 
 import pytest
 
-from lmarvel.lazy import LazyMapping, LazyTuple
+from lmarvel.deferred import LazyMapping, LazyTuple
 
 
 def pair():

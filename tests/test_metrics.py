@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import MAG, PAG, GraphError, mag_to_pag
-from lmarvel.metrics import MARKS, Rate, compare_boundaries, compare_graphs, structural_hamming_distance
+from lmarvel.graph.metrics import MARKS, Rate, compare_boundaries, compare_graphs, structural_hamming_distance
 from tests.generators import random_mag, shuffled
 
 TRUTH = PAG.from_edges("A o-> C", "B o-> C", "C --> D", "D --- E")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from lmarvel import FCI, Discovery
-from lmarvel.encoding import ResultError
-from lmarvel.packing import MANY, pack_sets, unpack_sets
-from lmarvel.result_file import checksum, json_text
-from lmarvel.trace import LazyTrace, Separated, but_separated
+from lmarvel.errors import ResultError
+from lmarvel.result.sepsets import MANY, pack_sets, unpack_sets
+from lmarvel.result.store import checksum, json_text
+from lmarvel.result.trace import LazyTrace, Separated, but_separated
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from lmarvel import DAG, PAG, Discovery, LMarvel, MSeparation, Statistics
 from lmarvel.graph.marks import parse_edge
-from lmarvel.trace import Adjacent, Removed, Separated
-from lmarvel.wording import edge_kinds, meaning
+from lmarvel.result.trace import Adjacent, Removed, Separated
+from lmarvel.result.wording import edge_kinds, meaning
 from tests.generators import Study, random_study, studies
 
 STUDY = DAG.from_edges("Diet --> Lipids", "Gene --> Lipids", "Gene --> Heart", "Stress --> Heart", "Heart --> Fatigue")

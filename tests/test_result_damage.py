@@ -10,11 +10,11 @@ import pytest
 
 from lmarvel import FCI, M3HC, PAG, Discovery, LMarvel, Statistics
 from lmarvel.datasets import CARS
-from lmarvel.encoding import ResultError
+from lmarvel.errors import ResultError
 from lmarvel.report import page_of, render_page
-from lmarvel.result import AllPairs
-from lmarvel.result_file import checksum
-from lmarvel.trace import BudgetEnded
+from lmarvel.result.discovery import AllPairs
+from lmarvel.result.store import checksum
+from lmarvel.result.trace import BudgetEnded
 from tests.cli.running import run
 
 ODD: list[Any] = [
@@ -171,7 +171,7 @@ def test_bits_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("lmarvel.result.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("lmarvel.result.discovery.MOST_BYTES", 1 << 30)
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate((1 << 30) + 1)  # a hole: nothing is written

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
 from lmarvel.datasets import CARS
-from lmarvel.encoding import ResultError
+from lmarvel.errors import ResultError
 from lmarvel.interchange.registry import read_graph
-from lmarvel.result_file import checksum
+from lmarvel.result.store import checksum
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
 

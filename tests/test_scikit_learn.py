@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from lmarvel import FCI, Auto, LMarvel, MSeparation
+from lmarvel.cli.demo import STUDY
 from lmarvel.datasets import CARS
-from lmarvel.demo import STUDY
 
 base = pytest.importorskip("sklearn.base")
 pipeline = pytest.importorskip("sklearn.pipeline")

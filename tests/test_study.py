@@ -9,7 +9,7 @@ import pytest
 import lmarvel.simulate
 from lmarvel import DAG, GraphError, ParameterError, mag_to_pag
 from lmarvel.interchange.truth import pag_of, read_truth
-from lmarvel.study import Study
+from lmarvel.orient.study import Study
 
 DAG_WITH_ROLES = DAG.from_edges("U --> A", "U --> B", "A --> S", "C --> S")
 STUDY = Study(DAG_WITH_ROLES, ("U",), ("S",))

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from lmarvel import DAG, FCI, M3HC, MBCS, PAG, Discovery, LMarvel, MSeparation, Statistics
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of
-from lmarvel.simulate import LinearSEM, erdos_renyi, hide
-from lmarvel.trace import Adjacent, BudgetEnded
-from lmarvel.wording import (
+from lmarvel.result.trace import Adjacent, BudgetEnded
+from lmarvel.result.wording import (
     count,
     open_pairs,
     p_is,
@@ -27,6 +26,7 @@ from lmarvel.wording import (
     straight_only,
     undecided_note,
 )
+from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 from tests.cli.running import confounded, run, write_csv
 
 SELECTED = DAG.from_edges("L1 --> A", "L1 --> S", "L2 --> S", "L2 --> B", "C --> A", "D --> B")

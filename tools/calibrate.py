@@ -21,7 +21,7 @@ from scipy.stats import kstest
 
 from lmarvel import Dataset
 from lmarvel.ci.blocks import _TAKEN_OUT, DEGREE, indicators, normal_scores, polynomials
-from lmarvel.ci.gsquare import ROWS_A_CELL
+from lmarvel.ci.g_square import ROWS_A_CELL
 from lmarvel.ci.registry import TESTS
 from lmarvel.ci.table_test import _tests
 

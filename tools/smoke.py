@@ -34,7 +34,7 @@ def lmarvel(*arguments: str, code: int = 0, given: str | None = None) -> str:
 
 def check_compiled(wanted: bool) -> None:
     """Check that the compiled parts are there, or not, and that those that are find the same as the readable ones."""
-    import lmarvel.ci.gaussian
+    import lmarvel.ci.fisher_z
     from lmarvel import LMarvel
     from lmarvel.datasets import CARS
     from lmarvel.engine import load
@@ -42,7 +42,7 @@ def check_compiled(wanted: bool) -> None:
     print("lmarvel", lmarvel.__version__, "in", Path(lmarvel.__file__).parent, "with Python", sys.version.split()[0])
     there = [name for name in MODULES if load(name) is not None]
     assert there == (list(MODULES) if wanted else []), there
-    assert lmarvel.ci.gaussian.kernel_name() == ("compiled" if wanted else "readable")
+    assert lmarvel.ci.fisher_z.kernel_name() == ("compiled" if wanted else "readable")
     compiled, readable = LMarvel().fit(CARS).result_, LMarvel(test=lmarvel.FisherZ(CARS, compiled=False)).fit().result_
     assert compiled.pag == readable.pag, (str(compiled.pag), str(readable.pag))
     assert compiled.stats.n_tests == readable.stats.n_tests

@@ -4,7 +4,14 @@
 measured and the sample may have been selected.
 """
 
-from lmarvel.asking import (
+from lmarvel.ci.adapter import find_sepset
+from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.ci.oracle import MSeparation
+from lmarvel.ci.test import CITest, FunctionTest, SepsetAnswer, SepsetQuery
+from lmarvel.data import Dataset, Kind
+from lmarvel.data.dataset import moments_of
+from lmarvel.data.moments import Moments
+from lmarvel.effects import (
     adjustment_set,
     adjustment_sets,
     all_effects,
@@ -14,28 +21,22 @@ from lmarvel.asking import (
     effect_spread,
     is_valid_adjustment,
 )
-from lmarvel.ci.adapter import find_sepset
-from lmarvel.ci.base import CITest, FunctionTest, SepsetAnswer, SepsetQuery
-from lmarvel.ci.gaussian import FisherZ
-from lmarvel.ci.oracle import MSeparation
-from lmarvel.data import Dataset, Kind
-from lmarvel.data.moments import Moments, moments_of
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
 from lmarvel.estimators.many import Replicates, learn_many
+from lmarvel.estimators.tune import TuningPath
 from lmarvel.estimators.tuning import tune
-from lmarvel.explanation import Explanation, Reason
-from lmarvel.frequencies import Stability
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG, is_chordal_undirected
 from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.removability import NotRemovable, removable, why_not_removable
 from lmarvel.knowledge import Knowledge
-from lmarvel.model_check import ModelCheck
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
-from lmarvel.result import Discovery, Statistics
+from lmarvel.result.check import ModelCheck
+from lmarvel.result.discovery import Discovery, Statistics
+from lmarvel.result.explanation import Explanation, Reason
+from lmarvel.result.frequencies import Stability
 from lmarvel.score.ricf import bic
-from lmarvel.stability.tune import TuningPath
 from lmarvel.version import __version__ as __version__
 
 __all__ = [

@@ -7,6 +7,9 @@ culprit (the column, the edge, the parameter) and says what to do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 
 class LMarvelError(ValueError):
     """Base of all errors that this package raises on purpose.
@@ -91,3 +94,88 @@ class LMarvelWarning(UserWarning):
     >>> issubclass(LMarvelWarning, UserWarning)
     True
     """
+
+
+class KnowledgeError(ParameterError):
+    """Statements cannot be used: unreadable, about unknown variables, or contradictory."""
+
+
+class OutputError(LMarvelError):
+    """A file cannot be written where it was asked for."""
+
+
+class SettingsError(LMarvelError):
+    """A settings file cannot be read, or says what no command knows."""
+
+
+class WorkerError(LMarvelError):
+    """Workers died or cannot be reached."""
+
+
+class PeerError(LMarvelError):
+    """A program of others failed."""
+
+
+class ResultError(LMarvelError):
+    """A result file cannot be used: damaged, of a newer version, or something else altogether."""
+
+
+class FormatError(LMarvelError):
+    """A graph cannot be read from, or written to, a format.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, and what to do.
+    line : int or None
+        The line of the text at fault, counted from 1.
+    path : Path or None
+        The file.
+
+    Examples
+    --------
+    >>> str(FormatError("the edge is cut off", line=3).within(Path("found.txt")))
+    'found.txt, line 3: the edge is cut off'
+    """
+
+    def __init__(self, reason: str, line: int | None = None, path: Path | None = None) -> None:
+        place = ", ".join([*([str(path)] if path else []), *([f"line {line}"] if line else [])])
+        super().__init__(f"{place}: {reason}" if place else reason)
+        self.reason, self.line, self.path = reason, line, path
+
+    def within(self, path: Path) -> FormatError:
+        """Return the same error with the file named."""
+        return FormatError(self.reason, self.line, path)
+
+
+class EdgeListError(GraphError):
+    """A list of edges cannot be read; ``reason`` says why, and ``line`` where (None where it is no single line)."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
+        self.reason, self.line = reason, line
+
+
+class Degenerate(DataError):
+    """The covariance of some variables is singular, as far as rounding lets one see."""
+
+    def __init__(self, variables: Sequence[int], names: Sequence[str] | None = None) -> None:
+        shown = ", ".join(f"number {v}" if names is None else repr(names[v]) for v in variables)
+        super().__init__(f"the likelihood has no maximum: the variables {shown} are collinear. Drop one of them")
+        self.variables = variables
+
+
+class BudgetSpent(Exception):
+    """A budget ran out; what is known so far stands."""
+
+
+class NotNumbers(DataError):
+    """A file that is read in pieces as numbers holds something else: it has to be read into memory, with levels."""
+
+
+class NotUnicode(DataError):
+    """A text file is not in UTF-8."""
+
+
+class OutOfTime(Exception):
+    """The deadline has passed."""

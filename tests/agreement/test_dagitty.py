@@ -7,7 +7,7 @@ from itertools import permutations
 from pathlib import Path
 
 from lmarvel import MAG, PAG, adjustment_sets
-from lmarvel.effects.prepared import Prepared
+from lmarvel.effects.pag_index import Prepared
 
 ANSWERS = json.loads((Path(__file__).parent / "dagitty.json").read_text(encoding="utf-8"))
 

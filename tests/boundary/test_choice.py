@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lmarvel import FisherZ, FunctionTest, LMarvel, Moments, MSeparation, ParameterError
-from lmarvel.boundary.choose import METHODS, choose_boundary, markov_boundaries
+from lmarvel.ci.boundary_searches import METHODS, choose_boundary, markov_boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.errors import BudgetSpent
 from tests.data.simulated import sample
 from tests.generators import random_study
 

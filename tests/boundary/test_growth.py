@@ -8,14 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import FisherZ, FunctionTest
-from lmarvel.boundary.choose import markov_boundaries
-from lmarvel.boundary.grow_shrink import grow_shrink
-from lmarvel.boundary.growth import CountedGrowth, every_boundary, shrink
-from lmarvel.boundary.iamb import fast_iamb, iamb, inter_iamb
-from lmarvel.ci.gaussian_growth import GaussianGrowth
-from lmarvel.ci.growth import Evidence, Growth, PairwiseGrowth
+from lmarvel.ci.boundary_searches import (
+    CountedGrowth,
+    every_boundary,
+    fast_iamb,
+    grow_shrink,
+    iamb,
+    inter_iamb,
+    markov_boundaries,
+    shrink,
+)
+from lmarvel.ci.fisher_z import pvalue_of
+from lmarvel.ci.growth import Evidence, GaussianGrowth, Growth, PairwiseGrowth
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.partial_correlation import pvalue_of
 
 Search = Callable[[Growth, float, int], None]
 SEARCHES: dict[str, Search] = {"gs": grow_shrink, "iamb": iamb, "inter-iamb": inter_iamb, "fast-iamb": fast_iamb}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from lmarvel import MAG, MSeparation
-from lmarvel.boundary.choose import markov_boundaries
+from lmarvel.ci.boundary_searches import markov_boundaries
 from lmarvel.ci.ledger import Ledger
 from tests.generators import Study, studies
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lmarvel import Dataset
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
-from lmarvel.ci.gsquare import GSquare
+from lmarvel.ci.g_square import GSquare
 from lmarvel.ci.table_test import TableTest
 
 

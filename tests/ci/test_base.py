@@ -18,7 +18,7 @@ from lmarvel import (
     find_sepset,
 )
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.base import checked_alpha, checked_pvalue
+from lmarvel.ci.test import checked_alpha, checked_pvalue
 
 
 class Says:

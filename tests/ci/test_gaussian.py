@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from lmarvel import CITestError, DataError, FisherZ, LMarvel, LMarvelWarning, Moments, SepsetQuery, moments_of
-from lmarvel.ci import gaussian
-from lmarvel.ci.gaussian import kernel_name
-from lmarvel.ci.partial_correlation import pvalue_of, squared_partial_correlation
+from lmarvel.ci import fisher_z
+from lmarvel.ci.fisher_z import kernel_name
+from lmarvel.ci.growth import pvalue_of, squared_partial_correlation
 
 BUILT = importlib.util.find_spec("lmarvel.ci._kernel") is not None
 both_ways = pytest.mark.parametrize("compiled", [True, False])
@@ -241,9 +241,9 @@ def test_the_active_search_is_the_compiled_one_where_it_was_built() -> None:
 def test_everything_works_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     table = moments_of(correlated(np.random.default_rng(12), 500, 10))
     expected = LMarvel().fit(table).result_
-    monkeypatch.setattr(gaussian, "_kernel", None)
+    monkeypatch.setattr(fisher_z, "_kernel", None)
     assert kernel_name() == "readable"
-    gaussian._say_that_it_is_slow.cache_clear()
+    fisher_z._say_that_it_is_slow.cache_clear()
     with pytest.warns(LMarvelWarning, match="the compiled search was not built"):
         assert not FisherZ(table, compiled=True).compiled
     found = LMarvel().fit(table).result_  # said once is enough
@@ -254,7 +254,7 @@ def test_everything_works_without_the_kernel(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_package_imports_without_the_kernel() -> None:
     code = (
         "import sys; sys.modules['lmarvel.ci._kernel'] = None\n"
-        "from lmarvel.ci.gaussian import kernel_name; print(kernel_name())"
+        "from lmarvel.ci.fisher_z import kernel_name; print(kernel_name())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "readable\n"

@@ -15,13 +15,13 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from lmarvel import FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
-from lmarvel.ci import gaussian
-from lmarvel.ci.base import Tried
+from lmarvel.ci import fisher_z
+from lmarvel.ci.test import Tried
 from tests.data.simulated import sample
 from tests.effort import examples
 from tests.generators import random_study
 
-pytestmark = pytest.mark.skipif(gaussian._kernel is None, reason="the kernel is not built: there is nothing to compare")
+pytestmark = pytest.mark.skipif(fisher_z._kernel is None, reason="the kernel is not built: there is nothing to compare")
 
 ALPHAS = (1e-6, 0.01, 0.3, 0.8)
 
@@ -146,14 +146,14 @@ def forbid_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("the kernel was asked for more than its buffers hold")
 
-    monkeypatch.setattr(gaussian._kernel, "search", refuse)
+    monkeypatch.setattr(fisher_z._kernel, "search", refuse)
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_pool_longer_than_the_buffers_is_searched_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if extra:
         forbid_kernel(monkeypatch)
-    size = gaussian._kernel.MAX_POOL + extra
+    size = fisher_z._kernel.MAX_POOL + extra
     answer = FisherZ(common_cause(size + 2)).find_sepset(SepsetQuery(0, 1, tuple(range(2, size + 2)), max_size=1))
     assert answer.sepset == {size + 1}
     assert answer.pvalue == pytest.approx(1.0)
@@ -164,7 +164,7 @@ def test_a_pool_longer_than_the_buffers_is_searched_too(extra: int, monkeypatch:
 def test_conditioning_sets_deeper_than_the_buffers_are_tested_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if extra:
         forbid_kernel(monkeypatch)
-    depth = gaussian._kernel.MAX_DEPTH + extra
+    depth = fisher_z._kernel.MAX_DEPTH + extra
     always = tuple(range(2, depth + 1))
     query = SepsetQuery(0, 1, (depth + 1, depth + 2), always, max_size=1)
     answer = FisherZ(common_cause(depth + 3, n=10**7)).find_sepset(query)
@@ -174,7 +174,7 @@ def test_conditioning_sets_deeper_than_the_buffers_are_tested_too(extra: int, mo
 
 def test_more_members_than_the_buffers_hold_never_reach_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     forbid_kernel(monkeypatch)
-    always = tuple(range(2, gaussian._kernel.MAX_DEPTH + 3))
+    always = tuple(range(2, fisher_z._kernel.MAX_DEPTH + 3))
     answer = FisherZ(equicorrelated(80, 1000)).find_sepset(SepsetQuery(0, 1, (79,), always, max_size=-1))
     assert answer.sepset is None
     assert sum(answer.tests_by_size) == 0
@@ -184,7 +184,7 @@ def test_more_members_than_the_buffers_hold_never_reach_the_kernel(monkeypatch: 
 def test_more_families_than_the_buffers_hold_are_honoured_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if extra:
         forbid_kernel(monkeypatch)
-    n_families = gaussian._kernel.MAX_FAMILIES + extra
+    n_families = fisher_z._kernel.MAX_FAMILIES + extra
     tried = tuple(Tried((), (v,), 1, 1, None, 0.0) for v in range(2, n_families + 2))
     pool = tuple(range(2, n_families + 4))
     answer = FisherZ(equicorrelated(n_families + 4, 10**6)).find_sepset(
@@ -200,7 +200,7 @@ ENDLESS = """
 import sys, time
 import numpy as np
 from lmarvel import FisherZ, Moments, SepsetQuery
-from lmarvel.ci.base import Tried
+from lmarvel.ci.test import Tried
 from tests.data.simulated import sample
 from tests.generators import random_study
 from lmarvel.ci.search import readable_search
@@ -297,22 +297,22 @@ def test_the_kernel_trusts_no_position(position: int) -> None:
     R = np.eye(3)
     for x, y, zs in ((0, position, ()), (position, 1, ()), (0, 1, (position,))):
         with pytest.raises((IndexError, OverflowError)):
-            gaussian._kernel.partial(R, x, y, zs)
+            fisher_z._kernel.partial(R, x, y, zs)
     critical = np.zeros(8)
     for query in (SepsetQuery(position, 1, ()), SepsetQuery(0, 1, (position,)), SepsetQuery(0, 1, (), (position,))):
         with pytest.raises((IndexError, OverflowError)):
-            gaussian._kernel.search(R, 50, query, len(query.pool), critical)
+            fisher_z._kernel.search(R, 50, query, len(query.pool), critical)
 
 
 def test_the_kernel_trusts_no_length() -> None:
     R, many = np.eye(3), tuple([2] * 1000)
     with pytest.raises(ValueError, match="at most"):
-        gaussian._kernel.partial(R, 0, 1, many)
+        fisher_z._kernel.partial(R, 0, 1, many)
     with pytest.raises(ValueError, match="buffers"):
-        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, many), 1, np.zeros(8))
+        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, many), 1, np.zeros(8))
     with pytest.raises(ValueError, match="buffers"):
-        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 5, np.zeros(8))
+        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 5, np.zeros(8))
     with pytest.raises(ValueError, match="critical"):
-        gaussian._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 1, np.zeros(1))
+        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 1, np.zeros(1))
     with pytest.raises(ValueError, match="square"):
-        gaussian._kernel.partial(np.zeros((3, 2)), 0, 1, ())
+        fisher_z._kernel.partial(np.zeros((3, 2)), 0, 1, ())

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import MAG, MSeparation, ParameterError, SepsetQuery
-from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.ci.boundaries import total_conditioning
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.search import readable_search
+from lmarvel.errors import BudgetSpent
 from tests.effort import examples
 
 N = 6

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import SepsetQuery, find_sepset
-from lmarvel.ci.base import SepsetAnswer, Tried
 from lmarvel.ci.search import readable_search
+from lmarvel.ci.test import SepsetAnswer, Tried
 from tests.effort import examples
 
 

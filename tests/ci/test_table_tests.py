@@ -13,8 +13,7 @@ from scipy import stats
 from lmarvel import PAG, DataError, Dataset, FisherZ, LMarvel, ParameterError
 from lmarvel.ci.block_gaussian import BlockGaussian, chi_square_tail
 from lmarvel.ci.blocks import blocks_of, indicators, normal_scores, polynomials
-from lmarvel.ci.gsquare import GSquare
-from lmarvel.ci.margins import Cumulants, cumulants_given_margins, tail
+from lmarvel.ci.g_square import Cumulants, GSquare, cumulants_given_margins, tail
 from lmarvel.ci.registry import TESTS, as_ci_test, chosen_for
 from lmarvel.ci.table_test import TableTest, _tests
 from tests.ci.tables_made import KINDS, discrete, levels, mixed, on_blocks, twins, with_gaps

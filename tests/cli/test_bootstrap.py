@@ -5,7 +5,7 @@ from unittest import mock
 
 from lmarvel import Discovery
 from lmarvel.datasets import CARS
-from lmarvel.estimators import drawn_again
+from lmarvel.estimators import bootstrap
 from tests.cli.running import run
 
 
@@ -25,7 +25,7 @@ def test_frequencies_are_printed_and_kept(tmp_path):
 
 def interrupted(after, *arguments):
     """Run a command with an interruption at a replicate."""
-    drawn, learn = [], drawn_again.Again.__call__
+    drawn, learn = [], bootstrap.Again.__call__
 
     def until(self, data):
         drawn.append(0)
@@ -33,7 +33,7 @@ def interrupted(after, *arguments):
             raise KeyboardInterrupt
         return learn(self, data)
 
-    with mock.patch.object(drawn_again.Again, "__call__", until):
+    with mock.patch.object(bootstrap.Again, "__call__", until):
         return run(*arguments), len(drawn)
 
 

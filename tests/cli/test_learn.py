@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from lmarvel import PAG, Discovery, LMarvel
-from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.graph.marks import parse_edge
 from tests.cli.running import confounded, endless, run, run_apart, write_csv
 from tests.data.simulated import sample

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import lmarvel
-from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.datasets import CARS
 from tests.cli.running import PROGRAM, confounded, endless, run, run_apart, spawn, write_csv
 

@@ -33,8 +33,8 @@ def test_opening_a_file_reads_the_header_only(ending: str, tmp_path: Path, monke
     def no_rows(*_: object) -> Iterator[np.ndarray]:
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr("lmarvel.data.text.pieces", no_rows)
-    monkeypatch.setattr("lmarvel.data.binary._batches", no_rows)
+    monkeypatch.setattr("lmarvel.data.sources.csv.pieces", no_rows)
+    monkeypatch.setattr("lmarvel.data.sources.parquet._batches", no_rows)
     data = Dataset.of(on_file(ending, tmp_path))
     assert data.names == NAMES
     with pytest.raises(AssertionError, match="rows were read"):
@@ -355,7 +355,7 @@ def test_a_table_with_levels_that_takes_too_much_memory_is_refused(monkeypatch: 
 def test_a_text_file_with_levels_that_takes_too_much_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lmarvel.data.typed_text.MOST_BYTES", 100)
+    monkeypatch.setattr("lmarvel.data.sources.csv_typed.MOST_BYTES", 100)
     FRAME.with_columns(pl.lit("x").alias("d")).write_csv(tmp_path / "data.csv")
     with pytest.raises(DataError, match="is held in memory"):
         _ = Dataset.of(tmp_path / "data.csv").n

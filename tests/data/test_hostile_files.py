@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from lmarvel import DataError, Dataset, moments_of
-from lmarvel.data import binary, text_rows
+from lmarvel.data.sources import csv_rows, parquet
 
 SMALL = pl.DataFrame({"a": np.random.default_rng(0).normal(size=40), "b": [0, 1, 2, 1] * 10})
 FORMATS = pytest.mark.parametrize("ending", ["parquet", "feather"])
@@ -57,8 +57,8 @@ def test_a_reader_that_dies_is_a_message_and_the_next_file_is_read(
     good_bytes(ending, tmp_path)
     path = tmp_path / f"good.{ending}"
     data = Dataset.of(path)
-    ask = binary._Reader.ask
-    monkeypatch.setattr(binary._Reader, "ask", lambda reader, *request: (reader.process.kill(), ask(reader, *request)))
+    ask = parquet._Reader.ask
+    monkeypatch.setattr(parquet._Reader, "ask", lambda reader, *request: (reader.process.kill(), ask(reader, *request)))
     with pytest.raises(
         DataError, match=rf"cannot read .*good\.{ending}: the reader broke down over it\. Is it damaged"
     ):
@@ -70,9 +70,9 @@ def test_a_reader_that_dies_is_a_message_and_the_next_file_is_read(
 def test_files_are_read_by_one_process_that_stays(tmp_path: Path) -> None:
     good_bytes("parquet", tmp_path)
     Dataset.of(tmp_path / "good.parquet").read()
-    first = binary._Reader._idle[os.getpid()].process.pid
+    first = parquet._Reader._idle[os.getpid()].process.pid
     Dataset.of(tmp_path / "good.parquet").read()
-    assert binary._Reader._idle[os.getpid()].process.pid == first
+    assert parquet._Reader._idle[os.getpid()].process.pid == first
 
 
 def test_several_binary_files_can_be_read_at_once(tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ def packed(path: Path, head: bytes, block: bytes, times: int) -> Path:
 def test_an_archive_that_unpacks_without_end_is_refused_in_bounded_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_rows, "UNPACKED", 8 << 20)
-    monkeypatch.setattr(text_rows, "BLOCK", 1 << 20)
-    monkeypatch.setattr(text_rows, "RATIO", 20)
+    monkeypatch.setattr(csv_rows, "UNPACKED", 8 << 20)
+    monkeypatch.setattr(csv_rows, "BLOCK", 1 << 20)
+    monkeypatch.setattr(csv_rows, "RATIO", 20)
     path = packed(tmp_path / "bomb.csv.gz", b"a,b\n", b"1,2\n" * (1 << 18), 20)
     tracemalloc.start()
     with pytest.raises(DataError, match=r"bomb\.csv\.gz unpacks to over 0\.\d GiB, more than 20 times its size"):
@@ -167,8 +167,8 @@ def test_ordinary_archives_are_far_below_the_limit(tmp_path: Path) -> None:
 def test_a_row_without_end_is_refused_in_bounded_memory(
     where: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_rows, "LONGEST_ROW", 1 << 20)
-    monkeypatch.setattr(text_rows, "BLOCK", 1 << 18)
+    monkeypatch.setattr(csv_rows, "LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr(csv_rows, "BLOCK", 1 << 18)
     head = {"header": b"", "row": b"a,b\n1,2\n", "quotes": b'a,b\n1,2\n"'}[where]
     block = (b"1\n" if where == "quotes" else b"00") * (1 << 19)
     path = tmp_path / f"data.{ending}"
@@ -196,10 +196,10 @@ def test_rows_end_behind_the_last_line_end_outside_quotes() -> None:
         b'"a""\n"\n"': 7,
     }
     for content, end in cases.items():
-        assert text_rows.end_of_rows(content) == end, content
+        assert csv_rows.end_of_rows(content) == end, content
     started = time.perf_counter()
-    assert text_rows.end_of_rows(b'1\n"' + b"\n" * 4_000_000) == 2
-    assert text_rows.end_of_rows(b"1\n" + b'"\n' * 1_000_001) == 2_000_002
+    assert csv_rows.end_of_rows(b'1\n"' + b"\n" * 4_000_000) == 2
+    assert csv_rows.end_of_rows(b"1\n" + b'"\n' * 1_000_001) == 2_000_002
     assert time.perf_counter() - started < 2  # linear; it would take hours otherwise
 
 
@@ -257,7 +257,7 @@ BLANKS = {
 def test_blank_lines_are_passed_over(
     case: str, line_end: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_rows, "BLOCK", block)
+    monkeypatch.setattr(csv_rows, "BLOCK", block)
     path = tmp_path / "data.csv"
     path.write_bytes(BLANKS[case].replace("\n", line_end).encode())
     assert Dataset.of(path).rows().tolist() == [[1, 2], [2, 1], [3, 5], [4, 4]]

@@ -30,7 +30,7 @@ def exact_covariance(table: np.ndarray) -> np.ndarray:
 def columns(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run everything both as few columns are added up, and as many are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lmarvel.data.running.SMALL", request.param)
+        patch.setattr("lmarvel.data.moments.SMALL", request.param)
         yield
 
 

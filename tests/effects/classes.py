@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel import ADMG, MAG, PAG, Edge, Mark, pag_to_mag
-from lmarvel.effects.members import class_members
+from lmarvel.effects.ranges import class_members
 from tests.truth.make_truth import load, marks_matrix
 
 Matrix = NDArray[np.float64]

@@ -11,9 +11,9 @@ import pytest
 from lmarvel import MAG, PAG, GraphError, adjustment_set, adjustment_sets, all_effects, is_valid_adjustment
 from lmarvel.effects import optimal_adjustment
 from lmarvel.effects.adjustment import all_sets, pair_of
-from lmarvel.effects.prepared import Prepared
-from lmarvel.effects.variance import variance
-from lmarvel.graph.paths import bits
+from lmarvel.effects.estimate import variance
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.graph.bitsets import bits
 from lmarvel.simulate import erdos_renyi, hide
 from tests.effects.models import random_model
 

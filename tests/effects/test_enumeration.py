@@ -10,10 +10,10 @@ import pytest
 from lmarvel import MAG, PAG, pag_to_mag
 from lmarvel.effects.adjustment import adjustment_set, adjustment_sets, is_valid_adjustment, pair_of
 from lmarvel.effects.causes import causes
-from lmarvel.effects.gaussian import slope
-from lmarvel.effects.idp import identify
-from lmarvel.effects.members import class_members
-from lmarvel.effects.prepared import Prepared
+from lmarvel.effects.formula import slope
+from lmarvel.effects.identify import identify
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.effects.ranges import class_members
 from lmarvel.orient.equivalence import mag_to_pag
 from tests.effects.classes import Models, classes, models, regression
 from tests.truth.make_truth import load, marks_matrix

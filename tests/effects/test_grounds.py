@@ -7,7 +7,7 @@ import pytest
 
 from lmarvel import PAG, Lift, LMarvel, causes, effect
 from lmarvel.datasets import CARS
-from lmarvel.result import Discovery
+from lmarvel.result.discovery import Discovery
 
 
 @pytest.fixture(scope="module")

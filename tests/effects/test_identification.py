@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from lmarvel import PAG
-from lmarvel.effects.cidp import identify_given
-from lmarvel.effects.gaussian import slope
-from lmarvel.effects.idp import identify
-from lmarvel.effects.prepared import Prepared
-from lmarvel.graph.paths import bits
+from lmarvel.effects.formula import slope
+from lmarvel.effects.identify import identify, identify_given
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.graph.bitsets import bits
 from tests.effects.models import random_model
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lmarvel import PAG, DataError, Dataset, GraphError, LMarvel, ParameterError, effect, effect_learned_again
-from lmarvel.estimators.drawn_again import graphs_drawn_again
+from lmarvel.estimators.bootstrap import graphs_drawn_again
 from tests.cli.running import run, write_csv
 
 

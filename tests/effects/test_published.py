@@ -17,12 +17,10 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, MAG, PAG, adjustment_sets, is_valid_adjustment, mag_to_pag
-from lmarvel.effects.cidp import identify_given
-from lmarvel.effects.formula import Formula
-from lmarvel.effects.gaussian import slope
-from lmarvel.effects.idp import identify
-from lmarvel.effects.prepared import Prepared
-from lmarvel.graph.paths import bits
+from lmarvel.effects.formula import Formula, slope
+from lmarvel.effects.identify import identify, identify_given
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.graph.bitsets import bits
 from tests.effects.models import Model, model_of
 
 # --- Perković and others ----------------------------------------------------------------------------------

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import FCI, FisherZ, LMarvel, Moments
-from lmarvel.boundary.choose import markov_boundaries
-from lmarvel.boundary.compiled import flat_boundaries
+from lmarvel.ci.boundary_searches import flat_boundaries, markov_boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
 from lmarvel.engine.boundaries import SEARCHES, search_boundaries
 from lmarvel.engine.run import CANCEL, Cancel, is_built
+from lmarvel.errors import BudgetSpent
 from tests.effort import examples
 from tests.engine.test_equal import tables
 from tests.engine.twins import Readable, moments, population

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from lmarvel import FCI, MBCS, RFCI, FisherZ, Moments
 from lmarvel.engine.run import is_built
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.orient.engine import Verdict
+from lmarvel.orient.worklist import Verdict
+from lmarvel.result.trace import Separated
 from lmarvel.skeleton.rfci import PathCheck
-from lmarvel.trace import Separated
 from tests.engine.twins import Readable, assert_same, moments, population, tables
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")

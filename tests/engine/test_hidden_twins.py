@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL, Cancel
-from lmarvel.graph.paths import members
+from lmarvel.errors import OutOfTime
+from lmarvel.graph.bitsets import members
 from lmarvel.search.hidden import HiddenSearch
 from lmarvel.search.hidden_compiled import CompiledHiddenSearch, Search, hidden_search
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel, projected
 from lmarvel.search.orders import search_orders
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 from lmarvel.search.regressions import CompiledRegressions
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 

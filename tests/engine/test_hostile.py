@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel.ci.base import SepsetQuery, Tried
-from lmarvel.ci.gaussian import _kernel
+from lmarvel.ci.fisher_z import _kernel
+from lmarvel.ci.test import SepsetQuery, Tried
 from lmarvel.data.rows import COMPILED as ROWS
 from lmarvel.engine import load
 from lmarvel.engine.run import is_built

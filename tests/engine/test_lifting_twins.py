@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL, Cancel
+from lmarvel.errors import OutOfTime
 from lmarvel.search.ancestral import KINDS, UNDIRECTED, AncestralGraph
 from lmarvel.search.lift import lift
-from lmarvel.search.record import OutOfTime, Record, edges_of, marks_of
+from lmarvel.search.record import Record, edges_of, marks_of
 from lmarvel.search.regressions import CompiledRegressions, GaussianLocal, Regressions
 from lmarvel.search.stages import CompiledStages, ReadableStages
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel import FCI, LMarvel, SepsetQuery
-from lmarvel.ci.base import Tried
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.gsquare import GSquare
+from lmarvel.ci.g_square import GSquare
 from lmarvel.ci.table_test import TableTest, _tests
+from lmarvel.ci.test import Tried
 from lmarvel.engine import load
 from tests.ci.tables_made import KINDS, twins
 

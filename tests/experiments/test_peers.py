@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lmarvel.errors import ParameterError
+from lmarvel.errors import ParameterError, PeerError
 from lmarvel.experiments import peers
 from lmarvel.experiments.methods import METHODS
-from lmarvel.experiments.peers import Peer, PeerError, pag_of_cpdag
+from lmarvel.experiments.peers import Peer, pag_of_cpdag
 from lmarvel.experiments.reproduce import Request, reproduce
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.mixed import MixedGraph

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lmarvel.atomic import OutputError
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import DataError, OutputError, ParameterError
 from lmarvel.experiments import reproduce as module
 from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.measures import TIMES
@@ -20,7 +19,7 @@ from lmarvel.experiments.reproduce import Request, load_structures, reproduce
 from lmarvel.experiments.run import COLUMNS, KEY, Limits, draw, run
 from lmarvel.experiments.store import SCHEMA
 from lmarvel.experiments.summary import in_paper, summary_of
-from lmarvel.metrics import compare_graphs
+from lmarvel.graph.metrics import compare_graphs
 from lmarvel.simulate import load_network
 from tests.cli.running import spawn
 from tests.experiments.finished import finished, recovered

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from lmarvel.atomic import OutputError
+from lmarvel.errors import OutputError
 from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.plan import Job
 from lmarvel.experiments.run import COLUMNS, KEY

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from lmarvel import LMarvel, MSeparation
-from lmarvel.complexity import bounds_of
 from lmarvel.experiments import reproduce as module
+from lmarvel.experiments.bounds import bounds_of
 from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.methods import BOUNDARY_METHODS, METHODS, SecondFirst
 from lmarvel.experiments.plan import Job
 from lmarvel.experiments.reproduce import Request, reproduce
 from lmarvel.experiments.run import Limits, draw, run
-from lmarvel.metrics import compare_boundaries
+from lmarvel.graph.metrics import compare_boundaries
 from lmarvel.simulate import load_network
 from tests.paper.census import all_mags
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lmarvel import DAG, DataError, GraphError
+from lmarvel.errors import EdgeListError, FormatError
 from lmarvel.graph.checks import MOST_EDGES, MOST_NODES
-from lmarvel.graph.edge_list import HEADERS, EdgeListError, read_edge_list
-from lmarvel.interchange.errors import FormatError
+from lmarvel.graph.edge_list import HEADERS, read_edge_list
 from lmarvel.interchange.registry import read_graph
 from lmarvel.simulate import load_network
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lmarvel import DataError, GraphError
+from lmarvel.errors import FormatError
 from lmarvel.graph.files import MOST_BYTES, read_text
-from lmarvel.interchange.errors import FormatError
 from lmarvel.interchange.registry import read_graph
 from lmarvel.interchange.truth import read_truth
 from lmarvel.simulate import load_network

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lmarvel import ADMG, DAG, MAG, PAG, Edge, GraphError, Mark, MixedGraph
+from lmarvel.graph.bitsets import bits, members
 from lmarvel.graph.kinds import (
     explain_cycle,
     explain_not_ancestral,
@@ -16,7 +17,6 @@ from lmarvel.graph.kinds import (
     find_unsimplicial,
     is_chordal_undirected,
 )
-from lmarvel.graph.paths import bits, members
 from tests.graph import literal
 from tests.graph.literal import THOROUGH, mixed_graphs, separable_graphs
 from tests.truth.make_truth import load, marks_matrix

@@ -10,8 +10,8 @@ import pytest
 
 import lmarvel
 from lmarvel import ADMG, DAG, MAG, GraphError, MixedGraph
-from lmarvel.explanation import readable as explained
 from lmarvel.graph.marks import counted, readable
+from lmarvel.result.explanation import readable as explained
 
 ODD = "two\nlines\x1b[31m"
 SHOWN = '"two\\nlines\\u001b[31m"'

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from lmarvel import DAG, PAG, LMarvelError, MixedGraph
-from lmarvel.atomic import OutputError
-from lmarvel.interchange.errors import FormatError
+from lmarvel.errors import FormatError, OutputError
 from lmarvel.interchange.registry import FORMATS, dumps, loads, read_graph, write_graph
 from tests.interchange.graphs import READABLE
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from lmarvel import DAG, MAG, PAG, GraphError, LMarvel, MixedGraph, MSeparation
+from lmarvel.errors import FormatError
 from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, tetrad, text
-from lmarvel.interchange.errors import FormatError
 
 # --- pcalg ------------------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from lmarvel import DAG, MAG, PAG, MixedGraph
+from lmarvel.errors import FormatError
 from lmarvel.interchange import dot, graphml, tetrad
 from lmarvel.interchange.causallearn import from_causallearn, to_causallearn
-from lmarvel.interchange.errors import FormatError
 from lmarvel.interchange.networkx_graph import from_networkx, to_digraph, to_networkx
 from tests.interchange.graphs import graphs
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel import DAG, MAG, PAG, Edge, Mark, MixedGraph
-from lmarvel.interchange.errors import FormatError
+from lmarvel.errors import FormatError
 from lmarvel.interchange.registry import FORMATS, dumps, loads, read_graph, write_graph
 from tests.effort import examples
 from tests.interchange.graphs import HOSTILE, NAMING, NASTY, READABLE, graphs

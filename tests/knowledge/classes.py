@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lmarvel import MAG, Knowledge
+from lmarvel.knowledge.closure import Known
 from lmarvel.knowledge.draw import true_statements
-from lmarvel.knowledge.known import Known
 from tests.truth.make_truth import ARROW, CIRCLE, TAIL, ancestors, enumerate_mags, marks_matrix
 
 NAMES = ("A", "B", "C", "D", "E")

@@ -9,8 +9,8 @@ import pytest
 
 from lmarvel import MAG, explain_invalid, mag_to_pag
 from lmarvel.errors import GraphError
+from lmarvel.knowledge.closure import Known
 from lmarvel.knowledge.draw import true_statements
-from lmarvel.knowledge.known import Known
 from tests.knowledge.classes import KINDS, NAMES, all_classes, draw, fits, shared
 from tests.truth.make_truth import CIRCLE
 
@@ -32,7 +32,7 @@ def tally(kind: str, classes: np.ndarray, seed: int) -> Tally:
         graph = int(rng.integers(starts[klass], starts[klass + 1]))
         knowledge = draw(kind, graph, rng)
         members = slice(starts[klass], starts[klass + 1])
-        true = fits(Known.of(knowledge, NAMES), members)
+        true = fits(Known.of(knowledge.statements, NAMES), members)
         assert true[graph - starts[klass]], f"drawn as true, but false: {knowledge}"
         want = shared(marks[..., members][..., true])
         got = mag_to_pag(MAG(NAMES, marks[..., graph]), knowledge=knowledge).marks
@@ -67,7 +67,7 @@ def test_statements_that_no_graph_of_the_class_fits_are_refused() -> None:
         one, other = rng.integers(starts[-1], size=2)
         knowledge = true_statements(MAG(NAMES, marks[..., other]), tiers=3, seed=rng)
         klass = int(np.searchsorted(starts, one, side="right")) - 1
-        true = fits(Known.of(knowledge, NAMES), slice(starts[klass], starts[klass + 1]))
+        true = fits(Known.of(knowledge.statements, NAMES), slice(starts[klass], starts[klass + 1]))
         try:
             pag = mag_to_pag(MAG(NAMES, marks[..., one]), knowledge=knowledge)
         except GraphError:

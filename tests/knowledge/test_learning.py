@@ -23,8 +23,8 @@ from lmarvel import (
     explain_invalid,
     mag_to_pag,
 )
-from lmarvel.comparison import compare
 from lmarvel.datasets import CARS
+from lmarvel.estimators.compare import compare
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge.draw import true_statements
 from lmarvel.report.build import page_of

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel import Knowledge
+from lmarvel.errors import KnowledgeError
+from lmarvel.knowledge.closure import Known
 from lmarvel.knowledge.contradictions import known_of
-from lmarvel.knowledge.known import Known
-from lmarvel.knowledge.statements import KnowledgeError
 
 NAMES = ["age", "sex", "smoking", "bp", "lab_a", "lab_b"]
 
@@ -74,7 +74,9 @@ def test_a_smallest_contradiction_is_named():
 
 
 def test_what_follows_is_closed():
-    known = Known.of(Knowledge(causes=[("A", "B"), ("B", "C")], not_causes=[("A", "D"), ("E", "C")]), list("ABCDE"))
+    known = Known.of(
+        Knowledge(causes=[("A", "B"), ("B", "C")], not_causes=[("A", "D"), ("E", "C")]).statements, list("ABCDE")
+    )
     assert {(a, b) for a, b in np.argwhere(known.causes).tolist()} == {(0, 1), (1, 2), (0, 2)}
     assert {(1, 3), (2, 3), (0, 3), (4, 0), (4, 1), (4, 2)} <= {(a, b) for a, b in np.argwhere(known.never).tolist()}
     assert known.why_never(2, 3) == ("you said that A does not cause D and that A causes B and that B causes C")

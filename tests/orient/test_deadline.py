@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from lmarvel import MAG, LMarvel, MSeparation, mag_to_pag
+from lmarvel.errors import OutOfTime
 from lmarvel.estimators import discover
 from lmarvel.graph.marks import ARROW, CIRCLE
-from lmarvel.orient.draft import Draft, OutOfTime
-from lmarvel.orient.engine import orient
+from lmarvel.orient.draft import Draft
 from lmarvel.orient.paths import uncovered_path
+from lmarvel.orient.worklist import orient
 from tests.generators import random_mag
 from tests.orient.naive import skeleton_of, truth_of
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from lmarvel import MAG, mag_to_pag
 from lmarvel.orient.draft import Draft, IsCollider, RuleApplication
-from lmarvel.orient.engine import Agenda, Oriented, orient
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.worklist import Agenda, Oriented, orient
 from tests.generators import mags, random_mag, shuffled
 from tests.orient import statements
 from tests.orient.naive import Edges, circles, contradictory, fixpoint, skeleton_of, truth_of

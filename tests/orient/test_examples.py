@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import pytest
 
 from lmarvel import MAG, PAG, Mark, mag_to_pag
-from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.worklist import orient
 from tests.orient.naive import skeleton_of, truth_of
 
 

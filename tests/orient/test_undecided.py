@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lmarvel import FCI, MAG, MBCS, RFCI, LMarvel, MSeparation, mag_to_pag
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient.draft import Draft
-from lmarvel.orient.engine import Verdict, orient
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.worklist import Verdict, orient
 from tests.generators import mags, random_study
 from tests.orient.naive import contradictory, fixpoint, skeleton_of, truth_of
 from tests.orient.test_examples import EXAMPLES

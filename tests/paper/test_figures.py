@@ -6,7 +6,7 @@ import pytest
 
 from lmarvel import DAG, MAG, LMarvel, MSeparation, mag_to_pag
 from lmarvel.graph.kinds import is_chordal_undirected
-from lmarvel.trace import NoneRemovable
+from lmarvel.result.trace import NoneRemovable
 from tests.generators import Study
 
 # --- Figure 1: the effect of removing a variable ----------------------------------------------------------

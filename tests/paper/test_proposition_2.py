@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from lmarvel import MAG, LMarvel, MSeparation, is_chordal_undirected
-from lmarvel.trace import Removed
+from lmarvel.result.trace import Removed
 from tests.generators import Study, mags, studies
 from tests.paper.census import all_classes, all_mags, sample_of_mags
 

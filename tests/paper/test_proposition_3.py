@@ -2,7 +2,7 @@
 
 The proof adds up, for n variables: one test a pair for the boundaries, and for each variable at most D 2^(D-1) to find
 the adjacent ones, D D 2^(D-1) for removability and D (D-1) / 2 to update boundaries. A test counts once however often
-it is used. The sum is :func:`lmarvel.complexity.upper_bound`. The paper's algorithm keeps it where there are no
+it is used. The sum is :func:`lmarvel.experiments.bounds.upper_bound`. The paper's algorithm keeps it where there are no
 chordless undirected cycles; the general algorithm, which needs no such assumption, keeps it too on all graphs tried
 here. What it tests beyond the paper, separating sets that boundaries imply and marks rest on ("gaps"), is not in the
 sum.
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 from lmarvel import MAG, LMarvel, MSeparation, is_chordal_undirected
-from lmarvel.complexity import bounds_of
+from lmarvel.experiments.bounds import bounds_of
 from tests.generators import Study, random_study, studies
 from tests.paper.census import all_classes, all_mags
 

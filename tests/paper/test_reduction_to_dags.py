@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DAG, MAG, LMarvel, MSeparation, mag_to_pag, why_not_removable
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from tests.paper.census import all_mags, subsets
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 
 from lmarvel import DAG, MAG, LMarvel, MSeparation
-from lmarvel.complexity import lower_bound
+from lmarvel.experiments.bounds import lower_bound
 from tests.generators import Study, studies
 from tests.paper.census import all_classes
 

@@ -9,7 +9,7 @@ from lmarvel import MixedGraph
 from lmarvel.drawing.scene import Line, compose
 from lmarvel.drawing.spots import Spot, spots
 from lmarvel.graph.marks import arrow
-from lmarvel.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
+from lmarvel.result.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
 
 SIGNS = {1: "o", 2: ">", 3: "-"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.report import write_report
-from lmarvel.trace import Supported
+from lmarvel.result.trace import Supported
 from tests.report.browsing import Visit
 from tests.test_evidence import NODE, chain
 

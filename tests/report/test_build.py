@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, M3HC, LMarvel, MSeparation
-from lmarvel.atomic import OutputError
 from lmarvel.datasets import CARS
+from lmarvel.errors import OutputError
 from lmarvel.report import page_of, write_report
+from lmarvel.result.trace import Adjacent
 from lmarvel.simulate import LinearSEM, hide, load_network
-from lmarvel.trace import Adjacent
 
 NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import MixedGraph
+from lmarvel.graph.bitsets import bits
 from lmarvel.graph.kinds import explain_not_ancestral
-from lmarvel.graph.paths import bits
 from lmarvel.graph.separation import has_inducing_path
 from lmarvel.search.ancestral import BACK, BOTH, FORTH, KINDS, NO_EDGE, UNDIRECTED, AncestralGraph
 

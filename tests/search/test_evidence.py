@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from lmarvel import MAG, Discovery, FisherZ, Lift
-from lmarvel.encoding import decode_event, encode_event
+from lmarvel.graph.bitsets import bits
 from lmarvel.graph.marks import CIRCLE
-from lmarvel.graph.paths import bits
 from lmarvel.graph.separation import m_separated
+from lmarvel.result.encoding import decode_event, encode_event
+from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, moved
 from lmarvel.search.ancestral import NO_EDGE, AncestralGraph
 from lmarvel.search.evidence import evidence, separating
 from lmarvel.search.lift import HiddenNode as FoundNode
@@ -24,7 +25,6 @@ from lmarvel.search.record import Record
 from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.support import pags_of, support
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
-from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, moved
 from tests.generators import random_study
 
 SEEDS = range(8)

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from lmarvel import DataError
+from lmarvel.errors import OutOfTime
 from lmarvel.graph.kinds import PAG
-from lmarvel.metrics import compare_graphs
+from lmarvel.graph.metrics import compare_graphs
 from lmarvel.search.grouped import Groups
 from lmarvel.search.grouped_stages import lift_groups
 from lmarvel.search.lift import LiftSearch, canonical_order, lift
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 from lmarvel.search.stages import stages
 from lmarvel.simulate import LinearSEM, MixedSEM, erdos_renyi, hide
 

@@ -11,11 +11,11 @@ import pytest
 
 from lmarvel import DAG, MAG, PAG, Dataset, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
 from lmarvel.datasets import CARS
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import DataError, OutOfTime, ParameterError
 from lmarvel.search.hidden import HiddenSearch, rank
 from lmarvel.search.hidden_model import HiddenFits, projected
 from lmarvel.search.lift import LiftResult, _distinct, lift
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 from lmarvel.search.support import pags_of, support
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel import DAG, MAG, FisherZ, MixedGraph, mag_to_pag
-from lmarvel.boundary.choose import markov_boundaries
+from lmarvel.ci.boundary_searches import markov_boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.graph.kinds import explain_not_ancestral, explain_not_maximal, maximal
 from lmarvel.score.ricf import bic, ricf

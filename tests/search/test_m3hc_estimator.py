@@ -12,8 +12,9 @@ import pytest
 
 from lmarvel import M3HC, Discovery, FisherZ, LMarvel, ParameterError, bic, explain_invalid, pag_to_mag
 from lmarvel.cli.options import method_options
-from lmarvel.search.record import OutOfTime, Record
-from lmarvel.trace import Began, Moved
+from lmarvel.errors import OutOfTime
+from lmarvel.result.trace import Began, Moved
+from lmarvel.search.record import Record
 from tests.search.test_m3hc import ring, study_data
 
 ILLEGAL = 9  # the seed of a table of which L-MARVEL learns a PAG that no MAG has
@@ -162,7 +163,7 @@ def test_time_that_ran_out_in_the_climb_leaves_pairs_open_and_the_note_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     late = 0.0
-    monkeypatch.setattr("lmarvel.ci.meter.time", SimpleNamespace(monotonic=lambda: time.monotonic() + late))
+    monkeypatch.setattr("lmarvel.ci.ledger.time", SimpleNamespace(monotonic=lambda: time.monotonic() + late))
 
     def stop(phase: str, done: int, total: int) -> None:
         nonlocal late

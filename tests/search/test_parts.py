@@ -8,9 +8,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import explain_not_ancestral
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.graph.paths import members
 from lmarvel.score.concentration import covariance_selection, newton_selection
 from lmarvel.search.ancestral import KINDS, AncestralGraph, direct_chordal, maximal_cliques
 from lmarvel.search.climb import Climb

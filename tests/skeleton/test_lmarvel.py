@@ -15,12 +15,11 @@ from tests.generators import Study, mags, random_dag, random_mag, studies
 from tests.skeleton.asking import CYCLE, WRONG_IF_CHORDAL_IS_ASSUMED, Recorder, edges, learn, pairs
 
 from lmarvel import DAG, MAG, CITestError, LMarvel, MSeparation, ParameterError, mag_to_pag
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.boundary.total_conditioning import total_conditioning
+from lmarvel.ci.boundaries import Boundaries, total_conditioning
 from lmarvel.ci.ledger import Ledger
-from lmarvel.sepsets import NamedSepsets, Sepsets
+from lmarvel.result.sepsets import NamedSepsets, Sepsets
+from lmarvel.result.trace import Adjacent, Kept, LeftBoundary, NoneRemovable, Removed, Separated
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
-from lmarvel.trace import Adjacent, Kept, LeftBoundary, NoneRemovable, Removed, Separated
 
 # --- separating sets --------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from tests.generators import mags
 from tests.skeleton.asking import CYCLE, WRONG_IF_CHORDAL_IS_ASSUMED, Recorder, edges, learn, pairs
 
 from lmarvel import MAG, LMarvel
-from lmarvel.result import Discovery
-from lmarvel.trace import BudgetEnded
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.trace import BudgetEnded
 
 # --- budgets ----------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from lmarvel import (
     pag_to_mag,
 )
 from lmarvel.ci.ledger import Ledger
-from lmarvel.trace import Kept, NoneRemovable, Separated
+from lmarvel.result.trace import Kept, NoneRemovable, Separated
 
 CYCLE = ["A --> S1", "B --> S1", "B --> S2", "C --> S2", "C --> S3", "D --> S3", "D --> S4", "A --> S4"]
 STUDIES = {

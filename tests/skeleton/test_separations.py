@@ -10,8 +10,8 @@ import pytest
 from lmarvel import DAG, FCI, MBCS, RFCI, Discovery, FisherZ, LMarvel
 from lmarvel.datasets import CARS
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.result.trace import Doubtful, Separated
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide, load_network
-from lmarvel.trace import Doubtful, Separated
 
 METHODS = {
     "lmarvel": LMarvel(),

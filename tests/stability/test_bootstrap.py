@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lmarvel import DataError, Dataset, ParameterError
-from lmarvel.stability.bootstrap import Interrupted, bootstrap
+from lmarvel.estimators.bootstrap import Interrupted, bootstrap
 
 RNG = np.random.default_rng(3)
 TABLE = {"A": RNG.normal(size=120), "B": RNG.normal(size=120)}

@@ -6,9 +6,9 @@ from scipy.stats import kstest
 
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.model_check import Implied, ModelCheck
+from lmarvel.estimators.check import check_model
+from lmarvel.result.check import Implied, ModelCheck
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
-from lmarvel.stability.check import check_model
 from tests.generators import random_study
 
 

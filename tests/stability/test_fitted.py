@@ -8,11 +8,11 @@ import pytest
 
 from lmarvel import FCI, M3HC, MBCS, RFCI, Auto, DataError, Dataset, Discovery, FisherZ, Lift, LMarvel, ParameterError
 from lmarvel.datasets import CARS
-from lmarvel.encoding import ResultError
-from lmarvel.estimators import drawn_again
-from lmarvel.firmness import encode_stability
-from lmarvel.result_file import checksum
-from lmarvel.stability.bootstrap import Interrupted
+from lmarvel.errors import ResultError
+from lmarvel.estimators import bootstrap
+from lmarvel.estimators.bootstrap import Interrupted
+from lmarvel.result.reliability import encode_stability
+from lmarvel.result.store import checksum
 
 RNG = np.random.default_rng(5)
 A, B, U = RNG.normal(size=(3, 400))
@@ -35,7 +35,7 @@ def test_counts_are_those_of_single_draws(method):
 def test_moments_of_draws_give_what_the_tables_give(weights, cluster, monkeypatch):
     said = {"weights": weights, "cluster": cluster}
     quick = LMarvel().fit(TABLE, **said, bootstrap=10, seed=1).result_.stability
-    monkeypatch.setattr(drawn_again, "_rests_on_moments", lambda test, data: False)
+    monkeypatch.setattr(bootstrap, "_rests_on_moments", lambda test, data: False)
     assert LMarvel().fit(TABLE, **said, bootstrap=10, seed=1).result_.stability == quick
 
 

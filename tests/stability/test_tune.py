@@ -5,10 +5,10 @@ import pytest
 
 from lmarvel import PAG, Auto, DataError, Dataset, GraphError, Lift, LMarvel, MSeparation, ParameterError, bic, tune
 from lmarvel.datasets import CARS
-from lmarvel.frequencies import Stability
+from lmarvel.estimators.tune import gaussian_loss, instability
+from lmarvel.estimators.tune import tune as along
 from lmarvel.graph.kinds import DAG
-from lmarvel.stability.tune import gaussian_loss, instability
-from lmarvel.stability.tune import tune as along
+from lmarvel.result.frequencies import Stability
 
 RNG = np.random.default_rng(8)
 A, B, U, V = RNG.normal(size=(4, 300))

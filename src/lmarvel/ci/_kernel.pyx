@@ -12,7 +12,7 @@ from libc.math cimport atanh, erfc, sqrt
 
 from time import monotonic
 
-from lmarvel.ci.base import SepsetAnswer
+from lmarvel.ci.test import SepsetAnswer
 
 cdef enum:
     DEPTH = 64        # members of a conditioning set
@@ -38,7 +38,7 @@ cdef struct Factor:
 
 
 cdef struct Family:
-    # See `lmarvel.ci.base.Tried`, in terms of positions in this search's pool and sizes of its subsets.
+    # See `lmarvel.ci.test.Tried`, in terms of positions in this search's pool and sizes of its subsets.
     unsigned char allowed[POOL]
     unsigned char needed[POOL]
     int n_needed

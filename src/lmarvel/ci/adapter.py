@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.base import CITest, ColumnsInput, GaussianInput, SepsetAnswer, SepsetQuery, checked_pvalue
 from lmarvel.ci.growth import Growth, PairwiseGrowth
 from lmarvel.ci.search import readable_search
+from lmarvel.ci.test import CITest, ColumnsInput, GaussianInput, SepsetAnswer, SepsetQuery, checked_pvalue
 from lmarvel.data.moments import Moments
 from lmarvel.errors import CITestError
 

@@ -6,7 +6,7 @@ Let S be the residual covariance of the columns of X and Y given those of Z, and
 
 is compared with the chi-square distribution on |X||Y| degrees of freedom (Bartlett, 1938). |X| and |Y| count the
 columns that Z leaves something of, |Z| counts all. Two single columns are tested by Fisher's z, exactly as in
-:mod:`lmarvel.ci.gaussian`.
+:mod:`lmarvel.ci.fisher_z`.
 
 Of a polynomial the first column, the straight line, is its *head*. A pair of columns neither of which is a head is left
 out: E(X | Z) is a sum of curves in many models, E(X² | Z) hardly in any, since the square of a sum has products. With h
@@ -26,12 +26,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.base import ColumnsInput
 from lmarvel.ci.blocks import Blocks
-from lmarvel.ci.partial_correlation import pvalue_of
+from lmarvel.ci.growth import pvalue_of
 from lmarvel.ci.table_test import Result, TableTest, _tests
+from lmarvel.ci.test import ColumnsInput
 from lmarvel.data.dataset import Dataset
+from lmarvel.deferred import late
 from lmarvel.errors import CITestError, DataError
+
+special = late("scipy.special")
+
 
 _PIVOT = 1e-10
 
@@ -240,6 +244,4 @@ def chi_square_tail(statistic: float, df: int) -> float:
     """
     if _tests is not None:
         return float(_tests.tail(statistic, df))
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, statistic))
+    return float(special.chdtrc(df, statistic))

@@ -28,11 +28,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.em import em_moments
-from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments
+from lmarvel.deferred import late
 from lmarvel.errors import DataError
+
+special = late("scipy.special")
+
 
 Form = Literal["plain", "rank", "curved"]
 """What becomes of a column of numbers: itself, its normal scores, or polynomials of them."""
@@ -231,13 +235,11 @@ def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | No
     >>> normal_scores(np.array([10.0, 1000.0, 20.0])).round(2).tolist()
     [-0.97, 0.97, 0.0]
     """
-    from scipy.special import ndtri
-
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     mass = counts.astype(np.float64) if weights is None else np.bincount(place, weights, minlength=len(counts))
     below = np.cumsum(mass) - mass
     share = (below + mass / 2) / mass.sum()
-    scores: NDArray[np.float64] = ndtri(np.clip(share, 1e-12, 1 - 1e-12))[place]
+    scores: NDArray[np.float64] = special.ndtri(np.clip(share, 1e-12, 1 - 1e-12))[place]
     return scores
 
 

@@ -1,6 +1,6 @@
 """The memory: which conditioning sets were tried for a pair, and which came closest to separating it.
 
-Families of sets (:class:`~lmarvel.ci.base.Tried`) are kept, not single tests. That is exact, small, and simple enough
+Families of sets (:class:`~lmarvel.ci.test.Tried`) are kept, not single tests. That is exact, small, and simple enough
 for a compiled search to honour. With it no test is counted twice, which Proposition 3 of the paper needs.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from lmarvel.ci.base import SepsetAnswer, SepsetQuery, Tried
 from lmarvel.ci.search import covers
+from lmarvel.ci.test import SepsetAnswer, SepsetQuery, Tried
 
 Pair = tuple[int, int]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import CITestError, GraphError
+from lmarvel.graph.bitsets import bits, members
 from lmarvel.graph.kinds import ADMG
 from lmarvel.graph.mixed import MixedGraph, Node
-from lmarvel.graph.paths import bits, members
 from lmarvel.graph.projection import split_roles
 from lmarvel.graph.separation import m_separated, require_marks, total_boundary
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
-from lmarvel.ci.base import CITest, FunctionTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
-from lmarvel.ci.gaussian import FisherZ
-from lmarvel.ci.gsquare import ROWS_A_CELL, GSquare
+from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
+from lmarvel.ci.test import CITest, FunctionTest
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.kinds import Kind
 from lmarvel.errors import CITestError, DataError, ParameterError
-from lmarvel.near import did_you_mean
+from lmarvel.text import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from lmarvel.ci.base import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
+from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
 
 
 def readable_search(

@@ -13,9 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lmarvel.ci.base import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.ci.growth import EvidenceGrowth
 from lmarvel.ci.search import readable_search
+from lmarvel.ci.test import SepsetAnswer, SepsetQuery, check_positions
 from lmarvel.engine import load
 from lmarvel.errors import CITestError
 

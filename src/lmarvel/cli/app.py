@@ -14,14 +14,18 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from lmarvel.atomic import OutputError
-from lmarvel.ci.gaussian import kernel_name
+from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.cli.messages import one_line, usage, with_option
 from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
-from lmarvel.errors import LMarvelError
+from lmarvel.deferred import late
+from lmarvel.errors import LMarvelError, OutputError
+from lmarvel.result.wording import printable
 from lmarvel.version import __version__
-from lmarvel.wording import printable
+
+console = late("rich.console")
+progress = late("rich.progress")
+
 
 _USAGE: Any = typer.BadParameter.__mro__[1]  # the base of all errors of usage, wherever the library keeps it
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
@@ -200,11 +204,13 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda phase, done, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
-    with Progress(*parts, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
+    parts: list[Any] = [
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+    ]
+    with progress.Progress(*parts, console=console.Console(stderr=True), transient=True, refresh_per_second=4) as bar:
         task = bar.add_task("data", total=1)
 
         def report(phase: str, done: int, total: int) -> None:

@@ -26,11 +26,12 @@ from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json, check_lines
 from lmarvel.errors import ParameterError
+from lmarvel.estimators.check import checked_on
+from lmarvel.estimators.tune import TuningPath
 from lmarvel.estimators.tuning import DRAWS
 from lmarvel.estimators.tuning import tune as tuned
-from lmarvel.firmness import encode_check
-from lmarvel.stability.tune import TuningPath
-from lmarvel.wording import count
+from lmarvel.result.reliability import encode_check
+from lmarvel.result.wording import count
 
 _NOTHING_SAID = TableOptions()
 _MOST_CHANGES = 8  # that are listed for a step
@@ -50,8 +51,6 @@ def check(
     form: Form = "text",
 ) -> None:
     """Test what a learned graph implies on a table: how many separations fail, how many would by chance, the worst."""
-    from lmarvel.estimators.checked import checked_on
-
     found = load_result(result)
     with interruptible(), table.usable(data):
         told = checked_on(found, table.dataset(data), level, test)

@@ -12,10 +12,9 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
-from lmarvel.data.kinds import Kind
-from lmarvel.data.names import listing
+from lmarvel.data.columns import Kind, listing
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.wording import count, readable
+from lmarvel.result.wording import count, readable
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6

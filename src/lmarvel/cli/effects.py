@@ -12,8 +12,11 @@ from lmarvel.cli.options import Jobs, Table
 from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
+from lmarvel.effects import effect as answer
+from lmarvel.effects import effect_learned_again, exported
 from lmarvel.errors import ParameterError
-from lmarvel.wording import count
+from lmarvel.estimators.bootstrap import check_settings
+from lmarvel.result.wording import count
 
 _NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
@@ -57,11 +60,6 @@ def effect(
     ] = "text",
 ) -> None:
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
-    from lmarvel.asking import effect_learned_again
-    from lmarvel.effects import effect as answer
-    from lmarvel.effects import exported
-    from lmarvel.stability.bootstrap import check_settings
-
     if seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
     found = load_result(result)

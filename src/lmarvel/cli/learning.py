@@ -1,4 +1,7 @@
-"""The commands that learn from a table: learn, compare, demo."""
+"""The commands that learn from a table: learn, compare, demo.
+
+The bootstrap on the command line: it goes on from what a file holds, and an interruption keeps what was counted.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.atomic import check_writable
 from lmarvel.cli.app import check_apart, command, fail, interruptible, progress_bar
-from lmarvel.cli.drawing import Drawing
+from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
     Bootstrap,
@@ -38,13 +41,19 @@ from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
 from lmarvel.data import Dataset
+from lmarvel.drawing import ENDINGS, check_target, draw
 from lmarvel.engine.run import setting_aside
-from lmarvel.errors import ParameterError
-from lmarvel.estimators import METHODS
-from lmarvel.estimators.clock import counting_from
+from lmarvel.errors import ParameterError, ResultError
+from lmarvel.estimators import METHODS, PagEstimator
+from lmarvel.estimators.bootstrap import Interrupted
+from lmarvel.estimators.compare import compare as run
+from lmarvel.estimators.recording import counting_from
+from lmarvel.files import check_writable
 from lmarvel.graph.kinds import PAG
-from lmarvel.result import Discovery
-from lmarvel.wording import open_pairs, readable
+from lmarvel.interchange.registry import by_ending, write_graph
+from lmarvel.report import check_report, write_report
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import open_pairs, readable
 
 _NOTHING_SAID = TableOptions()
 # Seconds for the records of a pair that was separated: to write them to a file, or to make a report of them.
@@ -176,41 +185,24 @@ def _careful(found: Discovery, level: str | None) -> PAG | None:
 
 def check_output(path: Path) -> None:
     """Refuse a file of an unknown format, or one that cannot be written, before the work."""
-    from lmarvel.drawing import ENDINGS, check_target
-
     if path.suffix.lower() in ENDINGS:
         check_target(path)
     elif path.suffix.lower() != ".json":
-        from lmarvel.interchange.registry import by_ending
-
         by_ending(path)
     check_writable(path)
-
-
-def check_report(path: Path) -> None:
-    """Refuse a report that cannot be written, before the work."""
-    from lmarvel.report import check_report
-
-    check_report(path)
 
 
 def _write(
     found: Discovery, shown: PAG, output: Path | None, report: Path | None, data: Path, dataset: Dataset
 ) -> list[Path]:
     """Write what was asked for; the ending of the output says what it is: the whole result, or the graph to show."""
-    from lmarvel.drawing import ENDINGS, draw
-
     if output is not None and output.suffix.lower() == ".json":
         found.save(output)
     elif output is not None and output.suffix.lower() in ENDINGS:
         draw(shown, output, shares=found.edge_shares())
     elif output is not None:
-        from lmarvel.interchange.registry import write_graph
-
         write_graph(shown, output)
     if report is not None:
-        from lmarvel.report import write_report
-
         with writable_file(report, ".html") as file:
             write_report(found, file, title=data.name, data=dataset)
     return [path for path in (output, report) if path not in (None, STANDARD)]
@@ -231,8 +223,6 @@ def compare(
     **chosen: Any,
 ) -> None:
     """Run several methods on one table, each within a minute, and show where their PAGs differ."""
-    from lmarvel.comparison import compare as run
-
     names = [name.strip() for name in methods.split(",") if name.strip()]
     given = {name: value for name, value in chosen.items() if value is not None}
     known = knowledge_of(knowledge, tiers, forbid, require)
@@ -247,6 +237,47 @@ def compare(
 @command
 def demo() -> None:
     """Show the main job on a bundled table and on simulated data with known truth."""
-    from lmarvel.demo import demonstration
-
     print("\n".join(demonstration()))
+
+
+@dataclass
+class Drawing:
+    """How many tables to draw, from which seed, by how many workers; and the file that keeps the counts.
+
+    ``stopped`` is what to say of an interruption that came while tables were drawn.
+    """
+
+    replicates: int | None
+    seed: int
+    n_jobs: int
+    output: Path | None
+    stopped: str = ""
+
+    def fit(self, model: PagEstimator, data: Dataset, show: Callable[[str, int, int], None]) -> Discovery:
+        """Learn, and draw tables again where that was asked for."""
+        if self.replicates is None:
+            return model.fit(data, progress=show).result_
+        many, before = self.replicates, self._before()
+        try:
+            fitted = model.fit(data, progress=show, bootstrap=many, seed=self.seed, n_jobs=self.n_jobs, resume=before)
+        except Interrupted as end:
+            if self._kept is None or not end.stability.replicates:
+                raise
+            done = f"interrupted after {end.stability.drawn:,} of {self.replicates:,} draws"
+            self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command goes on from there"
+            return model.result_
+        return fitted.result_
+
+    @property
+    def _kept(self) -> Path | None:
+        """The file that keeps a whole result, where one is written."""
+        return self.output if self.output is not None and self.output.suffix.lower() == ".json" else None
+
+    def _before(self) -> Discovery | None:
+        """Return the result that the file holds; anything else in its place is written over, as without a bootstrap."""
+        if self._kept is None or not self._kept.exists():
+            return None
+        try:
+            return Discovery.load(self._kept)
+        except ResultError:
+            return None

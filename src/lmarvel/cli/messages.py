@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from lmarvel.cli.settings import is_from_file
-from lmarvel.near import did_you_mean
+from lmarvel.text import did_you_mean
 
 # How messages on a parameter begin; on the command line it is an option.
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)(?= (?:must|names) )")

@@ -15,7 +15,7 @@ from lmarvel.estimators import METHODS, Auto, PagEstimator
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.text import arrow_of, tiers_of
-from lmarvel.near import did_you_mean
+from lmarvel.text import did_you_mean
 
 Table = Annotated[
     Path,

@@ -13,7 +13,17 @@ import typer
 
 from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.simulating import directory
+from lmarvel.deferred import late
 from lmarvel.errors import ParameterError
+from lmarvel.experiments.catalogue import notes_on
+from lmarvel.experiments.reproduce import Request
+from lmarvel.experiments.reproduce import reproduce as run
+from lmarvel.experiments.run import Limits
+from lmarvel.experiments.sweep import LONGEST, Sweep, shown
+
+console = late("rich.console")
+progress = late("rich.progress")
+
 
 if TYPE_CHECKING:
     from lmarvel.experiments.sweep import Sweep
@@ -86,10 +96,6 @@ def reproduce(
     ] = "auto",
 ) -> None:
     """Run the paper's experiments again, others in their manner, or a sweep of your own; write tables and figures."""
-    from lmarvel.experiments.catalogue import notes_on
-    from lmarvel.experiments.reproduce import Request, reproduce
-    from lmarvel.experiments.run import Limits
-
     out = directory(folder)
     request = Request(
         experiments=_split(experiment),
@@ -109,7 +115,7 @@ def reproduce(
     started = time.monotonic()
     kept = f"finished runs are kept in {out}, and the same command goes on from there"
     with interruptible(lambda: kept), _progress(progress) as report:
-        paths = reproduce(request, report)
+        paths = run(request, report)
     print(f"Done in {time.monotonic() - started:,.0f} s. Written:")
     print("\n".join(f"  {path}" for path in paths))
 
@@ -123,8 +129,6 @@ def _sweep(
     ranges: str | None,
 ) -> Sweep | None:
     """Return what to vary; None if no option says anything about it."""
-    from lmarvel.experiments.sweep import Sweep
-
     given: dict[str, Any] = {}
     if structure is not None:
         given["structures"] = _split(structure)
@@ -140,8 +144,6 @@ def _sweep(
 
 def _whole(name: str, text: str) -> list[int]:
     """Return whole numbers with commas between them."""
-    from lmarvel.experiments.sweep import LONGEST, shown
-
     parts = _split(text)
     for part in parts:
         if not (part.isascii() and part.isdigit()):
@@ -167,18 +169,15 @@ def _progress(kind: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
     )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), refresh_per_second=4) as bar:
+    with progress.Progress(
+        *columns, progress.TimeRemainingColumn(), console=console.Console(stderr=True), refresh_per_second=4
+    ) as bar:
         tasks: dict[str, Any] = {}
 
         def report(name: str, done: int, total: int) -> None:

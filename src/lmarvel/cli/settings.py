@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lmarvel.errors import LMarvelError
-from lmarvel.near import did_you_mean
-from lmarvel.wording import printable
+from lmarvel.errors import SettingsError
+from lmarvel.result.wording import printable
+from lmarvel.text import did_you_mean
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,10 +35,6 @@ OWN = ("settings", "help", "version", "install_completion", "show_completion")
 TYPED_ONLY = ("output", "report", "out", "folder", "force", "dask")  # they write, or reach other machines
 _MOST_BYTES = 1 << 20
 _TYPES = (bool, int, float, str, list)
-
-
-class SettingsError(LMarvelError):
-    """A settings file cannot be read, or says what no command knows."""
 
 
 def load(path: Path, commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

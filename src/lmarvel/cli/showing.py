@@ -12,13 +12,21 @@ from lmarvel.cli.app import check_apart, command, interruptible
 from lmarvel.cli.streams import STANDARD, readable_file, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
-from lmarvel.errors import ParameterError
-from lmarvel.explanation import Explanation
-from lmarvel.wording import count, listing, readable
+from lmarvel.drawing import check_target
+from lmarvel.drawing import draw as write
+from lmarvel.errors import ParameterError, ResultError
+from lmarvel.files import check_writable
+from lmarvel.graph.metrics import compare_graphs
+from lmarvel.interchange.registry import by_ending, check_format, read_graph, write_graph
+from lmarvel.interchange.truth import read_truth
+from lmarvel.report import check_report, write_report
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.explanation import Explanation
+from lmarvel.result.wording import count, listing, readable
 
 if TYPE_CHECKING:
-    from lmarvel.metrics import Scores
-    from lmarvel.result import Discovery
+    from lmarvel.graph.metrics import Scores
+    from lmarvel.result.discovery import Discovery
 
 Result = Annotated[
     Path,
@@ -32,8 +40,6 @@ FORMATS = "text, json, dot, graphml, edges, pcalg, tetrad, dagitty, mermaid"
 
 def load_result(path: Path) -> Discovery:
     """Return the result that a file holds, or standard input."""
-    from lmarvel.result import Discovery
-
     with readable_file(path, "standard input.json") as file:
         return Discovery.load(file)
 
@@ -78,8 +84,6 @@ def report(
     table: TableOptions = _NOTHING_SAID,
 ) -> None:
     """Write a result as one HTML file: interactive graph, explanations, effects, tables."""
-    from lmarvel.report import check_report, write_report
-
     check_apart(inputs=[result, *([data] if data else [])], outputs=[out])
     if out != STANDARD:
         check_report(out)
@@ -109,10 +113,6 @@ def draw(
     title: Annotated[str | None, typer.Option(help="A line above the drawing.")] = None,
 ) -> None:
     """Draw a graph."""
-    from lmarvel.drawing import check_target
-    from lmarvel.drawing import draw as write
-    from lmarvel.interchange.registry import read_graph
-
     check_apart(inputs=[graph], outputs=[out])
     if out != STANDARD:
         check_target(out)
@@ -123,9 +123,6 @@ def draw(
 
 def _shares(path: Path) -> dict[frozenset[str], float] | None:
     """Return how often edges recur, where the file is a result that tells."""
-    from lmarvel.encoding import ResultError
-    from lmarvel.result import Discovery
-
     if path.suffix.lower() != ".json":
         return None
     try:
@@ -144,9 +141,6 @@ def convert(
     write_as: Annotated[str | None, typer.Option("--to", help=f"Format of the second file: {FORMATS}.")] = None,
 ) -> None:
     """Turn a graph into another program's format."""
-    from lmarvel.atomic import check_writable
-    from lmarvel.interchange.registry import by_ending, check_format, read_graph, write_graph
-
     for name in (read_as, write_as):
         if name is not None:
             check_format(name)
@@ -170,10 +164,6 @@ def score(
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
 ) -> None:
     """Say how close a learned graph is to the true one, edge by edge and mark by mark."""
-    from lmarvel.interchange.registry import read_graph
-    from lmarvel.interchange.truth import read_truth
-    from lmarvel.metrics import compare_graphs
-
     with readable_file(learned, "standard input.json") as kept:
         found = read_graph(kept)
     scores = compare_graphs(found, read_truth(truth, _names(latent), _names(selection)))

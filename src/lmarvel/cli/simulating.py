@@ -7,13 +7,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
-from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.cli.app import command
 from lmarvel.cli.options import Quiet
-from lmarvel.errors import ParameterError
+from lmarvel.deferred import late
+from lmarvel.errors import OutputError, ParameterError
+from lmarvel.files import check_writable, write_text
 from lmarvel.graph.marks import counted, quote, readable
+from lmarvel.simulate import (
+    AdditiveSEM,
+    DiscreteNetwork,
+    LinearSEM,
+    MixedSEM,
+    bounded_parents,
+    erdos_renyi,
+    hide,
+    load_network,
+    scale_free,
+)
+from lmarvel.simulate.mixed import KINDS
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = late("polars")
+
 
 if TYPE_CHECKING:
     from lmarvel.graph.kinds import DAG
@@ -57,10 +77,6 @@ def simulate(
     quiet: Quiet = False,
 ) -> None:
     """Draw a graph and data from it, with the true DAG, MAG and PAG beside."""
-    import numpy as np
-
-    from lmarvel.simulate import hide
-
     if seed < 0:
         raise ParameterError(f"the seed must not be negative, and is {seed}")
     _check_least(
@@ -108,8 +124,6 @@ def _mixed(
         return None
     if (noise, function, ranges, states) != ("gaussian", "linear", None, None):
         raise ParameterError("--kinds says what every column is: leave --noise, --function, --ranges and --states out")
-    from lmarvel.simulate.mixed import KINDS
-
     named = [kind.strip() for kind in kinds.split(",")]
     for kind in named:
         if kind not in KINDS:
@@ -157,8 +171,6 @@ def _check_folder(out: Path, paths: list[Path], force: bool) -> None:
 
 
 def _structure(name: str, variables: int | None, density: float | None, seed: Any) -> DAG:
-    from lmarvel.simulate import bounded_parents, erdos_renyi, load_network, scale_free
-
     if name not in RANDOM:
         if variables is not None or density is not None:
             raise ParameterError(f"--variables and --density are for random graphs, and {name} is none: leave them out")
@@ -182,8 +194,6 @@ def _draw(
     study: Study, rows: int, ranges: str | None, noise: str, function: str, states: int | None, model: Any, sample: Any
 ) -> tuple[Study, Mapping[str, Any]]:
     """Return the truth of the sample, which selection by a child changes, and the columns."""
-    from lmarvel.simulate import AdditiveSEM, DiscreteNetwork, LinearSEM
-
     if states is not None:
         if (noise, function, ranges) != ("gaussian", "linear", None):
             raise ParameterError("a discrete network has no noise, functions or ranges: leave these out, or --states")
@@ -202,8 +212,6 @@ def _draw_mixed(
     study: Study, rows: int, kinds: list[str], levels: int | None, model: Any, sample: Any
 ) -> tuple[Study, Mapping[str, Any], str]:
     """Return the truth, the columns, and which of them are levels that look like numbers in a file."""
-    from lmarvel.simulate import MixedSEM
-
     made = MixedSEM.random(study.dag, kinds, 3 if levels is None else levels, seed=model)
     ordinal = [v for v in study.observed if made.kinds[study.dag.index(v)] == "ordinal"]
     told = f"\nordinal: {', '.join(map(readable, ordinal))}" if ordinal else ""
@@ -211,8 +219,6 @@ def _draw_mixed(
 
 
 def _as_csv(columns: Mapping[str, Any]) -> str:
-    import polars as pl
-
     return pl.DataFrame(dict(columns)).write_csv()
 
 

@@ -16,15 +16,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.cli.streams import check_one_standard, readable_file
+from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.faults import WayOut, joined
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
 from lmarvel.data.table import column_names
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.near import nearest
-from lmarvel.wording import readable
+from lmarvel.result.wording import readable
+from lmarvel.text import nearest
 
 
 @dataclass(frozen=True)

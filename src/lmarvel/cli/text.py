@@ -6,21 +6,20 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmarvel import evidence_wording, wording
-from lmarvel.display import edge_lines, headline, legend
-from lmarvel.firmness import CLAIMED
-from lmarvel.frequencies import percent
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
-from lmarvel.knowledge import wording as knowledge_wording
-from lmarvel.model_check import ModelCheck
-from lmarvel.result import Discovery
-from lmarvel.result_file import json_text
-from lmarvel.table_wording import table_said
-from lmarvel.wording import count, printable, readable
+from lmarvel.result import evidence_wording, wording
+from lmarvel.result.check import ModelCheck
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.display import edge_lines, headline, legend
+from lmarvel.result.evidence_wording import table_said
+from lmarvel.result.frequencies import percent
+from lmarvel.result.reliability import CLAIMED
+from lmarvel.result.store import json_text
+from lmarvel.result.wording import count, printable, readable
 
 if TYPE_CHECKING:
-    from lmarvel.comparison import Comparison
+    from lmarvel.estimators.compare import Comparison
 
 _MOST_CLAIMS = 12
 
@@ -126,11 +125,11 @@ def _knowledge(found: Discovery) -> Iterator[str]:
         return
     yield "What was known"
     yield from (f"  {statement}" for statement in found.knowledge.statements)
-    yield f"Marks    {knowledge_wording.sources_line(found.sources) or 'none'}"
+    yield f"Marks    {evidence_wording.sources_line(found.sources) or 'none'}"
     if found.conflicts:
         yield "What the tests contradict, and was kept"
         level = found.settings.get("alpha", wording.LEVEL)
-        yield from (f"  {knowledge_wording.conflict(*conflict, level)}" for conflict in found.conflicts)
+        yield from (f"  {evidence_wording.conflict(*conflict, level)}" for conflict in found.conflicts)
     yield ""
 
 

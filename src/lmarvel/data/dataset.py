@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.kinds import Kind
+from lmarvel.data.columns import Kind
 from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset, some_moments
 from lmarvel.data.reading import Reading
@@ -204,7 +204,7 @@ class Dataset:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What each column measures; see :func:`lmarvel.data.kinds.kinds_of`."""
+        """What each column measures; see :func:`lmarvel.data.columns.kinds_of`."""
         return (Kind.CONTINUOUS,) * len(self.names) if self._reading is None else self._reading.kinds()
 
     @property
@@ -321,3 +321,28 @@ class Dataset:
         if self._reading is None:
             raise DataError("there are no rows behind moments: pass the table itself")
         return self._reading
+
+
+def moments_of(
+    data: Any,
+    names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    separator: str | None = None,
+) -> Moments:
+    """Compute the moments of a table in one pass; refuse what no test can be run on, and say what it is.
+
+    Parameters
+    ----------
+    data : array, mapping, frame, path, Dataset or Moments
+        See :meth:`lmarvel.Dataset.of`, as for the other parameters; this is ``Dataset.of(...).moments``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> m = moments_of(rng.normal(loc=1e9, size=(1000, 3)))
+    >>> bool(abs(m.covariance[0, 0] - 1) < 0.2)
+    True
+    """
+    return Dataset.of(data, names, columns, drop, separator).moments

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.columns import check_known, listing
 from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
-from lmarvel.data.names import check_known, listing
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Weights
-from lmarvel.data.source import Source
+from lmarvel.data.sources.base import Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning

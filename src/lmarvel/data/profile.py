@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.faults import Fault, WayOut, faults_of, missing_values, way_out
-from lmarvel.data.kinds import FEW, Kind
+from lmarvel.data.checks import Fault, WayOut, faults_of, missing_values, way_out
+from lmarvel.data.columns import FEW, Kind
 from lmarvel.data.levels import Levels, number, written
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows

@@ -9,19 +9,16 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
+from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
-from lmarvel.data.faults import UnusableTable, check_levels, faults_of, missing_values, way_out
-from lmarvel.data.kinds import Kind, by_kind, kinds_of
 from lmarvel.data.levels import Levels, written
-from lmarvel.data.moments import Moments
-from lmarvel.data.names import not_one_a_row
-from lmarvel.data.running import Running
+from lmarvel.data.moments import Moments, Running
 from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
-from lmarvel.data.source import Rows
+from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table
-from lmarvel.data.text_rows import NotNumbers
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import UnusableError
+from lmarvel.errors import NotNumbers, UnusableError
 
 _NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it

@@ -13,6 +13,11 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.deferred import late
+
+blas = late("scipy.linalg.blas")
+
+
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
@@ -86,8 +91,6 @@ def add_scatter(scatter: Matrix, rows: Matrix, origin: Vector, mean: Vector, mor
     >>> scatter.tolist()
     [[2.0, 0.0], [3.0, 4.5]]
     """
-    from scipy.linalg import blas
-
     p = rows.shape[1]
     block = np.empty((min(_BLOCK, len(rows)) + 1, p))
     for start in range(0, len(rows), _BLOCK):

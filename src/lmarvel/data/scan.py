@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.kinds import TwoValued, few_whole
-from lmarvel.data.moments import Moments
-from lmarvel.data.names import not_one_a_row
-from lmarvel.data.running import Running
+from lmarvel.data.columns import TwoValued, few_whole, not_one_a_row
+from lmarvel.data.moments import Moments, Running
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.files import open_file
+from lmarvel.data.columns import check_known, listing
 from lmarvel.data.levels import Levels, Wish
-from lmarvel.data.memory import open_array, open_frame, open_mapping
-from lmarvel.data.names import check_known, listing
-from lmarvel.data.source import Batches, Rows, Source
+from lmarvel.data.sources import open_file
+from lmarvel.data.sources.base import Batches, Rows, Source
+from lmarvel.data.sources.frames import open_array, open_frame, open_mapping
 from lmarvel.errors import DataError
 
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB

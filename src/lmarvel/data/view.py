@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.columns import check_known, not_one_a_row
 from lmarvel.data.levels import Column, Levels, as_levels, number, written
-from lmarvel.data.names import check_known, not_one_a_row
 from lmarvel.data.scan import Weights, batch_rows
-from lmarvel.data.source import Rows, rows_beside
+from lmarvel.data.sources.base import Rows, rows_beside
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError, ParameterError
 

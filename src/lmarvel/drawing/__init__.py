@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lmarvel.atomic import OutputError, check_writable, write_bytes, write_text
 from lmarvel.drawing.layout import LAYOUTS
 from lmarvel.drawing.raster import require_matplotlib, write_raster
 from lmarvel.drawing.scene import MOST_EDGES, Shares, compose, place_boxes
 from lmarvel.drawing.svg import to_svg, write_svg
-from lmarvel.errors import ParameterError
+from lmarvel.errors import OutputError, ParameterError
+from lmarvel.files import check_writable, write_bytes, write_text
 from lmarvel.graph.mixed import MixedGraph
 
 __all__ = ["MOST_EDGES", "check_target", "draw", "place_boxes", "to_svg"]
 
 ENDINGS = (".svg", ".png", ".pdf")
+
+MixedGraph.picture = staticmethod(lambda graph: to_svg(graph) if graph.n_edges <= MOST_EDGES else None)
 
 
 def draw(

@@ -8,6 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.deferred import late
+
+spatial = late("scipy.spatial")
+
+
 Points = NDArray[np.float64]
 
 GAP = 32.0  # free space around a box, enough for a mark at each end of a short edge
@@ -66,8 +71,6 @@ def _push(places: Points, sizes: Points, rows: bool, rounds: int) -> bool:
 
 def _near(places: Points, sizes: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the pairs whose boxes can overlap, as two arrays."""
-    from scipy.spatial import cKDTree
-
     reach = sizes.max(axis=0) + GAP
-    pairs = cKDTree(places / reach).query_pairs(1.0, p=math.inf, output_type="ndarray")
+    pairs = spatial.cKDTree(places / reach).query_pairs(1.0, p=math.inf, output_type="ndarray")
     return pairs[:, 0], pairs[:, 1]

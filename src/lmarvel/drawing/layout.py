@@ -16,12 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from lmarvel.deferred import late
 from lmarvel.drawing.apart import GAP, Points, separate
 from lmarvel.drawing.tangle import Tangle, crossings
 from lmarvel.errors import ParameterError
+from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.graph.paths import closure, members
+
+igraph = late("igraph")
+
 
 LAYOUTS = ("auto", "layered", "spring")
 LAYER_GAP = 92.0
@@ -93,8 +97,6 @@ class _Part(Tangle):
         return cls(sizes[nodes], np.array(ends, dtype=np.intp), np.array(directed), aspect)
 
     def network(self, directed: bool = False) -> Any:
-        import igraph
-
         return igraph.Graph(n=len(self.sizes), edges=self.ends.tolist(), directed=directed)
 
     def hardness(self, places: Points) -> float:

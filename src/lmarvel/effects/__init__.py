@@ -3,19 +3,19 @@
 :func:`causes` tells who is a cause for sure, possibly, or not at all. :func:`effect` answers a question about one
 pair, with numbers if there is a table; :func:`all_effects` says of all pairs whether and how their effects are
 identified. Below them stand adjustment sets (:mod:`~lmarvel.effects.adjustment`), identification
-(:mod:`~lmarvel.effects.idp`, :mod:`~lmarvel.effects.cidp`) and formulas.
+(:mod:`~lmarvel.effects.identify`) and formulas.
 """
 
 from lmarvel.effects.adjustment import Verdict, adjustment_set, adjustment_sets, is_valid_adjustment
 from lmarvel.effects.answer import effect
 from lmarvel.effects.causes import Cause, Causes, causes
-from lmarvel.effects.estimate import Estimate
+from lmarvel.effects.classify import Identified, all_effects
+from lmarvel.effects.effect import Effect
+from lmarvel.effects.estimate import Estimate, optimal_adjustment
 from lmarvel.effects.export import Exported, exported
-from lmarvel.effects.identified import Identified, all_effects
 from lmarvel.effects.ranges import Range
-from lmarvel.effects.spread import Spread, effect_spread
-from lmarvel.effects.told import Effect
-from lmarvel.effects.variance import optimal_adjustment
+from lmarvel.effects.spread import Spread, effect_learned_again, effect_spread
+from lmarvel.result.discovery import answer_with
 
 __all__ = [
     "Cause",
@@ -32,8 +32,11 @@ __all__ = [
     "all_effects",
     "causes",
     "effect",
+    "effect_learned_again",
     "effect_spread",
     "exported",
     "is_valid_adjustment",
     "optimal_adjustment",
 ]
+
+answer_with(causes=causes, effect=effect)

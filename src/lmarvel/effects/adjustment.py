@@ -23,14 +23,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from lmarvel.effects.prepared import Prepared, node_set, prepare, selection_near
-from lmarvel.effects.separators import augmented, minimal_separators
+from lmarvel.effects.pag_index import Prepared, augmented, minimal_separators, node_set, prepare, selection_near
 from lmarvel.errors import GraphError
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.graph.mixed import Node
-from lmarvel.graph.paths import bits, closure, members
-from lmarvel.wording import listing, readable
+from lmarvel.result.wording import listing, readable
 
 
 @dataclass(frozen=True)

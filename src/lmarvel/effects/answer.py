@@ -11,21 +11,20 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.columns import Columns
-from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates
+from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
+from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
+from lmarvel.effects.effect import Effect
+from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
 from lmarvel.effects.formula import Density
-from lmarvel.effects.grounds import Recurring, caution, edges_among, says_selection, what_it_rests_on
-from lmarvel.effects.identified import Identified, classify, classify_given, ready_for_effects
-from lmarvel.effects.prepared import Prepared, node_set, selection_near
+from lmarvel.effects.pag_index import Prepared, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
-from lmarvel.effects.told import Effect
-from lmarvel.effects.variance import smallest_variance
+from lmarvel.effects.table import Columns
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
-from lmarvel.result import Discovery
-from lmarvel.wording import readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 

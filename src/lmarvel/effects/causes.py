@@ -20,16 +20,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lmarvel.effects.grounds import beside, edges_among, what_it_rests_on
-from lmarvel.effects.prepared import Prepared, selection_near
+from lmarvel.effects.caveats import beside, edges_among, what_it_rests_on
+from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.errors import GraphError
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
-from lmarvel.graph.paths import bits, closure, members
-from lmarvel.prompt import ShownAsText
-from lmarvel.result import Discovery
-from lmarvel.wording import listing, readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import listing, readable
+from lmarvel.text import ShownAsText
 
 Status = Literal["definite", "possible", "impossible"]
 _CLAIMS: dict[Status, str] = {

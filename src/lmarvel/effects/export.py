@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lmarvel.effects.adjustment import adjustment_sets, checked_pair
-from lmarvel.effects.identified import classify, ready_for_effects
-from lmarvel.effects.prepared import Prepared, selection_near
+from lmarvel.effects.classify import classify, ready_for_effects
+from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import ADMG, DAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import Node
-from lmarvel.result import Discovery
+from lmarvel.interchange import dagitty, dot
+from lmarvel.result.discovery import Discovery
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,6 @@ class Exported:
     @property
     def dagitty(self) -> str:
         """The DAG in DAGitty's language, with exposure, outcome, latent and adjusted variables."""
-        from lmarvel.interchange import dagitty  # loaded when needed: few who import the package write such files
-
         roles = {**dict.fromkeys(self.adjustment or (), "adjusted"), self.x: "exposure", self.y: "outcome"}
         lines = dagitty.dumps(self.dag, latent=self.latent).splitlines()
         for name, role in roles.items():
@@ -76,8 +75,6 @@ class Exported:
     @property
     def dowhy(self) -> dict[str, object]:
         """What DoWhy's ``CausalModel`` takes: treatment, outcome and graph (DOT); and the adjustment set."""
-        from lmarvel.interchange import dot
-
         return {
             "treatment": self.x,
             "outcome": self.y,

@@ -8,22 +8,26 @@ what that leaves out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lmarvel.data import Dataset
+from lmarvel.ci.registry import TESTS
+from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import pair_of
-from lmarvel.effects.formula import Density, Formula
-from lmarvel.effects.gaussian import slope
-from lmarvel.effects.identified import Identified, classify
-from lmarvel.effects.prepared import Prepared, prepare
-from lmarvel.effects.variance import smallest_variance
-from lmarvel.errors import GraphError, ParameterError
+from lmarvel.effects.classify import Identified, classify
+from lmarvel.effects.estimate import smallest_variance
+from lmarvel.effects.formula import Density, Formula, slope
+from lmarvel.effects.pag_index import Prepared, prepare
+from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.estimators import METHODS
+from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.bootstrap import check_can_be_drawn, check_settings, graphs_drawn_again
 from lmarvel.graph.kinds import PAG
-from lmarvel.wording import count, readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import count, readable
 
 ILLEGAL = "illegal"
 
@@ -153,3 +157,95 @@ def _best(ready: Prepared, told: Identified, x: int, y: int, covariance: Any) ->
 def _ordered(data: Dataset, names: Sequence[str]) -> Any:
     at = [data.names.index(name) for name in names]
     return data.moments.covariance[np.ix_(at, at)]
+
+
+def effect_learned_again(
+    found: Discovery,
+    x: str,
+    y: str,
+    data: Any,
+    replicates: int = 200,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Spread:
+    """Learn again from draws of the rows as a result was learned, and return what these graphs say about an effect.
+
+    The interval of :func:`effect` takes the graph as given. Here each draw has its own graph and its own numbers, so
+    that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in ``effect``.
+
+    Parameters
+    ----------
+    found : Discovery
+        The result.
+    x, y : str
+        Cause and outcome.
+    data : array, frame, mapping, path or Dataset
+        The table that it was learned from.
+    replicates, seed, n_jobs
+        How many draws, of what, by how many workers; the draws of ``fit(bootstrap=...)`` with the same seed.
+    progress : callable, optional
+        Called with (done, of how many).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import LMarvel
+    >>> rng = np.random.default_rng(0)
+    >>> A, B, e, f = rng.normal(size=(4, 2000))
+    >>> X = A + B + e
+    >>> table = {"A": A, "B": B, "X": X, "Y": 0.5 * X + f}
+    >>> print(effect_learned_again(LMarvel().fit(table).result_, "X", "Y", table, 20, seed=1))
+    20 of 20 graphs tell the effect of X on Y: 0.508 in the middle, 90 % of them 0.492 to 0.533; 0 say there is none
+    """
+    check_settings(replicates, seed, n_jobs)
+    found.pag.index(x), found.pag.index(y)
+    method, table = _same_method(found), _same_table(found, data)
+    check_can_be_drawn(table, method)
+    report = progress or (lambda done, of: None)
+
+    def drawn() -> Iterator[tuple[PAG, Any]]:
+        for done, graph in enumerate(graphs_drawn_again(table, method, replicates, seed, n_jobs), 1):
+            report(done, replicates)
+            yield graph
+
+    return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds)
+
+
+def _same_method(found: Discovery) -> PagEstimator:
+    """Return the method of a result with its settings, without what was said beforehand.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> _same_method(LMarvel(alpha=0.05).fit(CARS).result_).alpha
+    0.05
+    """
+    known = {kind.__name__: kind for kind in METHODS.values()}
+    kind = known.get(str(found.settings.get("method")))
+    if kind is None:
+        raise ParameterError("the result does not say by which method it was learned: learn again with 'lmarvel learn'")
+    asked = {name: found.settings[name] for name in kind._defaults() if name in found.settings}
+    if asked.get("test") not in TESTS:
+        raise ParameterError("the result rests on a test of your own, which knows one table: it cannot be drawn again")
+    method = kind(**asked)
+    method.check_parameters()
+    return method
+
+
+def _same_table(found: Discovery, data: Any) -> Dataset:
+    """Return the table that a result was learned from, or refuse another one.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> _same_table(LMarvel().fit(CARS).result_, CARS).n
+    392
+    """
+    table = Dataset.of(data, columns=found.pag.names)
+    if found.data is not None and found.data["fingerprint"] != table.fingerprint:
+        raise DataError("the table is not the one that the result was learned from: pass that one, read as it was then")
+    return table

@@ -1,6 +1,6 @@
 """Markov boundaries by the engine: grow-shrink, IAMB and its kin with Fisher's z test, one target after the other.
 
-The twin of :mod:`lmarvel.boundary.growth` and of the searches there on :mod:`lmarvel.ci.gaussian_growth`: the
+The twin of :mod:`lmarvel.ci.boundary_searches` and of the searches there on :mod:`lmarvel.ci.growth`: the
 same additions in the same order, so the same sets, tests and rounds. What it gives is in the form in which the engine
 takes boundaries (:func:`lmarvel.engine.run.from_lists`), so that no set need become an object of Python on the way.
 """

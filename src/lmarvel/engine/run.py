@@ -113,7 +113,7 @@ class Task(NamedTuple):
     blocks : (starts, tested, heads), optional
         The test is the block Gaussian one, on these blocks of columns.
     counts : tuple, optional
-        The test is G-square, on these columns of levels; see :class:`lmarvel.ci.base.ColumnsInput`.
+        The test is G-square, on these columns of levels; see :class:`lmarvel.ci.test.ColumnsInput`.
     """
 
     correlation: NDArray[np.float64] | None
@@ -256,7 +256,7 @@ def from_sets(
     sets : sequence of sets or None
         The boundaries, symmetric; None is all other variables for each.
     truncated : sequence of (variable, members, kept)
-        Searches that were cut short, see :class:`lmarvel.boundary.boundaries.Boundaries`.
+        Searches that were cut short, see :class:`lmarvel.ci.boundaries.Boundaries`.
     asked : sequence of (x, y, set)
         Tests that were made before: of x and y given the set, or of x and all others where y is -1.
     progress : callable, optional

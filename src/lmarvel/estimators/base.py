@@ -15,27 +15,25 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.base import CITest, checked_alpha
-from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import check_budgets
+from lmarvel.ci.boundaries import Boundaries
+from lmarvel.ci.boundary_searches import Boundary, check_boundary_name
+from lmarvel.ci.ledger import Ledger, check_budgets
 from lmarvel.ci.registry import resolve
+from lmarvel.ci.test import CITest, checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
+from lmarvel.estimators.bootstrap import Interrupted, check_can_be_drawn, check_settings, drawn_again, to_go_on_from
 from lmarvel.estimators.conventions import Conventions, has_names
 from lmarvel.estimators.discover import Chosen, discover
-from lmarvel.estimators.drawn_again import check_can_be_drawn, drawn_again, to_go_on_from
-from lmarvel.estimators.inputs import Boundary, check_boundary_name
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
-from lmarvel.near import did_you_mean
-from lmarvel.result import Discovery
+from lmarvel.result.discovery import Discovery
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress, silent
-from lmarvel.stability.bootstrap import Interrupted, check_settings
+from lmarvel.text import did_you_mean
 
 Self = TypeVar("Self", bound="PagEstimator")
 SelfEstimator = TypeVar("SelfEstimator", bound="Estimator")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.result import Discovery
+from lmarvel.result.discovery import Discovery
 
 
 def has_names(data: Any, names: Sequence[str] | None) -> bool:

@@ -15,35 +15,32 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.boundary.choose import choose_boundary
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.boundaries import Boundaries
+from lmarvel.ci.boundary_searches import Boundary, boundaries_for, choose_boundary
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
 from lmarvel.ci.registry import as_ci_test
-from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
-from lmarvel.errors import DataError
-from lmarvel.estimators.checked import later_check
-from lmarvel.estimators.clock import Clock
-from lmarvel.estimators.inputs import Boundary, boundaries_for
-from lmarvel.estimators.recording import settings_of, statistics, versions
+from lmarvel.deferred import LazyMapping, LazyTuple
+from lmarvel.errors import BudgetSpent, DataError
+from lmarvel.estimators.check import later_check
+from lmarvel.estimators.recording import Clock, settings_of, statistics, versions
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.resolve import check_names
-from lmarvel.lazy import LazyMapping, LazyTuple
-from lmarvel.orient.engine import Oriented, orient
-from lmarvel.result import Discovery
-from lmarvel.sepsets import NamedSepsets, Sepsets
+from lmarvel.orient.worklist import Oriented, orient
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.sepsets import NamedSepsets, Sepsets
+from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
+from lmarvel.result.trace import BudgetEnded, Event, LazyTrace, moved
 from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
-from lmarvel.trace import BudgetEnded, Event, LazyTrace, moved
 
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once

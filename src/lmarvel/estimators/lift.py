@@ -9,35 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.boundary.boundaries import Boundaries
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, blocks_of
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.kinds import Kind
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.deferred import LazyTuple
+from lmarvel.errors import BudgetSpent, DataError, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
-from lmarvel.lazy import LazyTuple
-from lmarvel.orient.engine import orient
 from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.worklist import orient
+from lmarvel.result.trace import BudgetEnded, Event
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.evidence import evidence
 from lmarvel.search.grouped import GroupedBlocks, Groups
 from lmarvel.search.grouped_stages import lift_groups
 from lmarvel.search.lift import LiftResult, lift
-from lmarvel.search.record import OutOfTime
 from lmarvel.search.regressions import is_compiled
 from lmarvel.skeleton.compiled import Swift, learn_compiled, say_that_it_is_slow
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
-from lmarvel.trace import BudgetEnded, Event
 
 # For the graph to start from: tests at most, and a share of the seconds.
 _MOST_TESTS = 200_000

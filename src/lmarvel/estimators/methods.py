@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.base import checked_alpha
+from lmarvel.ci.boundaries import Boundaries
+from lmarvel.ci.boundary_searches import Boundary
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
-from lmarvel.errors import ParameterError
+from lmarvel.errors import BudgetSpent, ParameterError
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.inputs import Boundary
 from lmarvel.orient.draft import IsCollider
-from lmarvel.orient.engine import CheckPath
+from lmarvel.orient.worklist import CheckPath
 from lmarvel.skeleton.compiled import Course
 from lmarvel.skeleton.fci import fci
 from lmarvel.skeleton.gaps import settle_gaps

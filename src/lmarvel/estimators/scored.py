@@ -8,23 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
-from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.errors import DataError, GraphError, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.lift import lmarvel_start, table_of
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Known
 from lmarvel.orient.equivalence import orient_mag, pag_to_mag
+from lmarvel.result.trace import Began, BudgetEnded, Event, Moved
 from lmarvel.search.ancestral import AncestralGraph, direct_chordal
 from lmarvel.search.lift import lift
 from lmarvel.search.m3hc import M3HCResult, check_limits, m3hc
-from lmarvel.search.record import OutOfTime
 from lmarvel.skeleton.state import Progress
-from lmarvel.trace import Began, BudgetEnded, Event, Moved
 
 STARTS = ("empty", "lmarvel", "lift")
 _FOR_START = 0.5  # of the seconds that are left, at most, for the graph to start from

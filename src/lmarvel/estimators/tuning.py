@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.kinds import Kind
 from lmarvel.errors import DataError, ParameterError
+from lmarvel.estimators.bootstrap import check_can_be_drawn, drawn_again
 from lmarvel.estimators.discover import Settings, discover
-from lmarvel.estimators.drawn_again import check_can_be_drawn, drawn_again
-from lmarvel.frequencies import Stability
+from lmarvel.estimators.tune import ALPHAS, PENALTIES, WAYS, By, TuningPath, folds, gaussian_loss
+from lmarvel.estimators.tune import tune as along
 from lmarvel.graph.kinds import PAG
 from lmarvel.orient.equivalence import pag_to_mag
-from lmarvel.result import Discovery
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.frequencies import Stability
 from lmarvel.score.ricf import bic, ricf
-from lmarvel.stability.tune import ALPHAS, PENALTIES, WAYS, By, TuningPath, folds, gaussian_loss
-from lmarvel.stability.tune import tune as along
 
 DRAWS = 40  # tables that are drawn at each value, where stability decides
 AUTO = "auto"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from lmarvel.atomic import write_bytes
 from lmarvel.errors import ParameterError
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Figure as Plan
 from lmarvel.experiments.plan import Setting
 from lmarvel.experiments.summary import Summary
+from lmarvel.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from lmarvel.complexity import bounds_of
-from lmarvel.metrics import Rate, Scores, compare_boundaries
-from lmarvel.result import Discovery
-from lmarvel.study import Study
+from lmarvel.experiments.bounds import bounds_of
+from lmarvel.graph.metrics import Rate, Scores, compare_boundaries
+from lmarvel.orient.study import Study
+from lmarvel.result.discovery import Discovery
 
 _LARGEST = 10**300  # a bound that is larger than any float is shown as this
 

@@ -13,8 +13,8 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel, PagEstimator
 from lmarvel.estimators import METHODS as ESTIMATORS
 from lmarvel.experiments.peers import Peer
+from lmarvel.orient.study import Study
 from lmarvel.skeleton.lmarvel import Levels
-from lmarvel.study import Study
 
 
 class Method(NamedTuple):

@@ -24,21 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.errors import LMarvelError, ParameterError
+from lmarvel.errors import ParameterError, PeerError
 from lmarvel.estimators.base import Estimator
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.causallearn import from_causallearn
 from lmarvel.orient.equivalence import orient_mag
-from lmarvel.result import Discovery, Statistics
-from lmarvel.trace import BudgetEnded
+from lmarvel.result.discovery import Discovery, Statistics
+from lmarvel.result.trace import BudgetEnded
 
 _LATE = 124  # what the shell's timeout answers, too
 _STARTING = 60.0  # seconds, at the very most, to import everything
-
-
-class PeerError(LMarvelError):
-    """A program of others failed."""
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

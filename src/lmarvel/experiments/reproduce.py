@@ -8,22 +8,21 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmarvel.atomic import write_text
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.experiments.catalogue import ALIASES, EXPERIMENTS, PAPER
 from lmarvel.experiments.figures import check_matplotlib, has_matplotlib, write_figure
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.peers import Peer
 from lmarvel.experiments.plan import Experiment, Job, jobs_of
-from lmarvel.experiments.run import Limits
+from lmarvel.experiments.run import Limits, available_cores, connect, run_all
 from lmarvel.experiments.store import Store
 from lmarvel.experiments.summary import summary_of
 from lmarvel.experiments.sweep import Sweep
 from lmarvel.experiments.tables import tables
-from lmarvel.experiments.workers import available_cores, connect, run_all
+from lmarvel.files import write_text
 from lmarvel.graph.kinds import DAG
-from lmarvel.near import did_you_mean
 from lmarvel.simulate.networks import NETWORKS, load_network
+from lmarvel.text import did_you_mean
 from lmarvel.version import __version__
 
 Progress = Callable[[str, int, int], None]

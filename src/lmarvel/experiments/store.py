@@ -19,8 +19,9 @@ from types import TracebackType
 
 import polars as pl
 
-from lmarvel.atomic import OutputError, check_writable, write_text
+from lmarvel.errors import OutputError
 from lmarvel.experiments.run import COLUMNS, CONFUSION, KEY, NUMBERS, Row
+from lmarvel.files import check_writable, write_text
 
 Key = tuple[str | int, ...]
 
@@ -53,7 +54,7 @@ class Store:
     >>> Store(folder, {"seed": 2})                                                           # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    lmarvel.atomic.OutputError: ... was written with other settings (not the same: seed): use those again, or ...
+    lmarvel.errors.OutputError: ... was written with other settings (not the same: seed): use those again, or ...
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, str | int | float]) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Experiment, Setting
 from lmarvel.experiments.run import CONFUSION, NUMBERS
-from lmarvel.metrics import MARKS
+from lmarvel.graph.metrics import MARKS
 
 PUBLISHED_METRICS = {
     "ci_tests": "#CI tests",

@@ -8,7 +8,7 @@ from lmarvel.experiments.measures import MEASURES, OF_THE_TRUTH
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Setting, Table
 from lmarvel.experiments.summary import PUBLISHED_METRICS, Cell, Summary, in_paper
-from lmarvel.metrics import MARKS, Rate
+from lmarvel.graph.metrics import MARKS, Rate
 
 _BEYOND = {
     "mark_f1": "F1 of marks",

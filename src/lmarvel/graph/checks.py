@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, parse_edge, readable, split_names
-from lmarvel.near import did_you_mean
+from lmarvel.text import did_you_mean
 
 MOST_NODES = 20_000
 MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes an edge

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import EdgeListError, GraphError
 from lmarvel.graph.checks import MOST_EDGES, MOST_NODES
 from lmarvel.graph.marks import Edge, Mark, parse_edge
 
@@ -30,14 +30,6 @@ HEADERS = (("from", "to"), ("source", "target"), ("parent", "child"), ("cause", 
 _ORDINARY = re.compile(r"(?!.*(?:->|--|<-))[^\t\r\n{}]*")  # without a header, anything else is of another format
 
 Row = tuple[int, list[str]]
-
-
-class EdgeListError(GraphError):
-    """A list of edges cannot be read; ``reason`` says why, and ``line`` where (None where it is no single line)."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(reason if line is None else f"line {line}: {reason}")
-        self.reason, self.line = reason, line
 
 
 @dataclass(frozen=True)

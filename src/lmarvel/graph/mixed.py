@@ -3,20 +3,20 @@
 A mixed graph is a matrix of marks: ``marks[i, j]`` is the mark AT j on the edge i-j, and 0 where there is
 no edge. It never changes after it was made. Methods take node names (or their indices) and return sets of
 names; the algorithms of this package use the index-based :meth:`MixedGraph.links` and :mod:`bit sets
-<lmarvel.graph.paths>` underneath.
+<lmarvel.graph.bitsets>` underneath.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
-from lmarvel.graph import paths, separation
+from lmarvel.graph import bitsets, separation
 from lmarvel.graph.checks import check_size, checked_marks, checked_names, listing, look_up, parse_edges, two_edges
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, quote, readable
 
@@ -52,6 +52,8 @@ class MixedGraph:
 
     names: tuple[str, ...]
     marks: NDArray[np.int8]
+    picture: ClassVar[Callable[[MixedGraph], str | None] | None] = None
+    """How a notebook shows a graph: :mod:`lmarvel.drawing`, which stands above this room, puts its function here."""
 
     def __init__(self, names: Sequence[str], marks: ArrayLike) -> None:
         known = checked_names(names)
@@ -140,9 +142,7 @@ class MixedGraph:
 
     def _repr_svg_(self) -> str | None:
         """Show the graph in a notebook; one that is too large to be drawn shows its numbers only."""
-        from lmarvel.drawing import MOST_EDGES, to_svg
-
-        return to_svg(self) if self.n_edges <= MOST_EDGES else None
+        return None if MixedGraph.picture is None else MixedGraph.picture(self)
 
     # --- edges ------------------------------------------------------------------------------------------
 
@@ -169,9 +169,9 @@ class MixedGraph:
         return tuple(map(tuple, found))
 
     @cached_property
-    def masks(self) -> paths.Masks:
+    def masks(self) -> bitsets.Masks:
         """For each node, bit sets of its parents, children, spouses, neighbours and adjacent nodes."""
-        return paths.build_masks(self)
+        return bitsets.build_masks(self)
 
     @property
     def n_edges(self) -> int:
@@ -210,7 +210,7 @@ class MixedGraph:
         """Return nodes as a bit set."""
         if isinstance(nodes, str | int | np.integer):
             return 1 << self.index(nodes)
-        return paths.bits(self.index(v) for v in nodes)
+        return bitsets.bits(self.index(v) for v in nodes)
 
     def adjacent(self, node: Node) -> frozenset[str]:
         """Adj(X): the nodes that share an edge with X, of any kind."""
@@ -235,32 +235,32 @@ class MixedGraph:
     def district(self, node: Node) -> frozenset[str]:
         """Dis(X): the nodes that a path of bidirected edges joins to X, X itself left out."""
         v = self.index(node)
-        return self._named(paths.members(paths.district(self, v) & ~(1 << v)))
+        return self._named(bitsets.members(bitsets.district(self, v) & ~(1 << v)))
 
     def pa_plus(self, node: Node) -> frozenset[str]:
         """Pa+(X): parents, district, parents of the district, and neighbours of X, without X itself."""
-        return self._named(paths.members(paths.pa_plus(self, self.index(node))))
+        return self._named(bitsets.members(bitsets.pa_plus(self, self.index(node))))
 
     def delta_plus_in(self) -> int:
         """Delta+_in: the largest size of Pa+ over all nodes, the measure of the paper's complexity bound."""
-        return max((paths.pa_plus(self, v).bit_count() for v in range(len(self))), default=0)
+        return max((bitsets.pa_plus(self, v).bit_count() for v in range(len(self))), default=0)
 
     def ancestors(self, nodes: Nodes) -> frozenset[str]:
         """Anc(X): every node with a directed path to one of ``nodes``, they themselves included."""
-        return self._named(paths.members(paths.closure(self.masks.parents, self._mask(nodes))))
+        return self._named(bitsets.members(bitsets.closure(self.masks.parents, self._mask(nodes))))
 
     def descendants(self, nodes: Nodes) -> frozenset[str]:
         """De(X): every node that a directed path from one of ``nodes`` reaches, they themselves included."""
-        return self._named(paths.members(paths.closure(self.masks.children, self._mask(nodes))))
+        return self._named(bitsets.members(bitsets.closure(self.masks.children, self._mask(nodes))))
 
     def markov_boundary(self, node: Node) -> frozenset[str]:
         """Mb(X): the nodes that a collider path joins to X (its edges have no circles)."""
         separation.require_marks(self)
-        return self._named(paths.members(paths.collider_connected(self, self.index(node))))
+        return self._named(bitsets.members(bitsets.collider_connected(self, self.index(node))))
 
     def collider_paths(self, a: Node, b: Node) -> Iterator[tuple[str, ...]]:
         """Iterate over all collider paths between two nodes: every inner node is a collider."""
-        for path in paths.collider_paths(self, self.index(a), self.index(b)):
+        for path in bitsets.collider_paths(self, self.index(a), self.index(b)):
             yield tuple(self.names[v] for v in path)
 
     def inducing_path(
@@ -291,7 +291,7 @@ class MixedGraph:
         xs, ys, zs = self._mask(x), self._mask(y), self._mask(given)
         shared = (xs & ys) | (zs & (xs | ys))
         if shared:
-            culprits = ", ".join(sorted(map(readable, self._named(paths.members(shared)))))
+            culprits = ", ".join(sorted(map(readable, self._named(bitsets.members(shared)))))
             raise GraphError(f"m-separation needs disjoint sets; {culprits} stands in more than one")
         return separation.m_separated(self, xs, ys, zs)
 
@@ -305,7 +305,7 @@ class MixedGraph:
         ['Y', 'T', 'Z']
         """
         separation.require_marks(self)
-        return paths.is_removable(self, self.index(node))
+        return bitsets.is_removable(self, self.index(node))
 
     # --- new graphs from old ----------------------------------------------------------------------------
 

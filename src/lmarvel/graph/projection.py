@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.marks import ARROW, TAIL, readable
-from lmarvel.graph.paths import bits, closure, members
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, require_marks
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import readable
 from lmarvel.graph.mixed import MixedGraph, Node
-from lmarvel.graph.paths import members
 from lmarvel.graph.separation import require_marks
 
 

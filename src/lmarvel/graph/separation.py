@@ -13,8 +13,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from lmarvel.errors import GraphError
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
-from lmarvel.graph.paths import bits, closure, members
 
 if TYPE_CHECKING:
     from lmarvel.graph.mixed import MixedGraph

@@ -1,7 +1,15 @@
-"""From what a reader found to a graph of the right kind."""
+"""From what a reader found to a graph of the right kind.
+
+The error of every reader and writer of graphs.
+
+What the CSV formats share: rows with their lines, and names in quotes.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -9,12 +17,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.errors import FormatError
 
 KINDS: dict[str, type[MixedGraph]] = {kind.__name__: kind for kind in (DAG, MAG, PAG, MixedGraph)}
 GLYPHS = {CIRCLE: "o", ARROW: ">", TAIL: "-"}
@@ -109,3 +116,39 @@ def mark_of(text: object, edge: str, line: int | None = None) -> Mark:
     if isinstance(text, str) and text.strip().lower() in _MARKS:
         return _MARKS[text.strip().lower()]
     raise FormatError(f"{text!r} is no mark of the edge {edge}: use 'circle', 'arrow' or 'tail'", line)
+
+
+def refuse_name(name: str, form: str, why: str) -> FormatError:
+    """Return the error for a variable whose name a format has no way to write."""
+    return FormatError(f"{form} cannot hold the variable name {name!r}: {why}. Rename it, or choose another format")
+
+
+def rows(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a CSV text that are not blank, each with the line where it ends."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found: list[tuple[int, list[str]]] = []
+    try:
+        for cells in reader:
+            if cells:
+                found.append((reader.line_num, cells))
+    except csv.Error as error:
+        raise FormatError(f"this is not CSV: {error}", reader.line_num) from None
+    if not found:
+        raise FormatError("there is no table here")
+    return found
+
+
+def cell(name: str) -> str:
+    """Return a name as a cell: in quotes where it holds anything odd."""
+    if "\x00" in name:
+        raise refuse_name(name, "CSV", "it holds a null character")
+    if re.fullmatch(r"[\w.:+*/()-]+", name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def refuse_other_separator(line: int, header: list[str]) -> None:
+    """Raise if the header is a single cell because the table is separated by something else."""
+    for sign, called in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and sign in header[0]:
+            raise FormatError(f"this table is separated by {called}: save it with commas", line)

@@ -10,11 +10,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lmarvel.errors import FormatError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import check_names, of_kind
-from lmarvel.interchange.errors import FormatError
 
 _MARKS = {0: NONE, -1: TAIL, 1: ARROW, 2: CIRCLE}
 _DOUBLE = (4, 5)  # a bidirected edge and another one between the same pair

@@ -12,13 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.assemble import Located, assemble, most_special
+from lmarvel.interchange.assemble import Located, assemble, most_special, refuse_name
 from lmarvel.interchange.dot_syntax import Dialect, Document, parse
-from lmarvel.interchange.errors import FormatError, refuse_name
 
 DIALECT = Dialect(
     title="DAGitty",

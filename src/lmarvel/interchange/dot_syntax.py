@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from lmarvel.errors import FormatError
 from lmarvel.graph.checks import MOST_EDGES
-from lmarvel.interchange.errors import FormatError
 
 Attributes = dict[str, str]
 MOST_NESTED = 100  # subgraphs within subgraphs: beyond this the text is an attack, not a graph

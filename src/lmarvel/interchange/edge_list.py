@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from lmarvel.graph.edge_list import HEADERS, EdgeListError, header_order, read_edge_list, rows
+from lmarvel.errors import EdgeListError, FormatError
+from lmarvel.graph.edge_list import HEADERS, header_order, read_edge_list, rows
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import arrow
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.assemble import assemble
-from lmarvel.interchange.errors import FormatError
-from lmarvel.interchange.table import cell
+from lmarvel.interchange.assemble import assemble, cell
 
 
 def dumps(graph: MixedGraph) -> str:

@@ -12,10 +12,10 @@ import re
 import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
+from lmarvel.errors import FormatError
 from lmarvel.graph.marks import Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.assemble import KINDS, WORDS, Located, assemble, check_names, mark_of
-from lmarvel.interchange.errors import FormatError, refuse_name
+from lmarvel.interchange.assemble import KINDS, WORDS, Located, assemble, check_names, mark_of, refuse_name
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

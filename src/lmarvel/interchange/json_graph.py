@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lmarvel.encoding import FORMAT as RESULT
-from lmarvel.encoding import ResultError
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError, ResultError
 from lmarvel.graph.marks import Edge, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, assemble
-from lmarvel.interchange.errors import FormatError
-from lmarvel.result import Discovery
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.encoding import FORMAT as RESULT
 
 GRAPH, VERSION = "lmarvel-graph", 1
 

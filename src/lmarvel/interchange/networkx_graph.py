@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
+from lmarvel.errors import FormatError
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark, readable
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import GLYPHS, KINDS, assemble, mark_of
-from lmarvel.interchange.errors import FormatError
 
 
 @runtime_checkable

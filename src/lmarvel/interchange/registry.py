@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from lmarvel.atomic import write_text
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
+from lmarvel.files import write_text
 from lmarvel.graph.files import MOST_BYTES, read_text
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange import dagitty, dot, edge_list, graphml, json_graph, mermaid, pcalg, tetrad, text
-from lmarvel.interchange.errors import FormatError, refuse_name
-from lmarvel.near import did_you_mean
+from lmarvel.interchange.assemble import refuse_name
+from lmarvel.text import did_you_mean
 
 MOST_RESULT_BYTES = 2**30
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.marks import Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.interchange.assemble import Located, assemble, check_names
-from lmarvel.interchange.errors import FormatError, refuse_name
+from lmarvel.interchange.assemble import Located, assemble, check_names, refuse_name
 
 NODES, EDGES = "Graph Nodes:", "Graph Edges:"
 _SECTION = re.compile(r"[A-Z](?!\S*\s+\S-\S\s).*:")  # a heading, not an edge without its number

@@ -5,11 +5,10 @@ The kind of graph is not written down, so the most special kind that fits is rea
 
 from __future__ import annotations
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.marks import parse_edge, split_names
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import Located, assemble
-from lmarvel.interchange.errors import FormatError
 
 
 def dumps(graph: MixedGraph) -> str:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.kinds import DAG, MAG, PAG
 from lmarvel.graph.marks import split_names
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.dagitty import loads_study
-from lmarvel.interchange.errors import FormatError
 from lmarvel.interchange.registry import loads, read_content
 from lmarvel.orient.equivalence import mag_to_pag
-from lmarvel.study import Study
+from lmarvel.orient.study import Study
 
 
 def read_truth(

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lmarvel.knowledge.known import Known, reach
+from lmarvel.errors import KnowledgeError
+from lmarvel.knowledge.closure import Known, reach
 from lmarvel.knowledge.resolve import is_pattern
-from lmarvel.knowledge.statements import Knowledge, KnowledgeError, Statement
+from lmarvel.knowledge.vocabulary import Statement
+
+if TYPE_CHECKING:
+    from lmarvel.knowledge.statements import Knowledge
 
 _MOST = 3000  # sets of statements to look at for a smaller one
 
@@ -30,13 +35,14 @@ def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
 
     Examples
     --------
+    >>> from lmarvel import Knowledge
     >>> known_of(Knowledge(causes=[("A", "B")], no_edges=[("A", "B")]), ["A", "B"])
     Traceback (most recent call last):
     ...
-    lmarvel.knowledge.statements.KnowledgeError: these statements contradict each other: 'A causes B' and \
+    lmarvel.errors.KnowledgeError: these statements contradict each other: 'A causes B' and \
 'no edge A - B'
     """
-    known = Known.of(knowledge, names)
+    known = Known.of(knowledge.statements, names)
     _check(list(knowledge.statements), names)
     return known
 

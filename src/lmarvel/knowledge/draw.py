@@ -7,7 +7,7 @@ import numpy as np
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.knowledge.known import Matrix, reach
+from lmarvel.knowledge.closure import Matrix, reach
 from lmarvel.knowledge.statements import Knowledge
 
 Pair = tuple[str, str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
+from lmarvel.errors import KnowledgeError
 from lmarvel.graph.marks import readable
-from lmarvel.knowledge.statements import KnowledgeError, Statement
-from lmarvel.near import nearest
+from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.text import nearest
 
 Facts = dict[str, list[tuple[int, int]]]
 
@@ -22,7 +23,7 @@ class Names:
     >>> Names(["age", "lab_a"]).find("agee", Statement("exogenous", ("agee",)))
     Traceback (most recent call last):
     ...
-    lmarvel.knowledge.statements.KnowledgeError: 'agee is exogenous' names agee, which is no variable here; did you \
+    lmarvel.errors.KnowledgeError: 'agee is exogenous' names agee, which is no variable here; did you \
 mean age?
     """
 
@@ -76,7 +77,7 @@ def check_names(statements: Iterable[Statement], names: Sequence[str]) -> None:
     >>> check_names([Statement("tiers", (("age",), ("dose", "x")))], ["dose", "age"])
     Traceback (most recent call last):
     ...
-    lmarvel.knowledge.statements.KnowledgeError: 'tiers: age < dose, x' names x, which is no variable here; there \
+    lmarvel.errors.KnowledgeError: 'tiers: age < dose, x' names x, which is no variable here; there \
 are dose, age
     """
     known = Names(names)

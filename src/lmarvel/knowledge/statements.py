@@ -19,52 +19,18 @@ not say it of them. It follows from "A is a cause neither of B nor of being in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from lmarvel.errors import ParameterError
-from lmarvel.graph.marks import quote
+from lmarvel.errors import KnowledgeError
+from lmarvel.knowledge.contradictions import check_as_written
+from lmarvel.knowledge.text import as_tetrad, parse, read
+from lmarvel.knowledge.vocabulary import Statement
 
 Pair = tuple[str, str]
 PARTS = ("tiers", "causes", "not_causes", "edges", "no_edges", "exogenous")
-
-
-class KnowledgeError(ParameterError):
-    """Statements cannot be used: unreadable, about unknown variables, or contradictory."""
-
-
-class Statement(NamedTuple):
-    """One statement: its kind, a key of :class:`Knowledge`, and what it is about (names or patterns)."""
-
-    kind: str
-    about: tuple[Any, ...] = ()
-
-    def __str__(self) -> str:
-        return _WORDS[self.kind](*self.about)
-
-
-def _tiers(*tiers: Sequence[str]) -> str:
-    return "tiers: " + " < ".join(", ".join(map(word, tier)) for tier in tiers)
-
-
-def word(name: str) -> str:
-    """Return a name as the text form has it: quoted where it holds a blank, a comma or ``<``."""
-    plain = quote(name)
-    return f'"{plain}"' if plain == name and "<" in name else plain
-
-
-_WORDS: Mapping[str, Callable[..., str]] = {
-    "tiers": _tiers,
-    "causes": lambda a, b: f"{word(a)} causes {word(b)}",
-    "not_causes": lambda a, b: f"{word(a)} does not cause {word(b)}",
-    "edges": lambda a, b: f"edge {word(a)} - {word(b)}",
-    "no_edges": lambda a, b: f"no edge {word(a)} - {word(b)}",
-    "exogenous": lambda a: f"{word(a)} is exogenous",
-    "selection": lambda: "no selection",
-    "latents": lambda: "no latents",
-}
 
 
 @dataclass(frozen=True)
@@ -98,7 +64,7 @@ class Knowledge:
     >>> Knowledge(tiers=[["age"], ["bp"]], causes=[("bp", "age")])
     Traceback (most recent call last):
     ...
-    lmarvel.knowledge.statements.KnowledgeError: these statements contradict each other: 'tiers: age < bp' and \
+    lmarvel.errors.KnowledgeError: these statements contradict each other: 'tiers: age < bp' and \
 'bp causes age'
     """
 
@@ -123,8 +89,6 @@ class Knowledge:
         for part in ("selection", "latents"):
             if not isinstance(vars(self)[part], bool):
                 raise KnowledgeError(f"{part} must be True or False, not {vars(self)[part]!r}")
-        from lmarvel.knowledge.contradictions import check_as_written  # which reads statements
-
         check_as_written(self)
 
     def __bool__(self) -> bool:
@@ -168,21 +132,15 @@ class Knowledge:
         >>> Knowledge.parse("smoking causes bp").causes
         (('smoking', 'bp'),)
         """
-        from lmarvel.knowledge.text import parse  # which makes knowledge
-
-        return parse(text)
+        return cls.of(parse(text))
 
     @classmethod
     def read(cls, path: str | Path) -> Knowledge:
         """Read a file of such text."""
-        from lmarvel.knowledge.text import read
-
-        return read(path)
+        return cls.of(read(path))
 
     def to_tetrad(self) -> str:
         """Return the text that Tetrad reads; what it has no words for is refused."""
-        from lmarvel.knowledge.text import as_tetrad
-
         return as_tetrad(self)
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,12 +23,16 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import GraphError, KnowledgeError
 from lmarvel.graph.files import read_text
 from lmarvel.graph.marks import unquote
 from lmarvel.knowledge.resolve import is_pattern
-from lmarvel.knowledge.statements import Knowledge, KnowledgeError, Statement
+from lmarvel.knowledge.vocabulary import Statement
+
+if TYPE_CHECKING:
+    from lmarvel.knowledge.statements import Knowledge
 
 _NAME = r'"(?:[^"\\]|\\.)*"|[^\s",<#]+'
 _NAMES = rf"(?:{_NAME})(?:\s*,\s*(?:{_NAME}))*"
@@ -48,12 +52,12 @@ _HELP = (
 )
 
 
-def parse(text: str) -> Knowledge:
-    """Return the knowledge of a text, in the form for people or in Tetrad's.
+def parse(text: str) -> list[Statement]:
+    """Return the statements of a text, in the form for people or in Tetrad's.
 
     Examples
     --------
-    >>> print(parse('tiers: age, sex < "blood pressure"   # by time'))
+    >>> print(*parse('tiers: age, sex < "blood pressure"   # by time'))
     tiers: age, sex < "blood pressure"
     """
     if re.match(r"\s*/knowledge\b", text):
@@ -64,10 +68,10 @@ def parse(text: str) -> Knowledge:
             said += _statements(_uncommented(line))
         except (KnowledgeError, GraphError) as error:
             raise KnowledgeError(f"line {number}: {error}") from None
-    return Knowledge.of(dict.fromkeys(said))
+    return list(dict.fromkeys(said))
 
 
-def read(path: str | Path) -> Knowledge:
+def read(path: str | Path) -> list[Statement]:
     """Read a file of either form.
 
     Examples
@@ -75,7 +79,7 @@ def read(path: str | Path) -> Knowledge:
     >>> read("nowhere.txt")
     Traceback (most recent call last):
     ...
-    lmarvel.knowledge.statements.KnowledgeError: nowhere.txt: there is no such file
+    lmarvel.errors.KnowledgeError: nowhere.txt: there is no such file
     """
     try:
         return parse(read_text(Path(path), 2**22))
@@ -144,18 +148,18 @@ def _statements(line: str) -> Iterator[Statement]:
 # --- Tetrad -----------------------------------------------------------------------------------------------
 
 
-def parse_tetrad(text: str) -> Knowledge:
-    """Return the knowledge of Tetrad's text.
+def parse_tetrad(text: str) -> list[Statement]:
+    """Return the statements of Tetrad's text.
 
     Examples
     --------
-    >>> print(parse_tetrad('''/knowledge
+    >>> print(*parse_tetrad('''/knowledge
     ... addtemporal
     ... 1 age sex
     ... 2 bp
     ... forbiddirect
     ... sex age
-    ... '''))
+    ... '''), sep="\n")
     tiers: age, sex < bp
     sex does not cause age
     """
@@ -177,7 +181,7 @@ def parse_tetrad(text: str) -> Knowledge:
         else:
             raise KnowledgeError(f"line {number}: cannot read {line.strip()!r} in Tetrad's knowledge")
     ordered = tuple(tuple(tiers[k]) for k in sorted(tiers) if tiers[k])
-    return Knowledge.of([*([Statement("tiers", ordered)] if ordered else []), *dict.fromkeys(said)])
+    return [*([Statement("tiers", ordered)] if ordered else []), *dict.fromkeys(said)]
 
 
 def as_tetrad(knowledge: Knowledge) -> str:
@@ -185,6 +189,7 @@ def as_tetrad(knowledge: Knowledge) -> str:
 
     Examples
     --------
+    >>> from lmarvel import Knowledge
     >>> print(as_tetrad(Knowledge(tiers=[["A"], ["B"]], not_causes=[("B", "C")])))
     /knowledge
     addtemporal

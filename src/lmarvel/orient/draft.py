@@ -20,8 +20,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.errors import OutOfTime
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.knowledge.known import Known
+from lmarvel.knowledge.closure import Known
 
 Pairs = Collection[tuple[int, int]] | NDArray[np.integer]
 """Pairs of nodes, as tuples or as an array of two columns."""
@@ -33,10 +34,6 @@ Under R0 v is a itself; under R4 v is the far end of the discriminating path.
 """
 
 _TICKS = 64  # looks at the clock are this many steps apart: a step can take less time than a look
-
-
-class OutOfTime(Exception):
-    """The deadline of an orientation has passed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
+from lmarvel.graph.bitsets import bits, members
 from lmarvel.graph.kinds import (
     DAG,
     MAG,
@@ -25,11 +26,10 @@ from lmarvel.graph.kinds import (
 )
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.graph.paths import bits, members
+from lmarvel.knowledge.closure import Known, reach
 from lmarvel.knowledge.contradictions import known_of
-from lmarvel.knowledge.known import Known, reach
 from lmarvel.knowledge.statements import Knowledge
-from lmarvel.orient.engine import Oriented, orient
+from lmarvel.orient.worklist import Oriented, orient
 
 Matrix = NDArray[Any]
 

@@ -25,7 +25,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.knowledge.known import Known, Matrix, reach
+from lmarvel.knowledge.closure import Known, Matrix, reach
 from lmarvel.orient.draft import Draft, RuleApplication
 from lmarvel.orient.paths import uncovered_path
 from lmarvel.orient.rule import End, MarkAt, Needs, Rule, Stage, Wakes, Wanted, rests_on, words

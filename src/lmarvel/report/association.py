@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data import Dataset
-from lmarvel.data.kinds import Kind
+from lmarvel.data.columns import Kind
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.marks import Edge
-from lmarvel.result import Discovery
-from lmarvel.wording import listing
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import listing
 
 _LEAST_ROWS = 10  # more than variables: with fewer a partial correlation is noise
 _PLUS, _MINUS = "+", "\N{MINUS SIGN}"

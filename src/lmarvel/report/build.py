@@ -8,23 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmarvel.atomic import OutputError, check_writable, write_text
 from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.scene import Line, Scene, compose
 from lmarvel.drawing.spots import spots
-from lmarvel.evidence_wording import SCALE, hidden_node
+from lmarvel.errors import OutputError
+from lmarvel.files import check_writable, write_text
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
-from lmarvel.knowledge.wording import SOURCES, conflict, sources_line
 from lmarvel.report.association import Widths, associations, widths
 from lmarvel.report.carried import gaps_of, result_of
 from lmarvel.report.effects import effects_of
 from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
-from lmarvel.result import Discovery
-from lmarvel.trace import Adjacent
-from lmarvel.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.trace import Adjacent
+from lmarvel.result.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone

@@ -7,9 +7,9 @@ import zlib
 from typing import Any
 
 from lmarvel.report.page import as_json
-from lmarvel.result import Discovery
-from lmarvel.result_file import json_text
-from lmarvel.wording import count, readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.store import json_text
+from lmarvel.result.wording import count, readable
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
 MOST_RECORDS, MOST_BYTES = 200_000, 4_000_000  # of a trace, and of a compressed result

@@ -8,16 +8,22 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lmarvel.data import Dataset
+from lmarvel.effects.adjustment import is_valid_adjustment, minimal_sets, pair_of
+from lmarvel.effects.answer import Answering
+from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
+from lmarvel.effects.effect import Effect
+from lmarvel.effects.estimate import variables
+from lmarvel.effects.table import Columns
 from lmarvel.errors import LMarvelError
-from lmarvel.result import Discovery
-from lmarvel.wording import count, readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.wording import count, readable
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Pair
     from lmarvel.effects.answer import Answering
-    from lmarvel.effects.columns import Columns
-    from lmarvel.effects.identified import Identified
-    from lmarvel.effects.told import Effect
+    from lmarvel.effects.classify import Identified
+    from lmarvel.effects.effect import Effect
+    from lmarvel.effects.table import Columns
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
@@ -37,9 +43,6 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     if len(names) > MOST_VARIABLES:
         size = f"Answers for all pairs of {count(len(names), 'variable')} are too many for this page"
         return {"why": f"{size}, which has room for {MOST_VARIABLES}: 'lmarvel effect' answers for one pair."}
-    from lmarvel.effects.answer import Answering
-    from lmarvel.effects.identified import all_effects, ready_for_effects
-
     try:
         ready = ready_for_effects(found)
     except LMarvelError as error:
@@ -56,9 +59,6 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
 
 def _none() -> str:
     """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
-    from lmarvel.effects.identified import Identified, points_back
-    from lmarvel.effects.told import Effect
-
     told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
     return Effect(told, (), (), (), None, (), "", ()).sentence
 
@@ -71,8 +71,6 @@ def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list
     """Return the table to estimate from, and why there is none where one was given."""
     if data is None:
         return None, []
-    from lmarvel.effects.columns import Columns
-
     try:
         if data.n * len(data.names) > MOST_CELLS:
             return None, [f"The table is too large for estimates here: {_COMMAND}."]
@@ -134,8 +132,6 @@ class _Asked:
 
     def _price(self, told: Identified) -> float:
         """Return how many multiplications the estimates of a pair take, about."""
-        from lmarvel.effects.estimate import variables
-
         table = self._table
         assert table is not None
         assert told.formula is not None
@@ -147,14 +143,10 @@ class _Asked:
         return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + _BESIDE)
 
     def _pair(self, told: Identified) -> Pair:
-        from lmarvel.effects.adjustment import pair_of
-
         graph = self._bare.ready.graph
         return pair_of(self._bare.ready, graph.index(told.x), graph.index(told.y))
 
     def _smallest(self, told: Identified) -> tuple[str, ...]:
-        from lmarvel.effects.adjustment import minimal_sets
-
         few = islice(minimal_sets(self._bare.ready, self._pair(told)), _SETS)
         return self._bare.ready.named(min(few, key=lambda z: z.bit_count()))
 
@@ -165,8 +157,6 @@ class _Asked:
             yield [None, [ready.graph.index(name) for name in told.path]]
         if used is None:
             return
-        from lmarvel.effects.adjustment import is_valid_adjustment
-
         for name in used:
             verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used if other != name])
             if not verdict and verdict.path:

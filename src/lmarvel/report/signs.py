@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from lmarvel.graph.bitsets import closure
 from lmarvel.graph.marks import ARROW, TAIL, Edge
-from lmarvel.graph.paths import closure
-from lmarvel.knowledge.wording import conflict
 from lmarvel.orient.draft import RuleApplication
-from lmarvel.result import Discovery
-from lmarvel.wording import LEVEL, UNDECIDED, disagreement, listing
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.evidence_wording import conflict
+from lmarvel.result.wording import LEVEL, UNDECIDED, disagreement, listing
 
 
 class Sign(NamedTuple):

@@ -32,14 +32,13 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.errors import DataError
-from lmarvel.graph.paths import members
+from lmarvel.errors import Degenerate
+from lmarvel.graph.bitsets import members
 from lmarvel.score.rewrite import Sets
 
 Matrix = NDArray[np.float64]
@@ -91,15 +90,6 @@ def fit_piece(
         raise Degenerate(problem.order) from None
     score = len(district) * LOG_2PI + value
     return Piece(problem.order, A, Omega, score, 1 + iterations, converged)
-
-
-class Degenerate(DataError):
-    """The covariance of some variables is singular, as far as rounding lets one see."""
-
-    def __init__(self, variables: Sequence[int], names: Sequence[str] | None = None) -> None:
-        shown = ", ".join(f"number {v}" if names is None else repr(names[v]) for v in variables)
-        super().__init__(f"the likelihood has no maximum: the variables {shown} are collinear. Drop one of them")
-        self.variables = variables
 
 
 def regress(R: Matrix, v: int, causes: list[int]) -> tuple[Matrix, float]:

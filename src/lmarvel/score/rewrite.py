@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 
 Sets = dict[int, int]  # for each member of a district a bit set of nodes
 

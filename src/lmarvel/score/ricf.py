@@ -30,17 +30,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lmarvel.ci.blocks import blocks_of
-from lmarvel.ci.gaussian import FisherZ
-from lmarvel.data.dataset import Dataset
-from lmarvel.data.kinds import Kind
-from lmarvel.data.moments import Moments, moments_of
-from lmarvel.errors import DataError, GraphError, LMarvelWarning
+from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.data.columns import Kind
+from lmarvel.data.dataset import Dataset, moments_of
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError, Degenerate, GraphError, LMarvelWarning
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import DAG, MAG, PAG, explain_not_ancestral
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.graph.paths import bits, closure, members
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.concentration import covariance_selection
-from lmarvel.score.district import LOG_2PI, MAX_ITERATIONS, TOLERANCE, Degenerate, Matrix, fit_piece
+from lmarvel.score.district import LOG_2PI, MAX_ITERATIONS, TOLERANCE, Matrix, fit_piece
 from lmarvel.score.expanded import expanded
 from lmarvel.score.rewrite import rewrite, split, undo
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 
-from lmarvel.graph.paths import members
-from lmarvel.score.district import LOG_2PI, Degenerate, Matrix, fit_piece, residual_variance
+from lmarvel.errors import Degenerate
+from lmarvel.graph.bitsets import members
+from lmarvel.score.district import LOG_2PI, Matrix, fit_piece, residual_variance
 from lmarvel.score.rewrite import rewrite, split
 
 Key = tuple[int, ...]

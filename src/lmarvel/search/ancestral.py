@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.graph.paths import closure, members
 
 NO_EDGE, FORTH, BACK, BOTH, UNDIRECTED = range(5)  # x and y not adjacent, x --> y, x <-- y, x <-> y, x --- y
 MOVES = (FORTH, BACK, BOTH, NO_EDGE)  # of a search without undirected edges

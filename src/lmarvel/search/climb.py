@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.search.ancestral import KINDS, NO_EDGE, AncestralGraph
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.score.concentration import newton_selection
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.score.scores import DistrictScores

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from lmarvel.errors import DataError, ParameterError
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import maximal
-from lmarvel.graph.paths import members
-from lmarvel.knowledge.known import Known
+from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import NO_EDGE, AncestralGraph, Marks, direct_chordal
 from lmarvel.search.grouped import (
     GroupedBlocks,

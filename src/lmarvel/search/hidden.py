@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lmarvel.graph.paths import bits, members
+from lmarvel.graph.bitsets import bits, members
 from lmarvel.score.district import Matrix
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from lmarvel.engine import load
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
 
 _compiled = load("_search")

@@ -11,11 +11,12 @@ import numpy as np
 
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
+from lmarvel.errors import OutOfTime
 from lmarvel.score.district import Matrix
 from lmarvel.search.hidden import HiddenSearch, Kind, Missed
 from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.limits import Limit, unlimited
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 
 _engine = load("_hidden")
 

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.engine import load
+from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.graph.paths import bits, closure, members
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
 

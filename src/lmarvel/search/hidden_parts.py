@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import maximal_cliques
 from lmarvel.search.hidden_model import HiddenModel, regression

@@ -21,11 +21,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lmarvel.errors import GraphError
+from lmarvel.errors import GraphError, OutOfTime
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
-from lmarvel.graph.paths import members
-from lmarvel.knowledge.known import Known
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
@@ -35,7 +35,7 @@ from lmarvel.search.hidden_model import HiddenModel, projected
 from lmarvel.search.inputs import checked, checked_start
 from lmarvel.search.lifting import MARGIN
 from lmarvel.search.limits import Limit, Limits, unlimited
-from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
+from lmarvel.search.record import Progress, Record, edges_of_dag
 from lmarvel.search.stages import Stages, stages
 from lmarvel.search.support import pag_of
 from lmarvel.search.sweeper import Order
@@ -119,7 +119,7 @@ def lift(
         Random orders to begin with beside the five fixed ones, and what they are drawn from.
     deadline : float
         Stop when :func:`time.monotonic` passes this; the best graph so far is the answer. Where there is none yet,
-        :class:`~lmarvel.search.record.OutOfTime` is raised.
+        :class:`~lmarvel.errors.OutOfTime` is raised.
     progress : callable, optional
         Called with ("order", "lift" or "hidden", steps done, steps).
     compiled : bool

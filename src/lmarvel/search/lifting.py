@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.graph.paths import closure, members
+from lmarvel.graph.bitsets import closure, members
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, direct_chordal
 from lmarvel.search.climb import Climb

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from lmarvel.graph.paths import bits, closure, members
-from lmarvel.knowledge.known import Known
+from lmarvel.graph.bitsets import bits, closure, members
+from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph
 from lmarvel.search.regressions import Families
 from lmarvel.search.sweeper import Family, ReadableSweeper, Sweeper
@@ -25,7 +25,8 @@ class Limits:
     Examples
     --------
     >>> from lmarvel.knowledge import Knowledge
-    >>> limits = Limits(Known.of(Knowledge(tiers=[["A"], ["B", "C"]], no_edges=[("B", "C")]), ["A", "B", "C"]))
+    >>> said = Knowledge(tiers=[["A"], ["B", "C"]], no_edges=[("B", "C")])
+    >>> limits = Limits(Known.of(said.statements, ["A", "B", "C"]))
     >>> graph = limits.begun(3)
     >>> [graph.is_legal(*move) for move in ((0, 1, FORTH), (1, 0, FORTH), (1, 2, FORTH), (0, 2, BOTH))]
     [True, False, False, True]

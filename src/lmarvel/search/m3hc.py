@@ -27,13 +27,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmarvel.ci.base import checked_alpha
 from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.test import checked_alpha
 from lmarvel.data.moments import Moments
 from lmarvel.errors import ParameterError
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import MAG, PAG, maximal
-from lmarvel.graph.paths import members
-from lmarvel.knowledge.known import Known
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import mag_to_pag
 from lmarvel.search.ancestral import KINDS, MOVES, AncestralGraph
 from lmarvel.search.limits import Limits

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.search.regressions import Families, Matrix
 from lmarvel.search.sweeper import Order
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from lmarvel.errors import OutOfTime
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.graph.paths import members
 from lmarvel.search.ancestral import BACK, FORTH, AncestralGraph, Marks
 
 NEAR = 100.0  # in units of the score
@@ -25,10 +26,6 @@ _AT_FIRST = np.array([0, TAIL, ARROW, ARROW, TAIL], dtype=np.int8)  # by the kin
 _AT_SECOND = np.array([0, ARROW, TAIL, ARROW, TAIL], dtype=np.int8)
 
 Progress = Callable[[str, int, int], None]
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 class Record:

@@ -29,10 +29,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.deferred import late
 from lmarvel.engine import load
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.score.district import LOG_2PI
 from lmarvel.search.sweeper import Family, ReadableSweeper, Sweeper
+
+lapack = late("scipy.linalg.lapack")
+
 
 Matrix = NDArray[np.float64]
 
@@ -80,8 +84,6 @@ class GaussianLocal:
     """
 
     def __init__(self, covariance: Matrix, n: float, price: float) -> None:
-        from scipy.linalg import lapack  # loaded when a search begins: it takes longer than the rest of the package
-
         self._lapack = lapack
         self.covariance = np.ascontiguousarray(covariance)
         self.n = n

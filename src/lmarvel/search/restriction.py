@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.ci.growth import squared_partial_correlation
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
-from lmarvel.ci.partial_correlation import squared_partial_correlation
+from lmarvel.errors import BudgetSpent
 from lmarvel.skeleton.state import Pair, Progress
 
 PHASE = "restriction"

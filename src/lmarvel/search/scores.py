@@ -23,7 +23,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lmarvel.graph.paths import members
+from lmarvel.graph.bitsets import members
 from lmarvel.score.concentration import newton_selection
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.score.scores import DistrictScores

@@ -14,13 +14,14 @@ import numpy as np
 
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
+from lmarvel.errors import OutOfTime
 from lmarvel.graph.kinds import maximal
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal
 from lmarvel.search.lifting import Lifting, near_pairs
 from lmarvel.search.limits import Limit, unlimited
 from lmarvel.search.orders import FAMILY_ROUNDS, FAMILY_SWEEPS, MAX_SWEEPS, search_orders
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 from lmarvel.search.regressions import gaussian_regressions
 from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.sweeper import Order

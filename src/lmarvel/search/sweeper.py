@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from lmarvel.graph.paths import bits
+from lmarvel.graph.bitsets import bits
 
 
 class Family(NamedTuple):

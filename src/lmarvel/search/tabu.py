@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from lmarvel.ci.meter import BudgetSpent, Meter
+from lmarvel.ci.ledger import Meter
+from lmarvel.errors import BudgetSpent
 from lmarvel.search.ancestral import GLYPHS, MOVES, AncestralGraph, Marks
 from lmarvel.search.climb import Climb
 from lmarvel.search.record import NOISE

@@ -13,13 +13,13 @@ Examples
 ((1550, 31), <PAG: 31 nodes, 44 edges>)
 """
 
+from lmarvel.orient.study import Study
 from lmarvel.simulate.additive import AdditiveSEM
 from lmarvel.simulate.discrete import DiscreteNetwork
 from lmarvel.simulate.graphs import bounded_parents, cliques, erdos_renyi, hide, scale_free
 from lmarvel.simulate.mixed import MixedSEM
 from lmarvel.simulate.networks import NETWORKS, load_network
 from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
-from lmarvel.study import Study
 
 __all__ = [
     "NETWORKS",

@@ -14,7 +14,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Mark, counted
-from lmarvel.study import Study
+from lmarvel.orient.study import Study
 
 MOST = 10**10
 Seed = int | np.random.Generator | np.random.SeedSequence

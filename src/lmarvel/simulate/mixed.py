@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import counted, readable
-from lmarvel.graph.paths import members
+from lmarvel.orient.study import Study
 from lmarvel.simulate.additive import MAX_DRAWS, select_by_children
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
-from lmarvel.study import Study
 
 Array = NDArray[np.float64]
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from lmarvel.errors import DataError, GraphError
+from lmarvel.errors import DataError, EdgeListError, GraphError
 from lmarvel.graph.checks import check_size
-from lmarvel.graph.edge_list import EdgeListError, read_edge_list
+from lmarvel.graph.edge_list import read_edge_list
 from lmarvel.graph.files import read_text
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import Edge, Mark
-from lmarvel.near import did_you_mean
+from lmarvel.text import did_you_mean
 
 NETWORKS = ("insurance", "alarm", "ecoli70", "barley", "hailfinder", "arth150", "mildew", "water")
 """The names of the structures that come with the package."""

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
+from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.paths import members
+from lmarvel.orient.study import Study
 from lmarvel.simulate.graphs import Seed, check_count
-from lmarvel.study import Study
 
 Interval = tuple[float, float]
 

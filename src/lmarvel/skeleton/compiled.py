@@ -1,7 +1,7 @@
 """A method and its orientation by the compiled engine: the same results as the readable code, records made when read.
 
 :func:`learn_compiled` does in one what :mod:`lmarvel.skeleton.lmarvel`, :mod:`lmarvel.skeleton.fci`,
-:mod:`lmarvel.skeleton.rfci` or :mod:`lmarvel.skeleton.mbcs` and :func:`lmarvel.orient.engine.orient` do. It takes a
+:mod:`lmarvel.skeleton.rfci` or :mod:`lmarvel.skeleton.mbcs` and :func:`lmarvel.orient.worklist.orient` do. It takes a
 test that the engine can make itself (those of :mod:`lmarvel.ci.registry`); any other gives None, and the readable code
 runs.
 """
@@ -19,21 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
-from lmarvel.boundary.total_conditioning import check_affordable
-from lmarvel.ci.base import ColumnsInput, GaussianInput
+from lmarvel.ci.boundaries import Boundaries, check_affordable
+from lmarvel.ci.boundary_searches import as_boundaries, flat_boundaries
 from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.test import ColumnsInput, GaussianInput
+from lmarvel.deferred import without_collection
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
-from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
-from lmarvel.packing import RUN
-from lmarvel.sepsets import Sepsets, SetColumns
-from lmarvel.skeleton.lmarvel import Levels
-from lmarvel.skeleton.state import Progress
-from lmarvel.trace import (
+from lmarvel.result.sepsets import RUN, Sepsets, SetColumns
+from lmarvel.result.trace import (
     Adjacent,
     BudgetEnded,
     Doubtful,
@@ -45,6 +41,8 @@ from lmarvel.trace import (
     Separated,
     SeparatedRun,
 )
+from lmarvel.skeleton.lmarvel import Levels
+from lmarvel.skeleton.state import Progress
 
 PHASES = (
     "adjacency",

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.errors import BudgetSpent
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.orient.engine import Oriented, orient
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.worklist import Oriented, orient
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.rfci import PathCheck, check_triples, unshielded

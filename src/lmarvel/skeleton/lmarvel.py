@@ -31,13 +31,13 @@ import heapq
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.base import SepsetAnswer
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.ci.test import SepsetAnswer
+from lmarvel.errors import BudgetSpent
+from lmarvel.result.trace import Kept, LeftBoundary, NoneRemovable, Removed
 from lmarvel.skeleton.gaps import settle_gaps, unshielded_pairs
 from lmarvel.skeleton.state import Learned, Progress, SkeletonState, pair_of, silent
-from lmarvel.trace import Kept, LeftBoundary, NoneRemovable, Removed
 
 
 class Suspect(NamedTuple):

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from itertools import combinations
 
-from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.errors import BudgetSpent
 from lmarvel.skeleton.state import Progress, SkeletonState, silent
 
 PHASE = "collider-set"

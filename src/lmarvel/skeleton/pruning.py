@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.base import SepsetAnswer, SepsetQuery
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.test import SepsetAnswer, SepsetQuery
 from lmarvel.skeleton.state import Pair, SkeletonState
 
 

@@ -11,14 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise
 
-from lmarvel.boundary.boundaries import Boundaries
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
-from lmarvel.orient.engine import Verdict
+from lmarvel.errors import BudgetSpent
+from lmarvel.orient.worklist import Verdict
+from lmarvel.result.trace import Separated
 from lmarvel.skeleton.pc import pc_stable
 from lmarvel.skeleton.pruning import Pruning
 from lmarvel.skeleton.state import Progress, Triple, pair_of, silent
-from lmarvel.trace import Separated
 
 PHASE = "triples"
 _EXHAUSTIVE = 12  # a set up to this size is searched for its smallest separating subset; a larger one is thinned out

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.ci.base import SepsetAnswer
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.meter import BudgetSpent
+from lmarvel.ci.test import SepsetAnswer
+from lmarvel.errors import BudgetSpent
 from lmarvel.orient.draft import IsCollider
-from lmarvel.orient.engine import CheckPath
-from lmarvel.sepsets import Sepsets
-from lmarvel.trace import Adjacent, BudgetEnded, Doubtful, Event, Overruled, Separated
+from lmarvel.orient.worklist import CheckPath
+from lmarvel.result.sepsets import Sepsets
+from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Overruled, Separated
 
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
@@ -88,7 +88,7 @@ class SkeletonState:
     Examples
     --------
     >>> from lmarvel import MAG, MSeparation
-    >>> from lmarvel.boundary.choose import markov_boundaries
+    >>> from lmarvel.ci.boundary_searches import markov_boundaries
     >>> ledger = Ledger(MSeparation(MAG.from_edges("A --> B", "C --> B")))
     >>> state = SkeletonState(ledger, markov_boundaries(ledger, "tc", 0.01), 0.01, dense=True)
     >>> state.edges()

@@ -1,1 +1,0 @@
-"""Markov boundaries: where L-MARVEL starts."""

@@ -1,0 +1,276 @@
+"""What is wrong with a table, all of it at once, and which columns and rows to leave out so that a test can be run.
+
+A refusal that names one column makes its reader try again for each that is left. So where a table is refused, all that
+stands in the way is looked for, and a way out is worked out and tried on the table before it is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.columns import listing
+from lmarvel.data.levels import Levels
+from lmarvel.data.table import Table
+from lmarvel.errors import UnusableError
+
+Matrix = NDArray[np.float64]
+MOST_LEVELS = 100
+_COPY = 1 - 1e-12
+_COLLINEAR = 1e-10
+_ROUNDS = 50
+_MERGE = "merge levels, or leave it out"
+
+
+class Fault(NamedTuple):
+    """Something that no test can be run on: the columns that would have to go, a sentence, and what to do."""
+
+    drop: tuple[str, ...]
+    sentence: str
+    advice: str = "leave it out"
+
+
+class WayOut(NamedTuple):
+    """Columns to leave out and what to do with gaps, with the number of rows that are left; None: there is no way."""
+
+    drop: tuple[str, ...]
+    missing: str | None
+    rows: int
+
+
+class UnusableTable(UnusableError):
+    """A table that no test can be run on as it is: everything that stands in the way, and a way out."""
+
+    def __init__(self, faults: Sequence[Fault], way: WayOut | None) -> None:
+        self.faults, self.way = tuple(faults), way
+        super().__init__(f"{joined(faults)}. {_in_python(way)}")
+
+
+def joined(faults: Sequence[Fault]) -> str:
+    """Return all sentences as one."""
+    return "; ".join(fault.sentence for fault in faults)
+
+
+def _in_python(way: WayOut | None) -> str:
+    if way is None:
+        return "Nothing is left that could be learned from"
+    said = [f"drop={list(way.drop)!r}"] if way.drop else []
+    said += [f'missing="{way.missing}"'] if way.missing else []
+    return f"This leaves {way.rows} rows that can be used: Dataset.of(data, {', '.join(said)})"
+
+
+def check_levels(table: Table) -> None:
+    """Refuse columns with levels that no test can be run on; those of numbers are not looked at.
+
+    Levels that determine another column are left to the tests: G-square can live with them.
+    """
+    if table.levels is None:
+        return
+    at = [i for i, levels in enumerate(table.levels) if levels is not None]
+    some = table.take(at)
+    rows = np.asfortranarray(np.concatenate([np.empty((0, len(at))), *some.batches(1 << 20)]))
+    assert some.levels is not None
+    found = [*_levels(rows, some.levels, some.names)]
+    if found:
+        raise UnusableError(f"{joined(found)}. Leave {_it(found)} out, or merge levels")
+
+
+def _it(faults: Sequence[Fault]) -> str:
+    return "the column" if len({name for fault in faults for name in fault.drop}) == 1 else "such columns"
+
+
+def faults_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> list[Fault]:
+    """Return everything that is wrong with the values of a table, gaps not counted.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 5.0, 2.0], [2.0, 5.0, 4.0], [4.0, 5.0, 8.0], [3.0, 5.0, 6.0]])
+    >>> [fault.sentence for fault in faults_of(rows, (None, None, None), ("a", "b", "c"))]
+    ["constant column 'b'", "'c' is a copy of 'a'"]
+    """
+    found = [*_flat(rows, names), *_levels(rows, levels, names)]
+    gone = {name for fault in found for name in fault.drop}
+    at = [i for i, name in enumerate(names) if name not in gone]
+    some, kept = rows[:, at], [names[i] for i in at]
+    found += _determined(some, [levels[i] for i in at], kept)
+    gone |= {name for fault in found for name in fault.drop}
+    at = [i for i, name in enumerate(kept) if name not in gone]
+    return [*found, *_combined(some[:, at], [kept[i] for i in at])]
+
+
+def missing_values(rows: Matrix, names: Sequence[str]) -> list[Fault]:
+    """Return the gaps of all columns as one fault, none if there are none."""
+    counts = np.isnan(rows).sum(axis=0)
+    which = [f"{name!r} ({counts[i]})" for i, name in enumerate(names) if counts[i]]
+    if not which:
+        return []
+    return [Fault((), f"missing values in {len(which)} of {len(names)} columns: {listing(which)}")]
+
+
+def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
+    """Find columns without values, with infinite ones, and with one value."""
+    seen = ~np.isnan(rows)
+    empty = [name for i, name in enumerate(names) if not seen[:, i].any()]
+    infinite = [name for i, name in enumerate(names) if np.isinf(rows[:, i]).any()]
+    constant = [
+        name
+        for i, name in enumerate(names)
+        if name not in empty and np.nanmin(rows[:, i]) == np.nanmax(rows[:, i]) and name not in infinite
+    ]
+    for what, which in (("empty", empty), ("constant", constant)):
+        if which:
+            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which])}")
+    if infinite:
+        yield Fault(tuple(infinite), f"infinite values in {listing([repr(name) for name in infinite])}")
+
+
+def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
+    """Find columns with too many levels, and with levels of a single row."""
+    for i, (name, known) in enumerate(zip(names, levels, strict=True)):
+        if known is None:
+            continue
+        column = rows[:, i]
+        gaps = np.isnan(column)
+        codes = (column[~gaps] if gaps.any() else column).astype(np.intp)
+        counts = np.bincount(codes, minlength=len(known.names))
+        present = int((counts > 0).sum())
+        if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):
+            many = f"column {name!r} has {present} levels in {len(codes)} rows, as an id or free text has"
+            yield Fault((name,), many)
+        elif present > 1 and (counts == 1).any():
+            lone = [repr(known.names[k]) for k in np.flatnonzero(counts == 1)]
+            has = "has 1 row" if len(lone) == 1 else "have 1 row each"
+            what = "the level" if len(lone) == 1 else "the levels"
+            yield Fault((name,), f"{what} {listing(lone, 5)} of {name!r} {has}, which no test can use", _MERGE)
+
+
+def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
+    """Find columns of levels that determine others: what the others say is said already."""
+    at = [i for i, known in enumerate(levels) if known is not None]
+    gone: set[int] = set()
+    for k, i in enumerate(at):
+        for j in at[k + 1 :]:
+            if i in gone or j in gone:
+                continue
+            forth, back = _decides(rows[:, i], rows[:, j])
+            if forth and back:
+                gone.add(j)
+                yield Fault((names[j],), f"{names[j]!r} is a copy of {names[i]!r}, level by level")
+            elif forth or back:
+                one, other = (i, j) if forth else (j, i)
+                gone.add(one)
+                yield Fault((names[one],), f"{names[one]!r} determines {names[other]!r}")
+    numbers = [i for i, known in enumerate(levels) if known is None]
+    for i in at:
+        fixed = [] if i in gone else [j for j in numbers if _fixes(rows[:, i], rows[:, j])]
+        if fixed:
+            which = listing([repr(names[j]) for j in fixed])
+            yield Fault((names[i],), f"{names[i]!r} determines {which}")
+
+
+def _fixes(codes: Matrix, numbers: Matrix) -> bool:
+    """Whether a column of numbers has one value for each level."""
+    seen = ~(np.isnan(codes) | np.isnan(numbers))
+    level, value = codes[seen].astype(np.intp), numbers[seen]
+    if not level.size:
+        return False
+    of_level = np.empty(level.max() + 1)
+    of_level[level] = value  # the last of each level: all others are to be the same
+    return bool((of_level[level] == value).all() and (value != value[0]).any())
+
+
+def _decides(one: Matrix, other: Matrix) -> tuple[bool, bool]:
+    """Whether the codes of one column decide those of another, and the other way round."""
+    seen = ~(np.isnan(one) | np.isnan(other))
+    a, b = one[seen].astype(np.intp), other[seen].astype(np.intp)
+    if not a.size:
+        return False, False
+    counts = np.bincount(a * (b.max() + 1) + b, minlength=(a.max() + 1) * (b.max() + 1))
+    table = counts.reshape(a.max() + 1, b.max() + 1) > 0
+    if min(table.any(axis=1).sum(), table.any(axis=0).sum()) < 2:
+        return False, False
+    return bool((table.sum(axis=1) <= 1).all()), bool((table.sum(axis=0) <= 1).all())
+
+
+def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
+    """Find copies up to scale and sign, and columns that those before them determine, one after the other."""
+    complete = rows[~np.isnan(rows).any(axis=1)]
+    spread = complete.std(axis=0) if len(complete) else np.zeros(len(names))
+    at = np.flatnonzero((spread > 0) & np.isfinite(spread))
+    if len(complete) < 3 or at.size < 2:
+        return
+    standard = (complete[:, at] - complete[:, at].mean(axis=0)) / spread[at]
+    r = standard.T @ standard / len(complete)
+    gone: set[int] = set()
+    for i, j in np.argwhere(np.triu(np.abs(r) >= _COPY, 1)).tolist():
+        if i not in gone and j not in gone:
+            gone.add(j)
+            yield Fault((names[at[j]],), f"{names[at[j]]!r} is a copy of {names[at[i]]!r}")
+    kept = [k for k in range(at.size) if k not in gone]
+    if len(complete) > len(kept) + 1:
+        for k in _dependent(r[np.ix_(kept, kept)]):
+            name = names[at[kept[k]]]
+            yield Fault((name,), f"{name!r} is a combination of other columns")
+
+
+def _dependent(r: Matrix) -> list[int]:
+    """Return the positions of columns that those before them determine, by elimination."""
+    left, found = r.copy(), []
+    for k in range(len(left)):
+        pivot = left[k, k]
+        if pivot < _COLLINEAR:
+            found.append(k)
+            continue
+        left[k + 1 :, k + 1 :] -= np.outer(left[k + 1 :, k], left[k, k + 1 :]) / pivot
+    return found
+
+
+# --- a way out --------------------------------------------------------------------------------------------
+
+
+def way_out(
+    rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str], drop: Sequence[str] = ()
+) -> WayOut | None:
+    """Work out which columns to leave out, ``drop`` among them, and what to do with gaps, and try it."""
+    at = [i for i, name in enumerate(names) if name not in set(drop)]
+    gone, missing, kept = [name for name in names if name in set(drop)], None, rows[:, at]
+    for _ in range(_ROUNDS):
+        left = [names[i] for i in at]
+        if len(at) < 2:
+            return None
+        kept, missing = rows[:, at], None
+        if np.isnan(kept).any():
+            worst = _worst_gaps(kept)
+            if worst is not None:
+                gone.append(left[worst])
+                del at[worst]
+                continue
+            kept, missing = _filled_or_dropped(kept, [levels[i] for i in at])
+        faults = faults_of(kept, [levels[i] for i in at], left)
+        if not faults:
+            return WayOut(tuple(gone), missing, len(kept)) if len(kept) > 3 else None
+        out = {name for fault in faults for name in fault.drop}
+        gone += [name for name in left if name in out]
+        at = [i for i in at if names[i] not in out]
+    return None
+
+
+def _worst_gaps(rows: Matrix) -> int | None:
+    """Return the column with the most gaps if rows without any are too few to learn from."""
+    gaps = np.isnan(rows)
+    enough = min(max(10, 2 * rows.shape[1], len(rows) // 4), max(len(rows) // 2, 4))
+    if int((~gaps.any(axis=1)).sum()) >= enough:
+        return None
+    counts = gaps.sum(axis=0)
+    return int(np.argmax(counts)) if counts.max() > len(rows) // 10 or len(rows) < 40 else None
+
+
+def _filled_or_dropped(rows: Matrix, levels: Sequence[Levels | None]) -> tuple[Matrix, str]:
+    complete = rows[~np.isnan(rows).any(axis=1)]
+    numbers = all(known is None for known in levels)
+    if numbers and len(complete) < 0.7 * len(rows):
+        return rows, "em"
+    return complete, "drop"

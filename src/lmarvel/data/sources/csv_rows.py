@@ -1,0 +1,173 @@
+"""Text files as bytes in pieces of whole rows, and as fields in plain Python, which names the line that is at fault."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from lmarvel.errors import DataError, NotUnicode
+
+MISSING = (
+    *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", ".", "-"),
+    *("#N/A", "<NA>"),  # as spreadsheets and pandas write them
+)
+SEPARATORS = (",", ";", "\t", "|")
+LATIN = "cp1252"  # Latin-1 as Windows writes it
+BLOCK = 8 << 20
+LONGEST_ROW = 64 << 20  # bytes; a row of 100,000 columns has 2 million
+WIDEST = 1_000_000  # columns in a header, chosen or not
+UNPACKED = 1 << 30  # bytes; beyond this, text that shrank more than RATIO times is taken for a trap
+RATIO = 200  # numbers shrink by 2 to 20 times, the worst trap by 1000
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text file whose header was read: where the rows start, and what the columns are called."""
+
+    path: Path
+    separator: str
+    names: list[str]
+    start: int  # bytes before the first row, unpacked
+    decimal: str | None = None
+    encoding: str = "utf-8"
+
+    def rows(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Iterate over (lines so far, bytes so far, fields) of all rows, the header among them."""
+        return rows_of_file(self.path, self.separator, self.encoding)
+
+
+# --- bytes ------------------------------------------------------------------------------------------------
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Iterate over the bytes of a file, unpacked."""
+    size = 0
+    try:
+        limit = max(UNPACKED, RATIO * path.stat().st_size)
+        with _open(path) as stream:
+            while block := stream.read(BLOCK):
+                size += len(block)
+                if size > limit:
+                    raise DataError(
+                        f"{path} unpacks to over {size / 2**30:.1f} GiB, more than {RATIO} times its size, which no"
+                        " table of numbers does. If it is one, unpack it and pass the text file"
+                    )
+                yield block
+    except (OSError, EOFError, zlib.error) as error:
+        raise damaged(path, error) from None
+
+
+def pieces(path: Path, start: int) -> Iterator[bytes]:
+    """Iterate over pieces of whole rows, without blank lines in front of a piece."""
+    rest = b""
+    for block in _blocks(path):
+        skipped = min(start, len(block))
+        start -= skipped
+        rest += block[skipped:]
+        end = end_of_rows(rest)
+        piece, rest = rest[:end].lstrip(b"\r\n"), rest[end:]
+        if len(rest) > LONGEST_ROW:
+            raise _too_long(path)
+        if piece:
+            yield piece
+    if rest.count(b'"') % 2:  # Polars would leave out all rows behind the quote that is not closed
+        raise DataError(f"cannot read {path}: a quote is not closed. Is the file cut off?")
+    if rest.strip(b"\r\n"):
+        yield rest.lstrip(b"\r\n")
+
+
+def end_of_rows(text: bytes) -> int:
+    """Return the length of the whole rows in a text: up to behind the last line end that is not inside quotes.
+
+    Where the last line end is inside quotes, the next candidate lies before the quote that opened them. Each byte
+    is counted once, so the time is linear whatever the text.
+    """
+    end = text.rfind(b"\n")
+    quotes = text.count(b'"', 0, max(end, 0))
+    while end >= 0 and quotes % 2:
+        before = text.rfind(b"\n", 0, text.rfind(b'"', 0, end))
+        quotes -= text.count(b'"', max(before, 0), end)
+        end = before
+    return end + 1
+
+
+# --- in plain Python --------------------------------------------------------------------------------------
+
+
+def rows_of_file(path: Path, separator: str, encoding: str = "utf-8") -> Iterator[tuple[int, int, list[str]]]:
+    """Iterate over (lines so far, bytes so far, fields), with every fault of the file turned into a message."""
+    place = [0]
+    try:
+        with _open(path) as stream:
+            reader = csv.reader(_lines(path, stream, place, encoding), delimiter=separator, strict=True)
+            for fields in reader:
+                if fields:
+                    yield reader.line_num, place[0], fields
+    except csv.Error as error:
+        raise DataError(f"cannot read {path} as text with the separator {separator!r}: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise damaged(path, error) from None
+
+
+def _lines(path: Path, stream: IO[bytes], place: list[int], encoding: str) -> Iterator[str]:
+    """Iterate over the lines as text, and keep in ``place`` how many bytes they took."""
+    number = 0
+    while line := stream.readline(LONGEST_ROW):
+        number += 1
+        if len(line) == LONGEST_ROW:
+            raise _too_long(path)
+        skip = 3 if place[0] == 0 and line.startswith(b"\xef\xbb\xbf") else 0  # the byte-order mark
+        try:
+            text = line[skip:].decode(encoding, "strict" if encoding == "utf-8" else "replace")
+        except UnicodeDecodeError:
+            if place[0] == 0 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise DataError(f"{path} is UTF-16 text: save it as UTF-8") from None
+            raise NotUnicode(f"{path} is not UTF-8 text: save it as UTF-8") from None
+        if b"\0" in line:
+            raise DataError(f"{path}, line {number}: a NUL byte. This is no text file, or one in another encoding")
+        place[0] += len(line)
+        yield text
+
+
+def check_text(file: TextFile, columns: Sequence[int]) -> None:
+    """Raise the first row of a text file that is not as it should be.
+
+    A row that holds nothing but missing values is an error, so that afterwards blank lines may be left out.
+    """
+    path, names = file.path, file.names
+    rows = file.rows()
+    next(rows, None)
+    line = 0
+    for line, _, fields in rows:
+        if len(fields) != len(names):
+            found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+            raise DataError(
+                f"{path}, line {line}: {found} where the header has {len(names)}; is the file cut off, or"
+                " does a value hold the separator?"
+            )
+        if len(columns) > 1 and all(fields[i] in MISSING for i in columns):
+            raise DataError(f"{path}, line {line}: every value is missing; delete the row")
+    if not line:
+        raise DataError(f"{path}: the table has no rows, only column names")
+
+
+def _too_long(path: Path) -> DataError:
+    return DataError(
+        f"cannot read {path}: a row does not end within {LONGEST_ROW >> 20} MiB. Is it a table, with all quotes closed?"
+    )
+
+
+def damaged(path: Path, error: BaseException) -> DataError:
+    """Return the message for a file that cannot be read."""
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return DataError(f"cannot read {path}: {said}. Is it damaged?")

@@ -1,0 +1,106 @@
+"""Tables of statistics programs and spreadsheets: Stata, SPSS, SAS and Excel.
+
+They are read whole, by libraries of their own (``pip install 'lmarvel[files]'``). What a file says of a column is
+honoured: a column all of whose values have labels has these for levels, in the order of their codes, unless the file
+calls it a scale; where it calls it ordinal, the order means something. Values that are declared missing are missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmarvel.data.levels import Column, Levels, Wish, as_levels
+from lmarvel.data.sources.base import Rows, Source, rows_of
+from lmarvel.data.sources.csv_rows import MISSING, damaged
+from lmarvel.data.sources.frames import open_frame, open_mapping
+from lmarvel.deferred import late
+from lmarvel.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = late("polars")
+
+
+STATISTICS = {
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
+
+
+def open_foreign(path: Path) -> Source:
+    """Open a file of a statistics program, or the first sheet of a spreadsheet."""
+    if path.suffix.lower() in SHEETS:
+        return _open_sheet(path)
+    reader = _library("pyreadstat", path)
+    try:
+        values, about = reader.__dict__[STATISTICS[path.suffix.lower()]](str(path), output_format="dict")
+    except Exception as error:  # of the reader, which has many kinds
+        raise damaged(path, error) from None
+    return _labelled(values, about.variable_value_labels, about.variable_measure)
+
+
+def _open_sheet(path: Path) -> Source:
+    _library("fastexcel", path)
+    try:
+        frame = pl.read_excel(path)
+    except Exception as error:  # of the reader, which has many kinds
+        raise damaged(path, error) from None
+    text = [name for name, sort in frame.schema.items() if sort == pl.String]
+    words = [word for word in MISSING if word != "None"]
+    return open_frame(frame.with_columns(frame[name].replace(words, None) for name in text))
+
+
+def _library(name: str, path: Path) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise DataError(f"to read {path.name!r} {name} is needed: pip install 'lmarvel[files]'") from None
+
+
+def _labelled(
+    values: Mapping[str, Any], labels: Mapping[str, Mapping[Any, str]], measures: Mapping[str, str]
+) -> Source:
+    """Return a source whose labelled columns have levels."""
+    plain = open_mapping(values)
+    names = list(values)
+
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        found = []
+        for i in columns:
+            name = names[i]
+            column = None
+            if measures.get(name) != "scale" or i in wish.text:
+                column = _levels_of(values[name], labels.get(name, {}), measures.get(name) == "ordinal")
+            if column is None:
+                rows = plain.choose([i], wish)
+                numbers = np.concatenate([np.empty((0, 1)), *rows.batches(1 << 62)])[:, 0]
+                column = Column(numbers, None if rows.levels is None else rows.levels[0])
+            found.append(column)
+        return rows_of(found)
+
+    return Source(names, choose, in_memory=True)
+
+
+def _levels_of(values: Any, labels: Mapping[Any, str], ordered: bool) -> Column | None:
+    """Return a column with the labels of its values for levels; None where some value has none."""
+    present = [value for value in values if value is not None and value == value]
+    if not labels or not all(value in labels for value in present):
+        return None
+    order = sorted(labels)
+    names = [labels[code] for code in order]
+    if len(set(names)) < len(names):
+        return None
+    place = {code: float(k) for k, code in enumerate(order)}
+    codes = np.array([np.nan if v is None or v != v else place[v] for v in values])
+    return as_levels("", Column(codes, Levels(tuple(names))), ordered=ordered)

@@ -1,0 +1,148 @@
+"""A table as estimates need it: columns by name, levels as codes with what they are called, weights, and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data import Dataset, Kind
+from lmarvel.errors import DataError
+from lmarvel.result.wording import count, listing, readable
+
+Vector = NDArray[np.float64]
+Clusters = NDArray[np.int64]
+
+
+class Columns:
+    """The rows of a table by name of the column, with what each measures.
+
+    Columns of two values, and nominal ones, hold the codes of their levels; all others their numbers. Weights count
+    as they do in learning. Rows of one cluster are drawn together by a bootstrap.
+
+    Parameters
+    ----------
+    data : Dataset
+        Every variable of the graph is a column of it.
+    nominal : sequence of str
+        Columns whose numbers are labels of levels without an order, beside those that the dataset knows of.
+
+    Examples
+    --------
+    >>> table = Columns(Dataset.of({"dose": [1.0, 2.0, 4.0, 3.0, 1.5], "ill": ["no", "yes", "yes", "no", "no"]}))
+    >>> table.indicators("ill")[1], table.outcomes("ill")
+    (['ill yes in place of no'], [(1.0, 'chance of ill yes')])
+    """
+
+    def __init__(self, data: Dataset, nominal: Sequence[str] = ()) -> None:
+        data = _with_nominal(data, nominal)
+        self.names = data.names
+        self._data = data
+        self._kinds = dict(zip(data.names, data.kinds, strict=True))
+        self._levels = dict(zip(data.names, data.levels, strict=True))
+        moments = data.moments  # refuses a table that nothing can be estimated from
+        unit = self._units()
+        self.covariance = moments.covariance / np.outer(unit, unit)
+        self._read: tuple[Vector, Vector, Clusters | None] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the table."""
+        return self._data.fingerprint
+
+    @property
+    def rows(self) -> Vector:
+        """The rows, without gaps."""
+        return self._parts()[0]
+
+    @property
+    def weights(self) -> Vector:
+        """A weight above zero for each row; 1 where none were given."""
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[Vector, Vector, Clusters | None]:
+        """Return rows, weights and clusters, without rows of weight zero."""
+        if self._read is None:
+            gaps = sum(self._data.missing)
+            if gaps:
+                raise DataError(
+                    f"an effect is estimated from rows without gaps, and {count(gaps, 'value')}"
+                    f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (missing='drop')"
+                )
+            rows, codes = np.array(self._data.rows()), self._data.codes()
+            levels = [i for i, name in enumerate(self.names) if self.is_level(name)]
+            rows[:, levels] = codes[:, levels]
+            given, clusters = self._data.weights, self._data.clusters
+            weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=np.float64)
+            kept = weights > 0
+            self._read = rows[kept], weights[kept], None if clusters is None else clusters[kept]
+        return self._read
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows belong to clusters: then HC3, which takes them as independent, is wrong."""
+        return self._data.clusters is not None
+
+    def drawn(self, rng: np.random.Generator) -> Vector:
+        """Return the weights of as many rows, or clusters, as there are, drawn with replacement."""
+        _, weights, clusters = self._parts()
+        n = len(weights) if clusters is None else int(clusters.max()) + 1
+        counts = np.bincount(rng.integers(0, n, n), minlength=n)
+        return np.asarray((counts if clusters is None else counts[clusters]) * weights)
+
+    def kind(self, name: str) -> Kind:
+        """Return what a column measures."""
+        return self._kinds[name]
+
+    def column(self, name: str) -> Vector:
+        """Return the values of a column."""
+        return np.asarray(self.rows[:, self.names.index(name)])
+
+    def is_level(self, name: str) -> bool:
+        """Tell whether the values of a column are levels."""
+        return self._kinds[name] in (Kind.BINARY, Kind.NOMINAL)
+
+    def indicators(self, name: str) -> tuple[Vector, list[str]]:
+        """Return a column as regressors: itself, or indicators of all levels but the first, with what each compares."""
+        values = self.column(name)
+        if not self.is_level(name):
+            return values[:, None], [f"one unit more of {readable(name)}"]
+        codes = np.arange(1, len(self._named(name)), dtype=np.float64)
+        return (values[:, None] == codes).astype(np.float64), self.contrasts(name)
+
+    def contrasts(self, name: str) -> list[str]:
+        """Return what is compared when a column is set."""
+        shown = readable(name)
+        if not self.is_level(name):
+            return [f"one unit more of {shown}"]
+        first, *rest = self._named(name)
+        return [f"{shown} {level} in place of {first}" for level in rest]
+
+    def outcomes(self, name: str) -> list[tuple[float, str]]:
+        """Return the levels whose chance is looked at, by code, with what that is called: of two the second."""
+        labels = [f"chance of {readable(name)} {level}" for level in self._named(name)]
+        first = 1 if self._kinds[name] == Kind.BINARY else 0
+        return [(float(code), label) for code, label in enumerate(labels)][first:]
+
+    def _named(self, name: str) -> list[str]:
+        return [readable(level) for level in self._levels[name] or ()]
+
+    def _units(self) -> Vector:
+        """Return how far apart the two numbers of each binary column are: moments count them as numbers."""
+        units = np.ones(len(self.names))
+        binary = [i for i, name in enumerate(self.names) if self._kinds[name] == Kind.BINARY]
+        if binary:
+            values = self._data.rows()[:, binary]
+            units[binary] = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+        return units
+
+
+def _with_nominal(data: Dataset, nominal: Sequence[str]) -> Dataset:
+    unknown = [name for name in nominal if name not in data.names]
+    if unknown:
+        raise DataError(f"nominal names {unknown[0]!r}, but the table has no such column: {listing(data.names[:20])}")
+    if not nominal:
+        return data
+    kinds = zip(data.names, data.kinds, strict=True)
+    return Dataset.of(data, categorical=[name for name, kind in kinds if kind == Kind.NOMINAL or name in nominal])

@@ -1,0 +1,233 @@
+"""Statements on the variables of a table: what follows from them, pair by pair, and why.
+
+From "A causes B" and "B causes C" follows "A causes C"; from "A causes B" that B does not cause A; from "A does not
+cause C" and "B causes C" that A does not cause B, and from "A causes B" and "A does not cause C" that B does not cause
+C. All of this is closed here once, in boolean matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
+from lmarvel.knowledge.resolve import Names
+from lmarvel.knowledge.vocabulary import Statement
+
+Matrix = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of the variables of a table, on their positions.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    tier : tuple of int
+        The tier of each, counted from 1; 0 where it has none.
+    said_causes, said_never : array
+        [a, b]: some statement says that a causes b, or that it does not.
+    required, forbidden : array
+        Pairs that are adjacent, and that are not.
+    selection, latents : bool
+        Whether the sample may be selected, and whether there may be latent causes.
+    sources : tuple of (Statement, array)
+        The statements, each with the pairs that it speaks of.
+
+    Examples
+    --------
+    >>> from lmarvel import Knowledge
+    >>> said = Knowledge(tiers=[["age"], ["bp", "drug"]], causes=[("drug", "bp")])
+    >>> known = Known.of(said.statements, ["bp", "age", "drug"])
+    >>> known.mark(1, 0), known.mark(0, 2), known.why_never(0, 1)          # an arrowhead at bp, a tail at drug
+    (2, 3, 'you said that nothing in tier 2 causes tier 1')
+    >>> known.useless(1, 2)                                               # bp causes neither age nor drug
+    frozenset({0})
+    """
+
+    names: tuple[str, ...]
+    tier: tuple[int, ...]
+    said_causes: Matrix
+    said_never: Matrix
+    required: Matrix
+    forbidden: Matrix
+    selection: bool
+    latents: bool
+    sources: tuple[tuple[Statement, Matrix], ...]
+
+    @classmethod
+    def of(cls, statements: Iterable[Statement], names: Sequence[str]) -> Known:
+        """Return the statements on these variables; names and patterns that fit none are refused."""
+        said = list(statements)
+        n, where = len(names), Names(names)
+        parts = {part: np.zeros((n, n), dtype=bool) for part in ("causes", "never", "edges", "no_edges")}
+        tier = [0] * n
+        sources = []
+        for statement in said:
+            about = np.zeros((n, n), dtype=bool)
+            if statement.kind == "tiers":
+                tier = where.tiers(statement)
+                row = np.array(tier)
+                about = (row[:, None] > row[None, :]) & (row[None, :] > 0)
+                parts["never"] |= about
+            elif statement.kind == "exogenous":
+                for v in where.find(statement.about[0], statement):
+                    about[:, v] = True
+                    about[v, v] = False
+                parts["never"] |= about
+            elif statement.kind in _PART:
+                for a, b in where.pairs(statement):
+                    about[a, b] = True
+                    about[b, a] |= statement.kind in ("edges", "no_edges")
+                parts[_PART[statement.kind]] |= about
+            sources.append((statement, about))
+        kinds = {statement.kind for statement in said}
+        return cls(
+            tuple(names),
+            tuple(tier),
+            parts["causes"],
+            parts["never"],
+            parts["edges"],
+            parts["no_edges"],
+            "selection" not in kinds,
+            "latents" not in kinds,
+            tuple(sources),
+        )
+
+    # --- what follows -----------------------------------------------------------------------------------
+
+    @cached_property
+    def causes(self) -> Matrix:
+        """[a, b]: a is a cause of b; closed under what follows from the other statements."""
+        return self._closed[0]
+
+    @cached_property
+    def never(self) -> Matrix:
+        """[a, b]: a is not a cause of b."""
+        return self._closed[1]
+
+    @cached_property
+    def _closed(self) -> tuple[Matrix, Matrix]:
+        direct = self.said_causes.copy()
+        while True:
+            causes = reach(direct)
+            own = causes | np.eye(len(self.names), dtype=bool)
+            said = self.said_never | causes.T
+            never = _product(_product(own.T, said), own.T)
+            # Without latent causes an edge with an arrowhead at a has a tail at b.
+            more = np.zeros_like(direct) if self.latents else self.required & never.T & ~causes
+            if not more.any():
+                return causes, never
+            direct |= more
+
+    def mark(self, x: int, y: int) -> int:
+        """Return the mark that an edge x-y has at y, if there is one; a circle where nothing is known."""
+        if self.never[y, x]:
+            return ARROW
+        return TAIL if self.causes[y, x] else CIRCLE
+
+    def useless(self, x: int, y: int) -> frozenset[int]:
+        """Return the variables that cause neither x nor y: no set that separates the two needs them.
+
+        If W separates x and y, then so do its members that are anterior to x or y: a path that these leave open has
+        only such nodes on it, and would be open given W.
+        """
+        return self._no_causes[x] & self._no_causes[y]
+
+    @cached_property
+    def _no_causes(self) -> list[frozenset[int]]:
+        """For each variable those that do not cause it."""
+        return [frozenset(np.flatnonzero(column).tolist()) for column in self.never.T]
+
+    def moved(self, order: Sequence[int]) -> Known:
+        """Return the same for variables in another order: ``order[i]`` is the one that comes i-th."""
+        at = np.ix_(order, order)
+        return Known(
+            tuple(self.names[v] for v in order),
+            tuple(self.tier[v] for v in order),
+            self.said_causes[at],
+            self.said_never[at],
+            self.required[at],
+            self.forbidden[at],
+            self.selection,
+            self.latents,
+            tuple((statement, about[at]) for statement, about in self.sources),
+        )
+
+    # --- why --------------------------------------------------------------------------------------------
+
+    def why_never(self, a: int, b: int) -> str:
+        """Return which statements say that a is not a cause of b."""
+        if self.causes[b, a] and not self.said_never[a, b]:
+            return self.why_causes(b, a)
+        own = self.causes | np.eye(len(self.names), dtype=bool)
+        for u, w in [(a, b), *np.argwhere(self.said_never).tolist()]:
+            if self.said_never[u, w] and own[u, a] and own[b, w]:
+                parts = [self._said(u, w, "never")]
+                parts += [self.why_causes(u, a)] if u != a else []
+                parts += [self.why_causes(b, w)] if w != b else []
+                return " and ".join([parts[0], *(part.removeprefix("you said ") for part in parts[1:])])
+        return "it follows from what you said"
+
+    def why_causes(self, a: int, b: int) -> str:
+        """Return which statements say that a is a cause of b."""
+        if self.said_causes[a, b]:
+            return self._said(a, b, "causes")
+        for v in np.flatnonzero(self.said_causes[a] & self.causes[:, b]).tolist():
+            return f"{self._said(a, v, 'causes')} and {self.why_causes(v, b).removeprefix('you said ')}"
+        return "it follows from what you said"
+
+    def why_mark(self, x: int, y: int) -> str:
+        """Return why the edge x-y has its known mark at y."""
+        return self.why_never(y, x) if self.never[y, x] else self.why_causes(y, x)
+
+    def why_pair(self, x: int, y: int) -> str:
+        """Return why two variables are adjacent, or are not."""
+        return self._said(x, y, "edges" if self.required[x, y] else "no_edges")
+
+    def _said(self, a: int, b: int, part: str) -> str:
+        for statement, about in self.sources:
+            if about[a, b] and _PART.get(statement.kind, "never") == part:
+                if statement.kind == "tiers":
+                    return f"you said that nothing in tier {self.tier[a]} causes tier {self.tier[b]}"
+                if statement.kind == "exogenous":
+                    return f"you said that nothing measured causes {readable(self.names[b])}"
+                names = readable(self.names[a]), readable(self.names[b])
+                return "you said that " + _SAID[statement.kind].format(*names)
+        return "it follows from what you said"
+
+
+_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
+_SAID = {
+    "causes": "{0} causes {1}",
+    "not_causes": "{0} does not cause {1}",
+    "edges": "{0} and {1} are adjacent",
+    "no_edges": "{0} and {1} are not adjacent",
+}
+
+
+def reach(direct: Matrix) -> Matrix:
+    """Return the transitive closure of a relation.
+
+    Examples
+    --------
+    >>> reach(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    found = direct
+    while True:
+        further: Matrix = found | _product(found, found)
+        if (further == found).all():
+            return further
+        found = further
+
+
+def _product(one: Matrix, other: Matrix) -> Matrix:
+    """Return the composition of two relations."""
+    return np.asarray((one.astype(np.float32) @ other.astype(np.float32)) > 0)

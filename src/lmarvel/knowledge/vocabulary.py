@@ -1,0 +1,40 @@
+"""The kinds of statements, and how each is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lmarvel.graph.marks import quote
+
+
+class Statement(NamedTuple):
+    """One statement: its kind, a key of :class:`Knowledge`, and what it is about (names or patterns)."""
+
+    kind: str
+    about: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return _WORDS[self.kind](*self.about)
+
+
+def _tiers(*tiers: Sequence[str]) -> str:
+    return "tiers: " + " < ".join(", ".join(map(word, tier)) for tier in tiers)
+
+
+def word(name: str) -> str:
+    """Return a name as the text form has it: quoted where it holds a blank, a comma or ``<``."""
+    plain = quote(name)
+    return f'"{plain}"' if plain == name and "<" in name else plain
+
+
+_WORDS: Mapping[str, Callable[..., str]] = {
+    "tiers": _tiers,
+    "causes": lambda a, b: f"{word(a)} causes {word(b)}",
+    "not_causes": lambda a, b: f"{word(a)} does not cause {word(b)}",
+    "edges": lambda a, b: f"edge {word(a)} - {word(b)}",
+    "no_edges": lambda a, b: f"no edge {word(a)} - {word(b)}",
+    "exogenous": lambda a: f"{word(a)} is exogenous",
+    "selection": lambda: "no selection",
+    "latents": lambda: "no latents",
+}

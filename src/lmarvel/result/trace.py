@@ -1,0 +1,297 @@
+"""The records of a trace: what happened in a run, in order, on positions of variables.
+
+An orientation rule's record is :class:`~lmarvel.orient.draft.RuleApplication`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.deferred import LazyTuple
+from lmarvel.orient.draft import RuleApplication
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A separating set was found: x and y are not adjacent."""
+
+    x: int
+    y: int
+    sepset: frozenset[int]
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacent:
+    """No set of the search separates x and y; ``strongest`` came closest, with this p-value."""
+
+    x: int
+    y: int
+    strongest: frozenset[int] | None
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """x and y are outside each other's Markov boundary, yet no set that was tried separates them; see Adjacent."""
+
+    x: int
+    y: int
+    strongest: frozenset[int] | None
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overruled:
+    """The tests say otherwise of x and y than a statement, which was kept; ``strongest`` is the set that speaks.
+
+    x and y were said to be adjacent, and it separates them; or said not to be, and even it, which came closest, does
+    not.
+    """
+
+    x: int
+    y: int
+    strongest: frozenset[int] | None
+    pvalue: float
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """x was found not removable, because ``sepset``, which holds x, separates y and z and no set without x does."""
+
+    x: int
+    y: int
+    z: int
+    sepset: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """x was removed, with this boundary and these adjacent variables among those that remained."""
+
+    x: int
+    boundary: frozenset[int]
+    adjacent: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftBoundary:
+    """The removal of x took y and z out of each other's Markov boundary."""
+
+    x: int
+    y: int
+    z: int
+    given: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoneRemovable:
+    """No variable of the remaining set was removable; its undecided pairs were settled by plain search."""
+
+    remaining: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A search by score began with this graph ("empty": no edges): what it is, or why it is not the one asked for."""
+
+    graph: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A move of a search by score: the edge between x and y before and after, and the BIC that it led to."""
+
+    x: int
+    y: int
+    before: str
+    after: str
+    bic: float
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetEnded:
+    """A budget or another limit (of rows, of conditioning sets) ended the search early, and left pairs undecided."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chose:
+    """Which stage of a search by score gave the graph, its score, and the price of an edge.
+
+    ``selection_gain`` is by how much the best graph that was met without selection is worse: 0 where the graph itself
+    needs none, None where no graph without selection was met.
+    """
+
+    stage: str
+    score: float
+    price: float
+    selection_gain: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenNode:
+    """A hidden node that the graph rests on: "latent" or "selection", what it is tied to, and what it is worth."""
+
+    kind: str
+    members: frozenset[int]
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The edge between x and y: the best graph without it is worse by ``loss``, and its p-value given these."""
+
+    x: int
+    y: int
+    loss: float
+    given: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """x and y are not adjacent: the graph says that ``given`` separates them; the best graph with an edge is worse."""
+
+    x: int
+    y: int
+    loss: float
+    given: frozenset[int]
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """The mark at y on the edge x-y: the best graph without it is worse by ``distance``, None if none was met."""
+
+    x: int
+    y: int
+    distance: float | None
+
+
+Event = (
+    Separated
+    | Adjacent
+    | Doubtful
+    | Overruled
+    | Kept
+    | Removed
+    | LeftBoundary
+    | NoneRemovable
+    | Began
+    | Moved
+    | BudgetEnded
+    | Chose
+    | HiddenNode
+    | Weighed
+    | LeftOut
+    | Supported
+    | RuleApplication
+)
+
+
+_NODES = frozenset({"x", "y", "z"})
+_SETS = frozenset({"sepset", "strongest", "boundary", "adjacent", "given", "remaining", "members"})
+
+
+def moved(event: Event, place: Sequence[int]) -> Event:
+    """Return the same record where variable v stands at ``place[v]``.
+
+    Examples
+    --------
+    >>> moved(Separated(0, 1, frozenset({2}), 0.5, "adjacency"), place=[2, 0, 1])
+    Separated(x=2, y=0, sepset=frozenset({1}), pvalue=0.5, phase='adjacency')
+    """
+    if isinstance(event, RuleApplication):
+        marks = (tuple((place[x], place[y], m) for x, y, m in part) for part in (event.written, event.refused))
+        return RuleApplication(event.rule, tuple(place[v] for v in event.nodes), *marks)
+    changes: dict[str, Any] = {}
+    for part in fields(event):
+        value = attrgetter(part.name)(event)
+        if part.name in _NODES:
+            changes[part.name] = place[value]
+        elif part.name in _SETS and value is not None:
+            changes[part.name] = frozenset(place[v] for v in value)
+    same: Event = replace(event, **changes)
+    return same
+
+
+# --- very many records ------------------------------------------------------------------------------------
+
+
+class SeparatedRun(NamedTuple):
+    """Records of pairs that one phase separated, one after the other, as columns; sets ascending, end to end.
+
+    Examples
+    --------
+    >>> run = SeparatedRun.of([Separated(0, 3, frozenset({2, 1}), 0.5, "adjacency")])
+    >>> run.x.tolist(), run.y.tolist(), run.sizes.tolist(), run.members.tolist(), run.pvalues.tolist()
+    ([0], [3], [2], [1, 2], [0.5])
+    """
+
+    phase: str
+    x: NDArray[Any]
+    y: NDArray[Any]
+    sizes: NDArray[Any]
+    members: NDArray[Any]
+    pvalues: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, events: Sequence[Separated]) -> SeparatedRun:
+        """Return records as columns."""
+        count = len(events)
+        x, y = (np.fromiter((read(e) for e in events), np.int64, count) for read in (attrgetter("x"), attrgetter("y")))
+        sizes = np.fromiter((len(e.sepset) for e in events), np.int64, count)
+        members = np.fromiter(chain.from_iterable(sorted(e.sepset) for e in events), np.int64, int(sizes.sum()))
+        pvalues = np.fromiter((e.pvalue for e in events), np.float64, count)
+        return cls(events[0].phase, x, y, sizes, members, pvalues)
+
+
+class LazyTrace(LazyTuple[Event]):
+    """A trace that is made at the first look; ``runs`` gives it in columns where these are many, and makes no records.
+
+    Examples
+    --------
+    >>> trace = LazyTrace(lambda: (BudgetEnded("late"),), lambda: [BudgetEnded("late")])
+    >>> trace.runs, trace == (BudgetEnded("late"),)
+    ([BudgetEnded(reason='late')], True)
+    """
+
+    def __init__(
+        self, make: Callable[[], tuple[Event, ...]], runs: Callable[[], Sequence[Event | SeparatedRun]]
+    ) -> None:
+        super().__init__(make)
+        self._make_runs = runs
+
+    @cached_property
+    def runs(self) -> Sequence[Event | SeparatedRun]:
+        """The records, or columns of them."""
+        return self._make_runs()
+
+
+def but_separated(trace: Sequence[Event]) -> Iterator[Event]:
+    """Iterate over the records of other things than separated pairs, of which there can be a million.
+
+    Examples
+    --------
+    >>> list(but_separated((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late"))))
+    [BudgetEnded(reason='late')]
+    """
+    events = trace.runs if isinstance(trace, LazyTrace) and not trace.is_made else trace
+    return (e for e in events if not isinstance(e, Separated | SeparatedRun))

@@ -1,1 +1,0 @@
-"""How firm a result is: the bootstrap, the level, and the graph held against the data."""
