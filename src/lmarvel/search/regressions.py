@@ -36,7 +36,7 @@ from lmarvel.search.sweeper import Family, ReadableSweeper, Sweeper
 
 Matrix = NDArray[np.float64]
 
-_compiled = load("_search")
+_compiled = load()
 
 _LEAST_VARIANCE = 1e-10  # a variable with less than this left is determined by the others
 
@@ -226,7 +226,7 @@ class Regressions:
 
 
 class CompiledRegressions:
-    """The same from a covariance matrix, compiled (``engine/orders.hpp``)."""
+    """The same from a covariance matrix, compiled (``engine/lift/orders/orders.hpp``)."""
 
     def __init__(self, covariance: Matrix, n: float, price: float) -> None:
         self._engine = _compiled.Regressions(covariance, n, price)
