@@ -71,7 +71,7 @@ class BlockProblem:
         self.n_own = len(own)
 
     def likelihood(self, compiled: bool = True) -> Likelihood:
-        """Return what tells and maximises the likelihood: compiled (``engine/lift/hidden/blocks.hpp``), if possible, or this."""
+        """Return what tells and maximises the likelihood: compiled (``engine/lift/hidden``), if possible, or this."""
         if not compiled or _compiled is None:
             return self
         sizes = self.n_own, len(self.order), len(self.selections)
