@@ -21,7 +21,7 @@ from lmarvel.engine import load
 from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
 
-_compiled = load("_search")
+_compiled = load()
 _LEAST_LOG_VARIANCE = math.log(1e-6)
 _MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
 MAX_STEPS = 60
@@ -71,7 +71,7 @@ class BlockProblem:
         self.n_own = len(own)
 
     def likelihood(self, compiled: bool = True) -> Likelihood:
-        """Return what tells and maximises the likelihood: compiled (``engine/blocks.hpp``), if possible, or this."""
+        """Return what tells and maximises the likelihood: compiled (``engine/lift/hidden``), if possible, or this."""
         if not compiled or _compiled is None:
             return self
         sizes = self.n_own, len(self.order), len(self.selections)

@@ -1,4 +1,4 @@
-"""The search over hidden nodes by compiled code (``engine/hidden.hpp``), where that was built."""
+"""The search over hidden nodes by compiled code (``engine/lift/hidden``), where that was built."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lmarvel.search.hidden_model import HiddenFits, HiddenModel
 from lmarvel.search.limits import Limit, unlimited
 from lmarvel.search.record import Record
 
-_engine = load("_hidden")
+_engine = load()
 
 
 class Search(Protocol):
@@ -98,7 +98,7 @@ def hidden_search(
     limit: Limit = unlimited,
 ) -> Search:
     """Return the search over hidden nodes: compiled, where that was built, is allowed, and holds so many variables."""
-    fits = _engine is not None and len(correlation) <= _engine.MAX_VARIABLES
+    fits = _engine is not None and len(correlation) <= _engine.MAX_BESIDE_HIDDEN
     if compiled and fits and limit is unlimited:
         return CompiledHiddenSearch(correlation, n, price, record, kinds)
     search = HiddenSearch(HiddenFits(correlation, n, price, compiled), record, kinds)

@@ -32,7 +32,7 @@ from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
 
-_engine = load("_hidden")
+_engine = load()
 
 # Of standardised data: error variances beyond these are no finding.
 _SMALL_LOG_VARIANCE, _LARGE_LOG_VARIANCE = math.log(1e-5), math.log(20.0)

@@ -40,7 +40,7 @@ lapack = late("scipy.linalg.lapack")
 
 Matrix = NDArray[np.float64]
 
-_compiled = load("_search")
+_compiled = load()
 
 _LEAST_VARIANCE = 1e-10  # a variable with less than this left is determined by the others
 
@@ -228,7 +228,7 @@ class Regressions:
 
 
 class CompiledRegressions:
-    """The same from a covariance matrix, compiled (``engine/orders.hpp``)."""
+    """The same from a covariance matrix, compiled (``engine/lift/orders/orders.hpp``)."""
 
     def __init__(self, covariance: Matrix, n: float, price: float) -> None:
         self._engine = _compiled.Regressions(covariance, n, price)

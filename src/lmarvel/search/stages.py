@@ -1,6 +1,6 @@
 """What Lift does with graphs over the observed variables, readable and compiled: orders, climbs, maximal graphs.
 
-The compiled twin (``engine/order_search.hpp``, ``engine/lifting.hpp``) takes each of these in one call, without
+The compiled twin (``engine/lift/orders``, ``engine/lift/climb``) takes each of these in one call, without
 Python's lock: from a graph to the best one that its climb finds, with the graphs that were met on the way. It makes
 the same steps in the same order, and keeps the scores of blocks from one climb to the next, as the readable one does.
 """
@@ -26,7 +26,7 @@ from lmarvel.search.regressions import gaussian_regressions
 from lmarvel.search.scores import GaussianBlocks
 from lmarvel.search.sweeper import Order
 
-_compiled = load("_lifting")
+_compiled = load()
 
 See = Callable[[Order], None]
 

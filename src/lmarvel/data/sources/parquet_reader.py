@@ -14,16 +14,12 @@ import math
 import os
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
-
-from lmarvel.deferred import late
 
 if TYPE_CHECKING:
     import polars as pl
     import polars.selectors as cs
-else:
-    pl = late("polars")
-    cs = late("polars.selectors")
 
 
 def main() -> None:
@@ -33,6 +29,7 @@ def main() -> None:
     os.dup2(nowhere, 1)  # panics are printed by Polars itself
     os.dup2(nowhere, 2)
     sys.path[:] = json.loads(sys.stdin.buffer.readline())
+    globals().update(pl=import_module("polars"), cs=import_module("polars.selectors"))  # found on that path only
     for line in sys.stdin.buffer:
         request = json.loads(line)
         try:
