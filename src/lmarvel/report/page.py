@@ -47,8 +47,8 @@ def render_page(page: Mapping[str, Any]) -> str:
     >>> text.startswith("<!doctype html>"), "<title>Tiny</title>" in text
     (True, True)
     """
-    style = "\n".join(_part(name) for name in STYLES)
-    script = "\n".join(_part(name) for name in SCRIPTS)
+    style = "\n".join(_part(f"styles/{name}") for name in STYLES)
+    script = "\n".join(_part(f"scripts/{name}") for name in SCRIPTS)
     slots = {
         "title": html.escape(_ILLEGAL.sub("\ufffd", str(page.get("title") or "Report"))),
         "policy": html.escape(_policy(style, script)),
