@@ -81,11 +81,15 @@ GROUPS = (
         "How close a graph is to the truth, how well it fits, and how many tests it takes to learn one.",
         (
             "bic",
-            *("metrics.compare_graphs", "metrics.compare_boundaries", "metrics.structural_hamming_distance"),
-            *("metrics.Scores", "metrics.Rate"),
-            *("complexity.upper_bound", "complexity.lower_bound", "complexity.bounds_of"),
-            *("complexity.UpperBound", "complexity.LowerBound"),
-            *("comparison.compare", "comparison.Comparison"),
+            *(
+                "graph.metrics.compare_graphs",
+                "graph.metrics.compare_boundaries",
+                "graph.metrics.structural_hamming_distance",
+            ),
+            *("graph.metrics.Scores", "graph.metrics.Rate"),
+            *("experiments.bounds.upper_bound", "experiments.bounds.lower_bound", "experiments.bounds.bounds_of"),
+            *("experiments.bounds.UpperBound", "experiments.bounds.LowerBound"),
+            *("estimators.compare.compare", "estimators.compare.Comparison"),
         ),
     ),
     Group(

@@ -50,6 +50,7 @@ class Moments:
 
     Examples
     --------
+    >>> from lmarvel import moments_of
     >>> m = moments_of({"a": [1.0, 2.0, 3.0, 6.0], "b": [1.0, 0.0, 1.0, 0.0]})
     >>> m.n, m.n_effective, m.mean.tolist(), float(m.covariance[0, 0])
     (4, 4.0, [3.0, 0.5], 3.5)

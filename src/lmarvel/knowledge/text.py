@@ -159,7 +159,7 @@ def parse_tetrad(text: str) -> list[Statement]:
     ... 2 bp
     ... forbiddirect
     ... sex age
-    ... '''), sep="\n")
+    ... '''), sep="\\n")
     tiers: age, sex < bp
     sex does not cause age
     """

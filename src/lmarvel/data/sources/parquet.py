@@ -139,7 +139,7 @@ class _Reader:
     _idle: dict[int, _Reader] = {}  # noqa: RUF012  at most one, under this process's number: a fork must not share it
 
     def __init__(self) -> None:
-        script = Path(__file__).with_name("reader.py")
+        script = Path(__file__).with_name("parquet_reader.py")
         self.process = subprocess.Popen(
             [sys.executable, "-I", str(script)],
             stdin=subprocess.PIPE,
