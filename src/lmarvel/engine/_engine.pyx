@@ -17,6 +17,7 @@ include "columns.pxi"
 include "sets.pxi"
 
 include "caller.pxi"
+include "statements.pxi"
 
 cdef extern from "run.hpp" namespace "lmarvel" nogil:
     struct Table:
@@ -49,6 +50,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         Levels levels
         Options options
         Budget budget
+        Statements statements
         double seconds, grace, per_record, limit
         cbool selection, total_conditioning, keep_precision, complete
         const double* precision
@@ -63,6 +65,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         vector[double] pvalues
         int64_t reason, size
         cbool late
+        int8_t* unaided
         double skeleton_seconds, orientation_seconds
     enum Status:
         DONE
@@ -70,7 +73,7 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         NO_MEMORY
     ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
-    Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
+    Status orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
 
 # What the engine's numbers mean, in their order.
 METHODS = ("lmarvel", "fci", "rfci", "mbcs")
@@ -139,6 +142,7 @@ def run(
     double grace,
     blocks=None,
     counts=None,
+    stated=None,
     *,
     double per_record=0.0,
     precision=None,
@@ -230,8 +234,14 @@ def run(
         q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
         q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
         q.asked = asked_sets.lists()
+    cdef Stated known = Stated(stated, p)
+    q.statements = known.of
     marks = np.zeros((p, p), dtype=np.int8)
+    unaided = None if stated is None else np.zeros((p, p), dtype=np.int8)
     cdef int8_t[:, ::1] written = marks
+    cdef int8_t[:, ::1] by_tests = unaided
+    if unaided is not None:
+        out.unaided = &by_tests[0, 0]
     cdef Caller caller = Caller(cancel, progress)
     cdef Report tell = NULL
     if progress is not None:
@@ -247,11 +257,12 @@ def run(
     for i in range(0, <Py_ssize_t> out.counts.size(), 3):
         tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
     took = out.skeleton_seconds, out.orientation_seconds
-    return marks, tested, out.reason, out.size, bool(out.late), took, held
+    out.unaided = NULL
+    return marks, tested, out.reason, out.size, bool(out.late), took, held, unaided
 
 
-def orient(graph, cbool selection=True):
-    """Return the marks that all graphs of the class of a maximal ancestral graph share."""
+def orient(graph, cbool selection=True, stated=None):
+    """Return the marks that all graphs of the class of a maximal ancestral graph share, as far as they fit what is known."""
     cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
     cdef Py_ssize_t p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
@@ -266,10 +277,13 @@ def orient(graph, cbool selection=True):
             if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
                 raise ValueError("an edge has two marks, of the codes 1 to 3")
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
+    cdef Stated statements = Stated(stated, p)
     cdef Caller caller = Caller(None)
     cdef Status status
     with nogil:
-        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
+        status = orient_graph(
+            &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener
+        )
     if status == INTERRUPTED:
         caller.raised()
     if status == NO_MEMORY:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "known.hpp"
 #include "sets.hpp"
 #include "triples.hpp"
 
@@ -18,6 +19,9 @@ enum Mark : std::int8_t { NONE = 0, CIRCLE = 1, ARROW = 2, TAIL = 3 };
 struct Written { Index x, y, mark; };
 using Marks = std::vector<Written>;
 
+// The rules by number: R0 to R10, and those that read what is known beforehand.
+enum Rule : Index { K0 = 11, K1, K2, K3, K4 };
+
 // One use of a rule: what triggered it, the marks that it wrote, and those that it wanted where another stood.
 struct Use {
     Index rule;
@@ -27,11 +31,13 @@ struct Use {
 
 class Orientation {
 public:
-    // `marks` is the matrix that is written to, p x p and zero; `check` is asked about paths before R4 uses them.
-    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr);
+    // `marks` is the matrix that is written to, p x p and zero; `check` is asked about paths before R4 uses them;
+    // `known` gives its marks first, and the rules that read it are used with the others.
+    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr,
+                const Known* known = nullptr);
 
     void run(bool selection);
-    void run_colliders();  // R0 alone
+    void run_colliders();  // R0 alone, with what is known
     std::vector<Use> log;
     bool ended = false;
 
@@ -61,10 +67,13 @@ private:
     std::vector<std::int64_t> start_, reverse_;  // where the ends (x, .) begin; the same edge from the other side
     std::vector<Index> near_, from_;             // end (from_[e], near_[e]): the mark at near_[e] on that edge
     PathCheck* const check_;
+    const Known* const known_;
     const bool open_;                            // whether there are undecided pairs
     Rows undecided_;
     std::set<Triple> unchecked_;                 // triples over edges that were cut, which no rule may use
     Agenda arrowheads_, undirected_, tails_;
+    std::vector<Index> rules_[5];                // that are asked circle by circle, by stage
+    bool has_paths_ = false;                     // whether R4 is among them
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
     std::int64_t search_ = 0;
@@ -94,6 +103,7 @@ private:
     bool may_step(Steps steps, Index q, Index r) const { return steps == CIRCLES ? circle_edge(q, r) : onward(q, r); }
 
     const Use* apply(Index rule, const Wanted& wanted);
+    void work(bool selection);
     void colliders();
     void rings();
     void begin_queues();
@@ -116,6 +126,15 @@ private:
     Wanted r8(Index c, Index a);
     Wanted r9(Index c, Index a);
     Wanted r10(Index c, Index a);
+    void said();
+    bool use_linked();
+    void linked();
+    void add_directed(Rows& relation) const;
+    void onward_to(std::int64_t end, const Rows& never);
+    void only_way(Index a, Index b);
+    Wanted k2(Index x, Index y);
+    Wanted k3(Index x, Index y);
+    Wanted k4(Index d, Index b);
     bool discriminating_path(Index b, Index c, Path& path);
     bool uncovered_path(const Route& route, std::int64_t first_end, Path& path);
     bool uncovered_walk(const Route& route, std::int64_t first_end, Path& path);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "known.hpp"
 #include "sets.hpp"
 #include "tests.hpp"
 
@@ -82,6 +83,7 @@ public:
     const Table table;
     const Budget budget;
     Clock clock;
+    const Known* known = nullptr;  // what the methods that ask here may take for granted
     Rounds rounds;
     std::vector<std::int64_t> counts[PHASES];  // by size
 

@@ -19,7 +19,7 @@ def check_as_written(knowledge: Knowledge) -> None:
     """Refuse statements that contradict each other whatever the table is; patterns are looked at with a table."""
     said = [s for s in knowledge.statements if not _has_pattern(s)]
     names = dict.fromkeys(name for s in said for name in _names(s))
-    _check(said, [*names, _OTHER])
+    _checked(said, [*names, _OTHER])
 
 
 _OTHER = "\0another variable"  # what a table may hold besides
@@ -36,9 +36,7 @@ def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
     lmarvel.knowledge.statements.KnowledgeError: these statements contradict each other: 'A causes B' and \
 'no edge A - B'
     """
-    known = Known.of(knowledge, names)
-    _check(list(knowledge.statements), names)
-    return known
+    return _checked(list(knowledge.statements), names)
 
 
 def contradictory(known: Known) -> bool:
@@ -73,9 +71,10 @@ def smallest(said: Sequence[Statement], names: Sequence[str]) -> list[Statement]
     return left
 
 
-def _check(said: Sequence[Statement], names: Sequence[str]) -> None:
-    if not contradictory(Known.of(said, names)):
-        return
+def _checked(said: Sequence[Statement], names: Sequence[str]) -> Known:
+    known = Known.of(said, names)
+    if not contradictory(known):
+        return known
     listed = [f"'{s}'" for s in smallest(said, names)]
     if len(listed) == 1:
         raise KnowledgeError(f"this statement contradicts itself: {listed[0]}")

@@ -20,15 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.boundary.boundaries import Boundaries
-from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
+from lmarvel.boundary.compiled import flat_boundaries
 from lmarvel.boundary.total_conditioning import check_affordable
 from lmarvel.ci.base import ColumnsInput, GaussianInput
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
-from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
+from lmarvel.engine.run import REST, Flat, Stated, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.lazy import without_collection
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.rules import RULES
+from lmarvel.orient.stated import STATED
 from lmarvel.packing import RUN
 from lmarvel.sepsets import Sepsets, SetColumns
 from lmarvel.skeleton.lmarvel import Levels
@@ -41,6 +43,7 @@ from lmarvel.trace import (
     Kept,
     LeftBoundary,
     NoneRemovable,
+    Overruled,
     Removed,
     Separated,
     SeparatedRun,
@@ -112,15 +115,14 @@ class Swift:
     @cached_property
     def boundaries(self) -> Boundaries:
         """The Markov boundaries."""
-        if isinstance(self.given, FlatBoundaries):
-            return as_boundaries(self.given, self.method, self.level)
-        if self.given is not None:
+        if isinstance(self.given, Boundaries):
             return self.given
         if self.method == "none":
             return Boundaries.complete(len(self.flat.marks), self.level)
         members = self.flat.sets.tolist()
         sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
-        return Boundaries.of(sets, self.method, self.level)
+        cut = () if self.given is None else self.given.each_truncated()
+        return Boundaries.of(sets, self.method, self.level, {v: (had, kept) for v, had, kept in cut})
 
     def sepsets(self, place: Sequence[int]) -> Sepsets:
         """Return the separating sets where variable v stands at ``place[v]``."""
@@ -302,6 +304,7 @@ def _task(
         grace=grace,
         blocks=None if columns is None else columns.blocks,
         counts=None if columns is None else columns.counts,
+        stated=None if ledger.known is None else Stated.of(ledger.known),
     )
 
 
@@ -378,8 +381,12 @@ _MAKERS: tuple[Callable[..., Event], ...] = (
     lambda x, y, z, s, more, p, phase: Removed(x, s, more),
     lambda x, y, z, s, more, p, phase: LeftBoundary(x, y, z, s, p),
     lambda x, y, z, s, more, p, phase: NoneRemovable(s),
+    lambda x, y, z, s, more, p, phase: Overruled(x, y, s, p, phase),
 )
 """How to make the record of each kind of event, by number."""
+
+
+_RULES = (*RULES, *STATED)  # by number
 
 
 def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
@@ -391,7 +398,7 @@ def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
         return tuple((place[x], place[y], mark) for x, y, mark in ends)
 
     return [
-        RuleApplication(f"R{rule}", tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
+        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
         for rule, at, n, *rest in flat.rules.tolist()
         for written, refused in [(rest[:2], rest[2:])]
     ]
