@@ -50,6 +50,8 @@ def contradictory(known: Known) -> bool:
         return True
     if not known.latents and (known.required & never & never.T).any():
         return True
+    if not known.said_causes.any():
+        return False
     possible = ~known.forbidden & ~never
     np.fill_diagonal(possible, False)
     return bool((known.said_causes & ~reach(possible)).any())
