@@ -258,7 +258,7 @@ def run(
         tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
     took = out.skeleton_seconds, out.orientation_seconds
     out.unaided = NULL
-    return marks, tested, out.reason, out.size, bool(out.late), took, held, unaided
+    return marks, tested, out.reason, out.size, bool(out.late), took, unaided, held
 
 
 def orient(graph, cbool selection=True, stated=None):

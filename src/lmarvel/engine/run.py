@@ -234,11 +234,11 @@ class Flat:
         size: int,
         late: bool,
         seconds: tuple[float, float],
-        held: Any,
         unaided: NDArray[np.int8] | None,
+        held: Any,
     ) -> None:
         self.marks, self.counts, self.reason, self.size = marks, counts, reason, size
-        self.late, self.seconds, self.held, self.unaided = late, seconds, held, unaided
+        self.late, self.seconds, self.unaided, self.held = late, seconds, unaided, held
 
 
 def lists_of(sets: Iterable[Iterable[int]]) -> Lists:

@@ -225,7 +225,7 @@ def reach(direct: Matrix) -> Matrix:
         if (further == found).all():
             return further
         found = further
-    return found.copy()
+    return np.array(found)
 
 
 def _product(one: Matrix, other: Matrix) -> Matrix:
