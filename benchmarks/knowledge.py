@@ -5,11 +5,18 @@ with and without them. Marks are scored in two ways: against what the method cou
 under the tiers), and against the true MAG, of which arrowheads and tails that are right count, and circles do not.
 
     python knowledge.py --runs 5 --methods lmarvel,fci,rfci,mbcs
+
+What they cost, in CPU time of whole fits with and without (threads of the linear algebra that wait would count):
+
+    OPENBLAS_NUM_THREADS=1 python knowledge.py --time
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +25,7 @@ from lmarvel.estimators import METHODS
 from lmarvel.experiments.paper import COUNTS
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.graph.metrics import compare_graphs
-from lmarvel.simulate import NETWORKS, RANGES, LinearSEM, hide, load_network
+from lmarvel.simulate import NETWORKS, RANGES, DiscreteNetwork, LinearSEM, erdos_renyi, hide, load_network
 
 MOST_TESTS = 2_000_000
 
@@ -55,8 +62,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--methods", default="lmarvel,fci,rfci,mbcs")
     parser.add_argument("--structures", default=",".join(name for name in COUNTS if name in NETWORKS))
+    parser.add_argument("--time", action="store_true", help="measure the time of fits with and without knowledge")
     args = parser.parse_args()
     methods = args.methods.split(",")
+    if args.time:
+        time_fits(methods, args.runs)
+        return
     print(f"{'structure':<12} {'method':<8} {'tests':>17} {'skeleton F1':>13} {'mark F1':>13} {'definite marks':>15}")
     every: dict[tuple[str, bool], list[list[float]]] = {}
     for structure in args.structures.split(","):
@@ -75,6 +86,49 @@ def show(structure: str, name: str, without: np.ndarray, told: np.ndarray) -> No
     tests = f"{without[0]:,.0f} to {told[0]:,.0f}"
     rates = [f"{a:.3f} to {b:.3f}" for a, b in zip(without[1:], told[1:], strict=True)]
     print(f"{structure:<12} {name:<8} {tests:>17} " + " ".join(f"{rate:>13}" for rate in rates), flush=True)
+
+
+# --- time -------------------------------------------------------------------------------------------------
+
+SAID = {"tiers": {"tiers": 3}, "tiers and pairs": {"tiers": 3, "edges": 3, "no_edges": 3, "causes": 2}}
+FITS = 7  # of which the quickest counts: the machine has other work
+
+
+def time_fits(methods: list[str], runs: int) -> None:
+    """Print the CPU time of fits on 40 variables and 2,000 rows, with each kind of knowledge over without."""
+    print(f"{'table':<10} {'method':<8} {'knowledge':<16} {'ms without':>11} {'ms with':>8} {'ratio':>6}")
+    for table, sample in {"numbers": _numbers, "levels": _levels}.items():
+        for name in methods:
+            took = np.array([_one_time(name, *sample(seed)) for seed in range(runs)]).mean(axis=0)
+            for said, seconds in zip(SAID, took[1:], strict=True):
+                figures = f"{1e3 * took[0]:>11.2f} {1e3 * seconds:>8.2f} {seconds / took[0]:>6.2f}"
+                print(f"{table:<10} {name:<8} {said:<16} {figures}", flush=True)
+
+
+def _one_time(name: str, study: Any, data: Any) -> list[float]:
+    knowledge = [None, *(study.knowledge(**counts, seed=1) for counts in SAID.values())]
+    return [_seconds(lambda told=told: METHODS[name](knowledge=told).fit(data)) for told in knowledge]
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    took = []
+    for _ in range(FITS):
+        began = time.thread_time()
+        work()
+        took.append(time.thread_time() - began)
+    return min(took)
+
+
+def _numbers(seed: int) -> tuple[Any, Any]:
+    study = hide(erdos_renyi(50, 3 / 50, seed=seed), 8, 2, seed=seed)
+    rows = LinearSEM.random(study.dag, seed=seed).sample(study, 2000, seed=seed)
+    return study, dict(zip(study.observed, rows.T, strict=True))
+
+
+def _levels(seed: int) -> tuple[Any, Any]:
+    study = hide(erdos_renyi(50, 3 / 50, seed=seed), 10, 0, seed=seed)
+    rows = DiscreteNetwork.random(study.dag, states=2, seed=seed).sample(study, 2000, seed=seed)
+    return study, {name: np.array([f"v{c}" for c in codes]) for name, codes in zip(study.observed, rows.T, strict=True)}
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ BLOCKS = tuple(np.array(found, dtype=np.int32) for found in ([0, 1, 2, 4], [1, 1
 CODES = np.array([[0, 1, 0, 1, 2, 0] * 10, [0, 1, 1, 0, 0, 1] * 10, [1, 0] * 30], dtype=np.uint16)
 COUNTS = (CODES, np.array([3, 2, 2], np.int32), None, np.zeros(3, np.uint8), 60.0, 1.0)
 WEIGHED = (CODES, np.array([3, 2, 2], np.int32), np.ones(60), np.zeros(3, np.uint8), 60.0, 1.0)
+STATED = np.array([[0, 8, 5, 16], [8, 0, 0, 0], [2, 2, 0, 0], [16, 0, 2, 0]], np.uint8)
 QUERY = SepsetQuery(0, 1, (2, 3), always=(), tried=(Tried((2,), (3,), 0, 1, (3,), 0.5),))
 SHORT = SepsetQuery(0, 1, (2,), tried=(Tried((), (2,), 0, 0, None, 0.5),))
 MODEL = ((0, 1, 2, 4), (), (0, 1, 2, 3), np.zeros((4, 4)), np.zeros(4), np.zeros((4, 0)), 0.0)
@@ -142,6 +143,14 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "asked": (
             lambda asked: run(R, *PLAIN, *BUDGET, {"sets": CHAIN, "asked": asked}),
             ((np.array([0, 1], np.int32), np.array([-1, 2], np.int32), *sets((), (3,))),),
+        ),
+        "stated": (
+            lambda said: run(R, *FCI, *BUDGET, None, None, said, {"complete": True}),
+            ((STATED, False, False, True),),
+        ),
+        "orient as stated": (
+            ENGINE.orient,
+            (np.array([[0, 2], [3, 0]], np.int8), True, (STATED[:2, :2].copy(), True, True, True)),
         ),
         "orient": (ENGINE.orient, (np.array([[0, 2], [3, 0]], np.int8), True)),
         "boundaries": (ENGINE.boundaries, (R, 100, 2.5, "iamb", 3, None, 0, 5.0, False)),

@@ -17,6 +17,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.graph.marks import Mark
 from lmarvel.orient.rules import RULES
+from lmarvel.orient.stated import STATED
 from lmarvel.search import ancestral
 from lmarvel.search.hidden import Kind
 from lmarvel.skeleton import triples
@@ -61,7 +62,7 @@ def test_events() -> None:
 
 
 def test_rules_and_marks() -> None:
-    assert names("rules") == tuple(RULES)
+    assert names("rules") == (*RULES, *STATED)
     assert names("marks") == tuple(Mark.__members__)
     assert [Mark[name] for name in names("marks")] == list(range(len(Mark)))
 

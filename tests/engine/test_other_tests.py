@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import FCI, LMarvel, SepsetQuery
+from lmarvel import FCI, RFCI, LMarvel, SepsetQuery
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.g_square import GSquare
 from lmarvel.ci.table_test import TableTest, _tests
@@ -147,6 +147,18 @@ def test_the_engine_learns_what_the_readable_code_learns(kind: str, params: dict
         quick = LMarvel(test=test, **params).fit().result_
         slow = LMarvel(test=left_alone(test), **params).fit().result_
         assert_same(quick, slow)
+
+
+@pytest.mark.parametrize("kind", ["counts", "gaps", "weights"])
+@pytest.mark.parametrize("method", [FCI, RFCI])
+def test_a_pair_whose_larger_sets_lack_rows_is_undecided_in_both(method: type[FCI | RFCI], kind: str) -> None:
+    undecided = 0
+    for seed in range(3):
+        test, _ = twins(np.random.default_rng([seed, 5]), kind, 300, 8)
+        quick = method(test=test, alpha=0.2, max_tests=2000).fit().result_
+        assert_same(quick, method(test=left_alone(test), alpha=0.2, max_tests=2000).fit().result_)
+        undecided += len(quick.undecided)
+    assert undecided > 0
 
 
 @pytest.mark.parametrize("kind", ["plain", "counts"])

@@ -67,6 +67,7 @@ def assert_same(
     quick = method(test=FisherZ(table), **params).fit().result_
     slow = method(test=Readable(table, compiled=compiled), **params).fit().result_
     assert quick.pag == slow.pag
+    assert (quick.unaided, quick.knowledge) == (slow.unaided, slow.knowledge)
     assert quick.undecided == slow.undecided
     assert quick.budget_ended == slow.budget_ended
     assert quick.stats.tests == slow.stats.tests

@@ -83,6 +83,26 @@ def setting_aside(seconds: float) -> Iterator[None]:
         _PER_RECORD.reset(token)
 
 
+class Stated(NamedTuple):
+    """What is known beforehand, as the engine reads it.
+
+    Attributes
+    ----------
+    pairs : array of uint8, shape (p, p)
+        Bits for each pair (a, b): 1, a causes b; 2, it does not; 4, some statement says that it does; 8, the two are
+        adjacent; 16, they are not. The last two are symmetric.
+    selection, latents : bool
+        Whether the sample may be selected, and whether there may be latent causes.
+    linked : bool
+        Whether orientation needs the rule K1.
+    """
+
+    pairs: NDArray[np.uint8]
+    selection: bool
+    latents: bool
+    linked: bool
+
+
 class Task(NamedTuple):
     """What to learn from, and how.
 
@@ -115,6 +135,8 @@ class Task(NamedTuple):
         The test is the block Gaussian one, on these blocks of columns.
     counts : tuple, optional
         The test is G-square, on these columns of levels; see :class:`lmarvel.ci.test.ColumnsInput`.
+    stated : Stated, optional
+        What is known beforehand.
     """
 
     correlation: NDArray[np.float64] | None
@@ -138,6 +160,7 @@ class Task(NamedTuple):
     grace: float
     blocks: tuple[NDArray[np.int32], ...] | None = None
     counts: tuple[Any, ...] | None = None
+    stated: Stated | None = None
 
 
 def _when_read(name: str) -> Any:
@@ -161,6 +184,8 @@ class Flat:
         Time ran out while edges were oriented.
     seconds : (float, float)
         What skeleton and orientation took.
+    unaided : array of int8, shape (p, p), or None
+        The marks that the tests alone give, where something is known beforehand.
     sets, uses : arrays of int32
         The members of all sets, one after the other; nodes and marks of the uses of rules.
     decided, undecided : arrays of shape (m, 2)
@@ -195,10 +220,11 @@ class Flat:
         size: int,
         late: bool,
         seconds: tuple[float, float],
+        unaided: NDArray[np.int8] | None,
         held: Any,
     ) -> None:
         self.marks, self.counts, self.reason, self.size = marks, counts, reason, size
-        self.late, self.seconds, self.held = late, seconds, held
+        self.late, self.seconds, self.unaided, self.held = late, seconds, unaided, held
 
 
 def lists_of(sets: Iterable[Iterable[int]]) -> Lists:
@@ -294,10 +320,10 @@ def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
     return Flat(*found)
 
 
-def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.int8]:
-    """Return the marks that all graphs of the class of a maximal ancestral graph share.
+def orient_graph(marks: NDArray[np.int8], selection: bool = True, stated: Stated | None = None) -> NDArray[np.int8]:
+    """Return the marks that all graphs of the class of a maximal ancestral graph share, and that fit what is known.
 
-    The twin of :func:`lmarvel.orient.equivalence.mag_to_pag`, without its record of the rules used.
+    The twin of :func:`lmarvel.orient.equivalence.orient_mag`, without its record of the rules used.
 
     Examples
     --------
@@ -305,5 +331,5 @@ def orient_graph(marks: NDArray[np.int8], selection: bool = True) -> NDArray[np.
     >>> orient_graph(forth).tolist() if is_built() else [[0, 1], [1, 0]]
     [[0, 1], [1, 0]]
     """
-    found: NDArray[np.int8] = _engine.orient(marks, selection)
+    found: NDArray[np.int8] = _engine.orient(marks, selection, stated)
     return found

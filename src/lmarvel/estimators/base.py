@@ -107,6 +107,8 @@ class PagEstimator(Conventions, Estimator):
         if knowledge is None:
             return self
         said = {name: vars(knowledge)[name] and vars(self).get(name, True) for name in ("selection", "latents")}
+        if all(vars(knowledge)[name] == said[name] == vars(self).get(name, said[name]) for name in said):
+            return self
         params = self.get_params() | {"knowledge": replace(knowledge, **said)}
         return type(self)(**params | {name: value for name, value in said.items() if name in params})
 

@@ -278,7 +278,7 @@ def _prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, 
     """Return what to draw from, what learns from a draw, and whether it does so without Python's lock."""
     test = as_ci_test(settings.test, data)
     method, _ = settings.resolved(test)
-    compiled = method.knowledge is None and method.for_engine(method.boundary_alpha or method.alpha) is not None
+    compiled = method.for_engine(method.boundary_alpha or method.alpha) is not None
     return Resampling(data) if _rests_on_moments(test, data) else data, Again(method), compiled
 
 

@@ -151,7 +151,8 @@ def discover(
             clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
             report("orientation", 0, 1)
             recorded = settings_of(settings, table, given, level, swift.method, why)
-            return _swift_discovery(swift, order, given, ledger, clock, recorded)
+            discovery = _swift_discovery(swift, order, given, ledger, clock, recorded)
+            return _informed(discovery, settings.knowledge, _placed(swift.flat.unaided, order))
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
         clock.lap("boundary")
@@ -166,10 +167,14 @@ def discover(
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
     named = _named(given.names, boundaries)
     discovery = _discovery(found, sepsets, named, _later(given), given, ledger, clock, recorded)
-    if found.unaided is None:
+    return _informed(discovery, settings.knowledge, found.unaided)
+
+
+def _informed(discovery: Discovery, knowledge: Knowledge | None, unaided: Marks | None) -> Discovery:
+    """Return a result with what was known beforehand, and the PAG without it."""
+    if unaided is None:
         return discovery
-    unaided = PAG._trusted(given.names, found.unaided)
-    return replace(discovery, knowledge=settings.knowledge, unaided=unaided)
+    return replace(discovery, knowledge=knowledge, unaided=PAG._trusted(discovery.pag.names, unaided))
 
 
 def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
@@ -184,12 +189,14 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
     >>> discover_marks(Dataset.of(CARS), LMarvel()).shape
     (6, 6)
     """
-    if settings.knowledge is not None or settings.max_seconds is not None:
+    if settings.max_seconds is not None:
         return discover(data, settings).pag.marks
     given = as_ci_test(settings.test, Dataset.of(data))
     method, _ = settings.resolved(given)
     order = given.canonical_order()
-    ledger = Ledger(given.reordered(order), method.max_conditioning, method.max_tests)
+    test = given.reordered(order)
+    known = None if method.knowledge is None else known_of(method.knowledge, test.names)
+    ledger = Ledger(test, method.max_conditioning, method.max_tests, known=known)
     level = method.boundary_alpha or default_boundary_alpha(len(order), method.alpha)
     try:
         swift = _by_engine(method, ledger, level, None)
@@ -203,7 +210,7 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
 def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
     """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
     course = settings.for_engine(level)
-    if course is None or settings.knowledge is not None:
+    if course is None:
         return None
     boundary = settings.boundary
     if boundary == "auto":
@@ -247,8 +254,12 @@ class _Found:
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else placed(self.mag, at),
-            unaided=None if self.unaided is None else placed(self.unaided, at),
+            unaided=_placed(self.unaided, at),
         )
+
+
+def _placed(marks: Marks | None, place: Sequence[int] | NDArray[np.intp]) -> Marks | None:
+    return None if marks is None else placed(marks, np.asarray(place, dtype=np.intp))
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:

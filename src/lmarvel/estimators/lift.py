@@ -33,6 +33,7 @@ from lmarvel.search.grouped import GroupedBlocks, Groups
 from lmarvel.search.grouped_stages import lift_groups
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.regressions import is_compiled
+from lmarvel.search.support import pag_of
 from lmarvel.skeleton.compiled import Swift, learn_compiled, say_that_it_is_slow
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
@@ -139,8 +140,8 @@ class Lift(PagEstimator):
         trace = self._trace(found, table, ledger)
         if ledger.known is None:
             return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
-        informed = orient_mag(MAG._trusted(ledger.names, found.mag), self.selection, ledger.known)
-        return Chosen(found.mag, informed.marks, found.score, trace, nothing_open, found.pag)
+        informed = pag_of(found.mag, self.selection, ledger.known)
+        return Chosen(found.mag, informed, found.score, trace, nothing_open, found.pag)
 
     @classmethod
     def needs_boundaries(cls) -> bool:
@@ -201,7 +202,8 @@ def lmarvel_start(
     with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
         swift = _by_engine(ledger, boundaries, alpha, selection, report)
         if swift is not None:
-            return swift.flat.marks if not len(swift.flat.undecided) and swift.endings[1] is None else None
+            marks = swift.flat.marks if swift.flat.unaided is None else swift.flat.unaided
+            return marks if not len(swift.flat.undecided) and swift.endings[1] is None else None
         learned = lmarvel(ledger, boundaries, Levels(alpha, boundaries.level), report)
         if len(learned.undecided):
             return None
@@ -218,8 +220,6 @@ def lmarvel_start(
 
 def _by_engine(ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress) -> Swift | None:
     """Learn from boundaries with the compiled engine, where it can do the same; else nothing was done."""
-    if ledger.known is not None:
-        return None
     told = None if report is silent else report
     # The engine finds those of total conditioning again in less time than it takes to hand them over.
     found = "tc" if boundaries.method == "tc" else "given"

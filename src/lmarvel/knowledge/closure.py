@@ -117,9 +117,10 @@ class Known:
         direct = self.said_causes.copy()
         while True:
             causes = reach(direct)
-            own = causes | np.eye(len(self.names), dtype=bool)
-            said = self.said_never | causes.T
-            never = _product(_product(own.T, said), own.T)
+            never = self.said_never | causes.T
+            if causes.any():
+                own = causes | np.eye(len(self.names), dtype=bool)
+                never = _product(_product(own.T, never), own.T)
             # Without latent causes an edge with an arrowhead at a has a tail at b.
             more = np.zeros_like(direct) if self.latents else self.required & never.T & ~causes
             if not more.any():
@@ -221,11 +222,12 @@ def reach(direct: Matrix) -> Matrix:
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
     found = direct
-    while True:
+    while found.any():
         further: Matrix = found | _product(found, found)
         if (further == found).all():
             return further
         found = further
+    return np.array(found)
 
 
 def _product(one: Matrix, other: Matrix) -> Matrix:

@@ -24,7 +24,7 @@ def check_as_written(knowledge: Knowledge) -> None:
     """Refuse statements that contradict each other whatever the table is; patterns are looked at with a table."""
     said = [s for s in knowledge.statements if not _has_pattern(s)]
     names = dict.fromkeys(name for s in said for name in _names(s))
-    _check(said, [*names, _OTHER])
+    _checked(said, [*names, _OTHER])
 
 
 _OTHER = "\0another variable"  # what a table may hold besides
@@ -42,9 +42,7 @@ def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
     lmarvel.errors.KnowledgeError: these statements contradict each other: 'A causes B' and \
 'no edge A - B'
     """
-    known = Known.of(knowledge.statements, names)
-    _check(list(knowledge.statements), names)
-    return known
+    return _checked(list(knowledge.statements), names)
 
 
 def contradictory(known: Known) -> bool:
@@ -58,6 +56,8 @@ def contradictory(known: Known) -> bool:
         return True
     if not known.latents and (known.required & never & never.T).any():
         return True
+    if not known.said_causes.any():
+        return False
     possible = ~known.forbidden & ~never
     np.fill_diagonal(possible, False)
     return bool((known.said_causes & ~reach(possible)).any())
@@ -79,9 +79,10 @@ def smallest(said: Sequence[Statement], names: Sequence[str]) -> list[Statement]
     return left
 
 
-def _check(said: Sequence[Statement], names: Sequence[str]) -> None:
-    if not contradictory(Known.of(said, names)):
-        return
+def _checked(said: Sequence[Statement], names: Sequence[str]) -> Known:
+    known = Known.of(said, names)
+    if not contradictory(known):
+        return known
     listed = [f"'{s}'" for s in smallest(said, names)]
     if len(listed) == 1:
         raise KnowledgeError(f"this statement contradicts itself: {listed[0]}")

@@ -24,6 +24,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from lmarvel.engine.run import Stated
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known, Matrix, reach
 from lmarvel.orient.draft import Draft, RuleApplication
@@ -252,3 +253,18 @@ def rules_for(known: Known) -> list[Rule]:
     if not known.latents:
         rules.append(K3)
     return rules
+
+
+def stated_for_engine(known: Known) -> Stated:
+    """Return what is known as the compiled engine reads it.
+
+    Examples
+    --------
+    >>> from lmarvel import Knowledge
+    >>> known = Known.of(Knowledge(tiers=[["A"], ["B"]], edges=[("A", "B")]).statements, ["A", "B"])
+    >>> stated_for_engine(known).pairs.tolist(), stated_for_engine(known).linked
+    ([[0, 8], [10, 0]], False)
+    """
+    parts = (known.causes, known.never, known.said_causes, known.required, known.forbidden)
+    pairs = sum((part.view(np.uint8) << bit for bit, part in enumerate(parts)), np.uint8(0))
+    return Stated(np.ascontiguousarray(pairs, np.uint8), known.selection, known.latents, K1 in rules_for(known))

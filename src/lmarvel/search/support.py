@@ -19,7 +19,9 @@ import numpy as np
 
 from lmarvel.engine.run import is_built, orient_graph
 from lmarvel.graph.kinds import MAG
-from lmarvel.orient.equivalence import mag_to_pag
+from lmarvel.knowledge.closure import Known
+from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.stated import stated_for_engine
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks
 
@@ -67,8 +69,8 @@ def pags_of(seen: Iterable[tuple[float, Marks]], selection: bool = True) -> list
     return sorted(best.values(), key=lambda found: found[0])
 
 
-def pag_of(marks: Marks, selection: bool = True) -> Marks:
-    """Return the marks of the PAG of a maximal ancestral graph.
+def pag_of(marks: Marks, selection: bool = True, known: Known | None = None) -> Marks:
+    """Return the marks of the PAG of a maximal ancestral graph, with those that follow from what is known.
 
     Examples
     --------
@@ -76,6 +78,6 @@ def pag_of(marks: Marks, selection: bool = True) -> Marks:
     [[0, 1], [1, 0]]
     """
     if is_built():
-        return orient_graph(marks, selection)
+        return orient_graph(marks, selection, None if known is None else stated_for_engine(known))
     names = tuple(f"X{v}" for v in range(len(marks)))
-    return np.asarray(mag_to_pag(MAG._trusted(names, marks), selection).marks)
+    return np.asarray(orient_mag(MAG._trusted(names, marks), selection, known).marks)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.boundaries import Boundaries, check_affordable
-from lmarvel.ci.boundary_searches import as_boundaries, flat_boundaries
+from lmarvel.ci.boundary_searches import flat_boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.test import ColumnsInput, GaussianInput
 from lmarvel.deferred import without_collection
@@ -29,6 +29,7 @@ from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.stated import stated_for_engine
 from lmarvel.result.sepsets import RUN, Sepsets, SetColumns
 from lmarvel.result.trace import (
     Adjacent,
@@ -38,6 +39,7 @@ from lmarvel.result.trace import (
     Kept,
     LeftBoundary,
     NoneRemovable,
+    Overruled,
     Removed,
     Separated,
     SeparatedRun,
@@ -100,15 +102,14 @@ class Swift:
     @cached_property
     def boundaries(self) -> Boundaries:
         """The Markov boundaries."""
-        if isinstance(self.given, FlatBoundaries):
-            return as_boundaries(self.given, self.method, self.level)
-        if self.given is not None:
+        if isinstance(self.given, Boundaries):
             return self.given
         if self.method == "none":
             return Boundaries.complete(len(self.flat.marks), self.level)
         members = self.flat.sets.tolist()
         sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
-        return Boundaries.of(sets, self.method, self.level)
+        cut = () if self.given is None else self.given.each_truncated()
+        return Boundaries.of(sets, self.method, self.level, {v: (had, kept) for v, had, kept in cut})
 
     def sepsets(self, place: Sequence[int]) -> Sepsets:
         """Return the separating sets where variable v stands at ``place[v]``."""
@@ -290,6 +291,7 @@ def _task(
         grace=grace,
         blocks=None if columns is None else columns.blocks,
         counts=None if columns is None else columns.counts,
+        stated=None if ledger.known is None else stated_for_engine(ledger.known),
     )
 
 
@@ -366,6 +368,7 @@ MAKERS: dict[str, Callable[..., Event]] = {
     "Removed": lambda x, y, z, s, more, p, phase: Removed(x, s, more),
     "LeftBoundary": lambda x, y, z, s, more, p, phase: LeftBoundary(x, y, z, s, p),
     "NoneRemovable": lambda x, y, z, s, more, p, phase: NoneRemovable(s),
+    "Overruled": lambda x, y, z, s, more, p, phase: Overruled(x, y, s, p, phase),
 }
 """How to make the record of each kind of event."""
 _KINDS = names("events")

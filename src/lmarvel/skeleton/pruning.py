@@ -50,7 +50,7 @@ class Pruning(SkeletonState):
             if answer.strongest is not None and answer.pvalue > self.alpha:
                 self.separate(phase, x, y, answer.strongest, answer.pvalue)
             else:
-                if self.ledger.cuts_short(query, max_size):
+                if not answer.complete or self.ledger.cuts_short(query, max_size):
                     self.unfinished.add((x, y))
                 left.append((x, y))
         return left

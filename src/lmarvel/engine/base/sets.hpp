@@ -57,6 +57,10 @@ public:
     void clear(Index x) { std::fill_n(bits_.begin() + static_cast<std::ptrdiff_t>(words_ * x), words_, 0); }
     void join(Index x, Index y) { set(x, y); set(y, x); }
     void part(Index x, Index y) { drop(x, y); drop(y, x); }
+    // Add the members of a row of these, or of others for as many variables.
+    void take_in(Index x, const Rows& other, Index y) {
+        for (std::size_t w = 0; w < words_; ++w) row(x)[w] |= other.row(y)[w];
+    }
 
     Index count(Index x) const {
         Index total = 0;

@@ -33,7 +33,7 @@ cdef extern from *:
     void stopped "lmarvel_stopped"()
 
 cdef extern from "independence/subsets.hpp" namespace "lmarvel" nogil:
-    struct Known:
+    struct TriedSets:
         vector[uint8_t] allowed, needed
         int64_t n_needed, smallest, largest, n_stop
         vector[int32_t] stop, extra
@@ -43,7 +43,7 @@ cdef extern from "independence/subsets.hpp" namespace "lmarvel" nogil:
         vector[int32_t] pool, always
         int64_t smallest, top, max_tests
         double alpha, seconds
-        vector[Known] known
+        vector[TriedSets] known
     struct Found:
         int state
         cbool cut, any
@@ -171,7 +171,7 @@ cdef class Kernel:
 
 cdef add_tried(Query& q, family, tuple pool, tuple always):
     """Translate a family that was tried into positions, unless it cannot hold any subset of this search."""
-    cdef Known g
+    cdef TriedSets g
     must, members, smallest, largest, stop, level = family
     inside, mine = set(members), set(always)
     if not all(v in inside or v in must for v in always) or not all(v in mine or v in pool for v in must):

@@ -1,11 +1,11 @@
 # Orientation of a graph whose marks are known, for those that its class shares.
 
 cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
-    Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
+    Status orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
 
 
-def orient(graph, cbool selection=True):
-    """Return the marks that all graphs of the class of a maximal ancestral graph share."""
+def orient(graph, cbool selection=True, stated=None):
+    """Return the marks that all graphs of the class of a maximal ancestral graph share, and that fit what is known."""
     cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
     cdef Py_ssize_t p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
@@ -20,10 +20,13 @@ def orient(graph, cbool selection=True):
             if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
                 raise ValueError("an edge has two marks, of the codes 1 to 3")
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
+    cdef Stated statements = Stated(stated, p)
     cdef Caller caller = Caller(None)
     cdef Status status
     with nogil:
-        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
+        status = orient_graph(
+            &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener
+        )
     if status == INTERRUPTED:
         caller.raised()
     if status == NO_MEMORY:

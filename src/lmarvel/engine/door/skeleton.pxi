@@ -31,6 +31,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         Levels levels
         Options options
         Budget budget
+        Statements statements
         double seconds, grace, per_record, limit
         cbool selection, total_conditioning, keep_precision, complete
         const double* precision
@@ -45,6 +46,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         vector[double] pvalues
         int64_t reason, size
         cbool late
+        int8_t* unaided
         double skeleton_seconds, orientation_seconds
     enum Status:
         DONE
@@ -103,6 +105,7 @@ def run(
     double grace,
     blocks=None,
     counts=None,
+    stated=None,
     *,
     double per_record=0.0,
     precision=None,
@@ -194,8 +197,14 @@ def run(
         q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
         q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
         q.asked = asked_sets.lists()
+    cdef Stated known = Stated(stated, p)
+    q.statements = known.of
     marks = np.zeros((p, p), dtype=np.int8)
+    unaided = None if stated is None else np.zeros((p, p), dtype=np.int8)
     cdef int8_t[:, ::1] written = marks
+    cdef int8_t[:, ::1] by_tests = unaided
+    if unaided is not None:
+        out.unaided = &by_tests[0, 0]
     cdef Caller caller = Caller(cancel, progress)
     cdef Report tell = NULL
     if progress is not None:
@@ -211,4 +220,5 @@ def run(
     for i in range(0, <Py_ssize_t> out.counts.size(), 3):
         tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
     took = out.skeleton_seconds, out.orientation_seconds
-    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, held
+    out.unaided = NULL
+    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, unaided, held

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/known.hpp"
 #include "base/names.hpp"
 #include "base/sets.hpp"
 #include "base/watch.hpp"
@@ -93,6 +94,7 @@ public:
     const Table table;
     const Budget budget;
     Clock clock;
+    const Known* known = nullptr;  // what the methods that ask here may take for granted
     Rounds rounds;
     std::vector<std::int64_t> counts[PHASES];  // by size
 

@@ -12,7 +12,7 @@
 namespace lmarvel {
 
 // A family of sets that were tried, in terms of positions in the pool and of sizes of subsets of it; see ci/base.Tried.
-struct Known {
+struct TriedSets {
     std::vector<std::uint8_t> allowed, needed;
     std::int64_t n_needed = 0, smallest = 0, largest = 0;
     std::int64_t n_stop = -1;        // the size of subsets to compare with `stop`
@@ -45,7 +45,7 @@ struct Query {
     std::vector<Index> pool, always;
     std::int64_t smallest = 0, top = 0, max_tests = -1;
     double alpha = 0.0, seconds = 0.0;
-    std::vector<Known> known;
+    std::vector<TriedSets> known;
 };
 
 struct Found {

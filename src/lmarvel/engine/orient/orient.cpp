@@ -7,13 +7,12 @@ namespace lmarvel {
 namespace {
 constexpr std::uint64_t TICKS = 64;      // looks at the clock are this many steps apart
 constexpr std::uint64_t POLLS = 16384;   // and questions whether the user has given up
-constexpr Index RULES_OF_STAGE[5][4] = {
-    {-1, -1, -1, -1}, {R1, R2, R3, R4}, {-1, -1, -1, -1}, {R6, R7, -1, -1}, {R8, R9, R10, -1}};
 }  // namespace
 
-Orientation::Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check)
+Orientation::Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check,
+                         const Known* known)
     : triples_(triples), p_(static_cast<std::size_t>(p)), marks_(marks), clock_(clock), start_(p_ + 1, 0),
-      check_(check), open_(!triples.undecided.empty()) {
+      check_(check), known_(known), open_(!triples.undecided.empty()) {
     if (open_) undecided_ = Rows(p);
     for (const auto& [x, y] : triples.undecided) undecided_.join(x, y);
     for (const auto& [x, y] : triples.decided) {
@@ -77,25 +76,32 @@ const Use* Orientation::apply(Index rule, const Wanted& wanted) {
 // --- the worklist -----------------------------------------------------------------------------------------
 
 void Orientation::run(bool selection) {
-    arrowheads_.used = tails_.used = true;
-    undirected_.used = selection;
-    try {
-        colliders();
-        begin_queues();
-        drain(1);
-        if (selection) rings();
-        drain(2);
-        drain(3);
-        drain(4);
-    } catch (const OutOfTime&) {
-        ended = true;
-    }
-    finish();
+    rules_[1] = {R1, R2, R3, R4};
+    rules_[3] = {R6, R7};
+    rules_[4] = {R8, R9, R10};
+    has_paths_ = undirected_.used = tails_.used = true;
+    work(selection);
 }
 
-void Orientation::run_colliders() {
+void Orientation::run_colliders() { work(false); }
+
+// Use every rule, stage after stage, until none is left to use.
+void Orientation::work(bool selection) {
+    undirected_.used = undirected_.used && selection && (known_ == nullptr || known_->selection);
+    if (known_ != nullptr) {
+        rules_[1].push_back(K4);
+        if (!known_->selection) rules_[1].push_back(K2);
+        if (!known_->latents) rules_[1].push_back(K3);
+    }
+    arrowheads_.used = !rules_[1].empty();
     try {
+        if (known_ != nullptr) said();
         colliders();
+        if (arrowheads_.used) begin_queues();
+        drain(1);
+        if (undirected_.used) rings();
+        drain(4);
+        while (known_ != nullptr && known_->linked && use_linked()) drain(4);
     } catch (const OutOfTime&) {
         ended = true;
     }
@@ -118,9 +124,15 @@ void Orientation::colliders() {
             tick();
             for (std::int64_t j = i + 1; j < end(b); ++j) {
                 const Index a = near(i), c = near(j);
-                if (apart(a, c) && triples_.collides(a, a, b, c)) {
-                    apply(R0, Wanted{true, {a, b, c}, {{a, b, ARROW}, {c, b, ARROW}}});
+                if (!apart(a, c) || !triples_.collides(a, a, b, c)) continue;
+                Wanted wanted{true, {a, b, c}, {{a, b, ARROW}, {c, b, ARROW}}};
+                // Where a statement has put a tail at b the collider is refused as a whole.
+                const auto stands = [&](const Written& w) { return mark(w.x, b) != TAIL; };
+                if (known_ != nullptr && !std::all_of(wanted.marks.begin(), wanted.marks.end(), stands)) {
+                    wanted.marks.erase(std::remove_if(wanted.marks.begin(), wanted.marks.end(), stands),
+                                       wanted.marks.end());
                 }
+                apply(R0, wanted);
             }
         }
     }
@@ -156,7 +168,7 @@ void Orientation::begin_queues() {
             if (close && mark(x, y) == CIRCLE) {
                 arrowheads_.push(e);
                 if (undirected_.used) undirected_.push(e);
-                if (mark(y, x) == ARROW) tails_.push(e);
+                if (tails_.used && mark(y, x) == ARROW) tails_.push(e);
             }
         }
     }
@@ -182,8 +194,8 @@ void Orientation::drain(int last) {
 
 // Use the first rule of a stage that resolves the circle at y on x-y; tell whether one does.
 bool Orientation::use_one(int stage, Index x, Index y) {
-    for (Index rule : RULES_OF_STAGE[stage]) {
-        if (rule < 0 || mark(x, y) != CIRCLE) return false;
+    for (Index rule : rules_[stage]) {
+        if (mark(x, y) != CIRCLE) return false;
         const Wanted wanted = checked(rule, x, y);
         if (wanted.any) {
             wake(apply(rule, wanted));
@@ -235,7 +247,7 @@ void Orientation::wake(const Use* use) {
                 if (at_v == CIRCLE) wake_end(reverse_[static_cast<std::size_t>(e)], at_y, w.mark);
             }
         }
-        if (w.mark != ARROW) continue;
+        if (w.mark != ARROW || !has_paths_) continue;
         for (std::int64_t e = begin(w.y); e < end(w.y); ++e) {  // R4: the circles that face a child
             const Index c = near(e);
             if (!directed(w.y, c)) continue;
@@ -247,7 +259,7 @@ void Orientation::wake(const Use* use) {
 void Orientation::wake_end(std::int64_t end, std::int8_t other, Index fresh) {
     arrowheads_.push(end);
     if (undirected_.used && fresh == TAIL) undirected_.push(end);
-    if (other == ARROW) tails_.push(end);
+    if (tails_.used && other == ARROW) tails_.push(end);
 }
 
 // --- the rules --------------------------------------------------------------------------------------------
@@ -262,7 +274,10 @@ Orientation::Wanted Orientation::resolve(Index rule, Index x, Index y) {
         case R7: return r7(x, y);
         case R8: return r8(x, y);
         case R9: return r9(x, y);
-        default: return r10(x, y);
+        case R10: return r10(x, y);
+        case K2: return k2(x, y);
+        case K3: return k3(x, y);
+        default: return k4(x, y);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/known.hpp"
 #include "base/names.hpp"
 #include "base/sets.hpp"
 #include "base/watch.hpp"
@@ -22,7 +23,7 @@ namespace lmarvel {
 enum Mark : std::int8_t { LMARVEL_MARKS(LMARVEL_MEMBER) };
 LMARVEL_NAMES(mark_names, LMARVEL_MARKS)
 
-// The rules of Zhang (2008).
+// The rules of Zhang (2008), and those that read what is known beforehand.
 #define LMARVEL_RULES(X) \
     X(R0, "R0")          \
     X(R1, "R1")          \
@@ -34,7 +35,12 @@ LMARVEL_NAMES(mark_names, LMARVEL_MARKS)
     X(R7, "R7")          \
     X(R8, "R8")          \
     X(R9, "R9")          \
-    X(R10, "R10")
+    X(R10, "R10")        \
+    X(K0, "K0")          \
+    X(K1, "K1")          \
+    X(K2, "K2")          \
+    X(K3, "K3")          \
+    X(K4, "K4")
 enum Rule : Index { LMARVEL_RULES(LMARVEL_MEMBER) };
 LMARVEL_NAMES(rule_names, LMARVEL_RULES)
 
@@ -50,11 +56,13 @@ struct Use {
 
 class Orientation {
 public:
-    // `marks` is the matrix that is written to, p x p and zero; `check` is asked about paths before R4 uses them.
-    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr);
+    // `marks` is the matrix that is written to, p x p and zero; `check` is asked about paths before R4 uses them;
+    // `known` gives its marks first, and the rules that read it are used with the others.
+    Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr,
+                const Known* known = nullptr);
 
     void run(bool selection);
-    void run_colliders();  // R0 alone
+    void run_colliders();  // R0 alone, with what is known
     std::vector<Use> log;
     bool ended = false;
 
@@ -84,10 +92,13 @@ private:
     std::vector<std::int64_t> start_, reverse_;  // where the ends (x, .) begin; the same edge from the other side
     std::vector<Index> near_, from_;             // end (from_[e], near_[e]): the mark at near_[e] on that edge
     PathCheck* const check_;
+    const Known* const known_;
     const bool open_;                            // whether there are undecided pairs
     Rows undecided_;
     std::set<Triple> unchecked_;                 // triples over edges that were cut, which no rule may use
     Agenda arrowheads_, undirected_, tails_;
+    std::vector<Index> rules_[5];                // that are asked circle by circle, by stage
+    bool has_paths_ = false;                     // whether R4 is among them
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
     std::int64_t search_ = 0;
@@ -117,6 +128,7 @@ private:
     bool may_step(Steps steps, Index q, Index r) const { return steps == CIRCLES ? circle_edge(q, r) : onward(q, r); }
 
     const Use* apply(Index rule, const Wanted& wanted);
+    void work(bool selection);
     void colliders();
     void rings();
     void begin_queues();
@@ -139,6 +151,15 @@ private:
     Wanted r8(Index c, Index a);
     Wanted r9(Index c, Index a);
     Wanted r10(Index c, Index a);
+    void said();
+    bool use_linked();
+    void linked();
+    void add_directed(Rows& relation) const;
+    void onward_to(std::int64_t end, const Rows& never);
+    void only_way(Index a, Index b);
+    Wanted k2(Index x, Index y);
+    Wanted k3(Index x, Index y);
+    Wanted k4(Index d, Index b);
     bool discriminating_path(Index b, Index c, Path& path);
     bool uncovered_path(const Route& route, std::int64_t first_end, Path& path);
     bool uncovered_walk(const Route& route, std::int64_t first_end, Path& path);

@@ -24,6 +24,8 @@ bool Orientation::discriminating_path(Index b, Index c, Path& path) {
             const Index v = near(e);
             if (v == b || v == c || mark(v, q) != ARROW || met_[static_cast<std::size_t>(v)] == search_) continue;
             if (apart(v, c)) {
+                // Said to be apart, and no set separates them: nothing is known of colliders.
+                if (known_ != nullptr && !gap(v, q, c)) continue;
                 path.assign(1, v);
                 auto at = static_cast<std::int64_t>(i);
                 while (at >= 0) {

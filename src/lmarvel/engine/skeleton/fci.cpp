@@ -114,13 +114,13 @@ void Fci::go_on(const Teller& tell) {
     std::vector<std::int8_t> marks(static_cast<std::size_t>(p_) * static_cast<std::size_t>(p_), 0);
     if (pruned) {  // the marks of RFCI, which are right also while edges are too many
         check_all_triples();
-        hand_on();
-        Orientation(*this, p_, marks.data(), ledger_.clock, this).run(options_.selection);
+        sort_edges();
+        Orientation(*this, p_, marks.data(), ledger_.clock, this, known_).run(options_.selection);
     } else {
         decided.clear();
         undecided.clear();
         for (Index x = 0; x < p_; ++x) adjacent_.each(x, [&](Index y) { if (x < y) decided.emplace_back(x, y); });
-        Orientation(*this, p_, marks.data(), ledger_.clock).run_colliders();
+        Orientation(*this, p_, marks.data(), ledger_.clock, nullptr, known_).run_colliders();
     }
     Reach reach(marks, p_);
     std::vector<Index> members;
@@ -158,7 +158,9 @@ void Fci::prune(std::vector<Pool> pairs, const Teller& tell) {
         for (const Index* v = arena_.begin(kept); v != arena_.end(kept); ++v) {
             if (*v != pair.x && *v != pair.y) pool.push_back(*v);
         }
-        return cut_if_separated(POSSIBLE_D_SEP, pair.x, pair.y, pool, kept, k);
+        const std::vector<Index>& needed = useful(pair.x, pair.y, pool);
+        if (needed.size() < pool.size()) kept = Span{};
+        return cut_if_separated(POSSIBLE_D_SEP, pair.x, pair.y, needed, kept, k);
     };
     for (std::int64_t k = 1;; ++k) {
         std::int64_t most = 0;

@@ -42,7 +42,7 @@ Mbcs::Separator Mbcs::collider_set_search(Index x, Index y) {
     const bool of_x = start_.count(x) <= start_.count(y);
     rest_.clear();
     start_.each(of_x ? x : y, [&](Index v) {
-        if (v != x && v != y && !start_.has(of_x ? y : x, v)) rest_.push_back(v);
+        if (v != x && v != y && !start_.has(of_x ? y : x, v) && !is_useless(v, x, y)) rest_.push_back(v);
     });
     label_components(x, y);
     // The part of the rest that each common neighbour reaches, once x and y are deleted, is that of its component.
@@ -50,9 +50,10 @@ Mbcs::Separator Mbcs::collider_set_search(Index x, Index y) {
     const auto reaches = [&](Index v) {
         return std::any_of(rest_.begin(), rest_.end(), [&](Index w) { return part(v) == part(w); });
     };
-    const auto m = triangle_.size();
+    const std::vector<Index> choice = useful(x, y, triangle_);
+    const auto m = choice.size();
     if (std::none_of(triangle_.begin(), triangle_.end(), reaches)) {  // they are then all there is to choose from
-        return search(x, y, triangle_, rest_, static_cast<std::int64_t>(m));
+        return search(x, y, choice, rest_, static_cast<std::int64_t>(m));
     }
     std::vector<std::size_t> kept;
     std::vector<std::uint8_t> opened(static_cast<std::size_t>(p_), 0);  // by component
@@ -62,9 +63,9 @@ Mbcs::Separator Mbcs::collider_set_search(Index x, Index y) {
         harmful.clear();
         always.clear();
         std::size_t at = 0;
-        for (std::size_t i = 0; i < m; ++i) {
-            if (at < kept.size() && kept[at] == i) { always.push_back(triangle_[i]); ++at; }
-            else opened[static_cast<std::size_t>(part(triangle_[i]))] = 1;
+        for (Index v : triangle_) {
+            if (at < kept.size() && choice[kept[at]] == v) { always.push_back(v); ++at; }
+            else opened[static_cast<std::size_t>(part(v))] = 1;
         }
         for (Index w : rest_) (opened[static_cast<std::size_t>(part(w))] ? harmful : always).push_back(w);
         for (Index v : triangle_) opened[static_cast<std::size_t>(part(v))] = 0;

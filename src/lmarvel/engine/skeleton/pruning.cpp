@@ -45,7 +45,8 @@ bool Pruning::cut_if_separated(Phase phase, Index x, Index y, const std::vector<
 
 // For k = 0, 1, .. test each edge given the sets of k variables adjacent to one end, as they stood when k began.
 void Pruning::pc_stable(const Teller& tell) {
-    std::vector<Index> degree(static_cast<std::size_t>(p_)), around;
+    std::vector<Index> degree(static_cast<std::size_t>(p_));
+    const std::size_t kinds = known_ == nullptr ? 1 : known_->kinds;
     for (std::int64_t k = 0;; ++k) {
         const Rows before = adjacent_;
         for (Index x = 0; x < p_; ++x) degree[static_cast<std::size_t>(x)] = before.count(x);
@@ -61,11 +62,7 @@ void Pruning::pc_stable(const Teller& tell) {
             return;
         }
         tell(ADJACENCY, k, most);
-        std::vector<Span> kept(static_cast<std::size_t>(p_), Span{0, 0});
-        for (Index x = 0; x < p_ && k > 0; ++x) {
-            before.list(x, around);
-            kept[static_cast<std::size_t>(x)] = arena_.keep(around);
-        }
+        std::vector<Span> kept(static_cast<std::size_t>(p_) * kinds);  // pools of each variable with each kind of others
         std::vector<Pair> edges;
         for (Index x = 0; x < p_; ++x) {
             before.each(x, [&](Index y) {
@@ -81,12 +78,21 @@ void Pruning::pc_stable(const Teller& tell) {
 }
 
 // Search each edge from its first end, and those that are left from the second.
-void Pruning::search_edges(const std::vector<Pair>& edges, const Rows& before, const std::vector<Span>& kept,
+void Pruning::search_edges(const std::vector<Pair>& edges, const Rows& before, std::vector<Span>& kept,
                            std::int64_t k) {
+    const std::size_t kinds = kept.size() / static_cast<std::size_t>(p_);
+    std::vector<Index> around;
     const auto cut = [&](Index from, Index x, Index y) {
-        pool_.clear();
-        if (k > 0) before.list(from, pool_, x, y);  // the empty set is a subset of any pool
-        return cut_if_separated(ADJACENCY, x, y, pool_, kept[static_cast<std::size_t>(from)], k);
+        if (k == 0) return cut_if_separated(ADJACENCY, x, y, {}, Span{0, 0}, k);  // a subset of any pool
+        const auto to = static_cast<std::size_t>(from == x ? y : x);
+        const auto at = known_ == nullptr ? static_cast<Index>(0) : known_->kind[to];
+        Span& whole = kept[static_cast<std::size_t>(from) * kinds + static_cast<std::size_t>(at)];
+        if (whole.none()) {
+            before.list(from, around);
+            whole = arena_.keep(useful(x, y, around));
+        }
+        before.list(from, pool_, x, y);
+        return cut_if_separated(ADJACENCY, x, y, useful(x, y, pool_), whole, k);
     };
     if (!edges.empty()) ledger_.clock.check();
     std::vector<Pair> left;

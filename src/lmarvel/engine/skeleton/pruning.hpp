@@ -68,7 +68,7 @@ private:
     std::vector<Index> pool_;
 
     void pc_stable(const Teller& tell);
-    void search_edges(const std::vector<Pair>& edges, const Rows& before, const std::vector<Span>& kept, std::int64_t k);
+    void search_edges(const std::vector<Pair>& edges, const Rows& before, std::vector<Span>& kept, std::int64_t k);
     bool stands(const Triple& t) const;
     bool check_triple(const Triple& t, std::vector<Triple>& opened);
     std::vector<Triple> check_triples(std::vector<Triple> queue);

@@ -76,7 +76,7 @@ bool Pruning::cut_given(Index x, Index y, const std::vector<Index>& given) {
     if (p <= alpha_) return false;
     Span set;
     if (zs.size() <= EXHAUSTIVE) {
-        const Answer answer = ledger_.find_sepset(TRIPLES, x, y, zs, false, alpha_);
+        const Answer answer = ledger_.find_sepset(TRIPLES, x, y, useful(x, y, zs), false, alpha_);
         set = answer.sepset;
         if (!set.none()) p = answer.pvalue;
     } else {
@@ -121,7 +121,7 @@ bool Pruning::cut_first(const Path& path, Pair& cut) {
         take_out(pool, path[i + 1]);
         Search how{TRIPLES, alpha_};
         how.min_size = 1;
-        const Answer answer = ledger_.search(path[i], path[i + 1], pool, how);
+        const Answer answer = ledger_.search(path[i], path[i + 1], useful(path[i], path[i + 1], pool), how);
         if (keep(TRIPLES, path[i], path[i + 1], answer)) {
             cut = {path[i], path[i + 1]};
             return true;

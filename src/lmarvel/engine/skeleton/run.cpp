@@ -4,6 +4,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 namespace lmarvel {
@@ -41,6 +42,24 @@ void from_precision(const Request& q, SetStore& arena, Boundaries& found) {
     for (Index x = 0; x < p; ++x) {
         dependent.list(x, members);
         found.sets.push_back(arena.keep(members));
+    }
+}
+
+std::optional<Known> known_of(const Statements& statements, Index p) {
+    if (statements.pairs == nullptr) return std::nullopt;
+    return std::optional<Known>(std::in_place, statements, p);
+}
+
+// Pairs that are known to be adjacent are in each other's boundary, whatever a search found.
+void join_required(const Rows& required, SetStore& arena, Boundaries& found) {
+    std::vector<Index> members;
+    for (std::size_t v = 0; v < found.sets.size(); ++v) {
+        const Span set = found.sets[v];
+        members = arena.copy(set);
+        required.each(static_cast<Index>(v), [&](Index w) { if (!arena.has(set, w)) members.push_back(w); });
+        if (static_cast<std::int64_t>(members.size()) == set.n) continue;
+        std::sort(members.begin(), members.end());
+        found.sets[v] = arena.keep(members);
     }
 }
 
@@ -158,11 +177,15 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     Stopwatch watch;
     SetStore arena;
     const Clock clock(q.seconds, poll, caller);
-    const Boundaries boundaries = boundaries_of(q, arena);
+    const std::optional<Known> known = known_of(q.statements, q.table.p);
+    const Known* const given = known ? &*known : nullptr;
+    Boundaries boundaries = boundaries_of(q, arena);
+    if (known && !q.complete) join_required(known->required, arena, boundaries);
     Table table = q.table;
     if (q.blocks.R != nullptr) table.blocks = &q.blocks;
     if (q.counts.codes != nullptr) table.counts = &q.counts;
     Ledger ledger(table, q.budget, clock, arena, q.total_conditioning);
+    ledger.known = given;
     remember(q, arena, ledger);
     const std::unique_ptr<State> skeleton = method_of(q, ledger, arena, boundaries);
     skeleton->per_record = q.per_record;
@@ -170,11 +193,13 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     skeleton->hand_on();
     out.skeleton_seconds = watch.lap();
     PathCheck* const check = skeleton->path_check();
-    Orientation orientation(*skeleton, q.table.p, marks, clock.at_least(q.grace), check);
+    const Clock last = clock.at_least(q.grace);
+    Orientation orientation(*skeleton, q.table.p, marks, last, check, given);
     orientation.run(q.selection);
     out.late = orientation.ended;
-    out.orientation_seconds = watch.lap();
     if (check != nullptr) skeleton->hand_on();  // tests of paths cut edges
+    if (out.unaided != nullptr) Orientation(*skeleton, q.table.p, out.unaided, last).run(q.selection);
+    out.orientation_seconds = watch.lap();
     skeleton->say_how_close();
     flatten(*skeleton, ledger, out);
     flatten(orientation.log, out);
@@ -207,12 +232,13 @@ Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll 
     return DONE;
 }
 
-Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
-                    void* caller) {
+Status orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
+                    std::int8_t* marks, Poll poll, void* caller) {
     try {
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         const KnownGraph triples(graph, p);
-        Orientation(triples, p, marks, clock).run(selection);
+        const std::optional<Known> known = known_of(statements, p);
+        Orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr).run(selection);
     } catch (const Interrupted&) {
         return INTERRUPTED;
     } catch (const std::exception&) {

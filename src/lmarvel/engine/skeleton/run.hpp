@@ -34,6 +34,7 @@ struct Request {
     Levels levels{};    // of L-MARVEL
     Options options{};  // of the other methods
     Budget budget{};
+    Statements statements{};
     double seconds = 0.0;  // infinite where there is no limit
     double grace = 0.0;    // seconds that orientation has in any case
     double per_record = 0.0;  // seconds to set aside for each pair that is separated
@@ -64,6 +65,8 @@ struct Outcome {
     std::vector<std::int64_t> counts;     // three: phase, size, tests
     std::int64_t reason = 0, size = 0;
     bool late = false;                    // time ran out in orientation
+    // Where the marks go that the tests alone give, without what is known: p x p and zero; null: nowhere.
+    std::int8_t* unaided = nullptr;
     double skeleton_seconds = 0.0, orientation_seconds = 0.0;
 };
 
@@ -76,8 +79,9 @@ Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll 
 // Find Markov boundaries, one target at a time.
 Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller);
 
-// The marks that all graphs of the class of a maximal ancestral graph share; both matrices are p x p, `marks` zero.
-Status orient_graph(const std::int8_t* graph, Index p, bool selection, std::int8_t* marks, Poll poll,
-                    void* caller);
+// The marks that all graphs of the class of a maximal ancestral graph share, and that fit the statements; both matrices
+// are p x p, `marks` zero.
+Status orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
+                    std::int8_t* marks, Poll poll, void* caller);
 
 }  // namespace lmarvel

@@ -11,7 +11,8 @@ Skeleton::Skeleton(Ledger& ledger, SetStore& arena, const Boundaries& boundaries
 }
 
 Answer Skeleton::ask(Phase phase, Index x, Index y, const std::vector<Index>& pool, Index always, bool threshold) {
-    return ledger_.find_sepset(phase, x, y, pool, threshold, threshold ? levels_.threshold : levels_.alpha, always);
+    if (always >= 0 && is_useless(always, x, y)) always = -1;
+    return ledger_.find_sepset(phase, x, y, useful(x, y, pool), threshold, threshold ? levels_.threshold : levels_.alpha, always);
 }
 
 void Skeleton::decide(Phase phase, Index x, Index y, const std::vector<Index>& pool) {
@@ -102,8 +103,8 @@ bool Skeleton::is_removable(Index x) {
                 separate(REMOVABILITY, y, z, without.sepset, without.pvalue);
                 continue;
             }
-            // Condition 2: no W + {X} does.
-            const Answer with_x = ask(REMOVABILITY, y, z, pool_, x, true);
+            // Condition 2: no W + {X} does; not where X is of no use, for then W alone would do, and Condition 1 hold.
+            const Answer with_x = is_useless(x, y, z) ? Answer{} : ask(REMOVABILITY, y, z, pool_, x, true);
             if (!with_x.sepset.none()) {
                 if (known.none()) separate(REMOVABILITY, y, z, with_x.sepset, with_x.pvalue);
                 events.push_back(Event{Event::KEPT, x, y, z, 0, with_x.sepset, Span{}, with_x.pvalue});

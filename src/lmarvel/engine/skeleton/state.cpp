@@ -7,7 +7,8 @@ constexpr std::int64_t FEW = 3;  // variables, in a set that is searched for a g
 }  // namespace
 
 State::State(Ledger& ledger, SetStore& arena, const Boundaries& boundaries, double alpha, bool dense)
-    : ledger_(ledger), arena_(arena), boundaries_(boundaries), alpha_(alpha), p_(ledger.table.p), start_(p_) {
+    : ledger_(ledger), arena_(arena), boundaries_(boundaries), known_(ledger.known), alpha_(alpha),
+      p_(ledger.table.p), start_(p_) {
     for (Index x = 0; x < p_; ++x) {
         if (boundaries.complete) {
             start_.fill(x, p_);
@@ -46,6 +47,13 @@ bool State::is_collider(Index v, Index b, Index c) const {
     return !set.none() && !arena_.has(set, b);
 }
 
+const std::vector<Index>& State::useful(Index x, Index y, const std::vector<Index>& pool) {
+    if (known_ == nullptr) return pool;
+    useful_.clear();
+    for (Index v : pool) if (!known_->useless(v, x, y)) useful_.push_back(v);
+    return useful_;
+}
+
 bool State::keep(Phase phase, Index x, Index y, const Answer& answer) {
     if (!answer.sepset.none()) separate(phase, x, y, answer.sepset, answer.pvalue);
     else if (!answer.complete) unfinished_.add(x, y);
@@ -53,12 +61,20 @@ bool State::keep(Phase phase, Index x, Index y, const Answer& answer) {
 }
 
 bool State::try_separate(Phase phase, Index x, Index y, const std::vector<Index>& pool, std::int64_t max_size) {
-    return keep(phase, x, y, ledger_.find_sepset(phase, x, y, pool, false, alpha_, -1, max_size));
+    return keep(phase, x, y, ledger_.find_sepset(phase, x, y, useful(x, y, pool), false, alpha_, -1, max_size));
 }
 
 // --- deciding ---------------------------------------------------------------------------------------------
 
+// Keep a separating set, and cut the edge if there is one; an edge that is known to be there stays.
 void State::separate(Phase phase, Index x, Index y, Span set, double pvalue) {
+    if (known_ != nullptr && known_->required.has(x, y)) {
+        adjacent_.join(x, y);
+        if (overruled_.has(x, y)) return;
+        overruled_.add(x, y);
+        events.push_back(Event{Event::OVERRULED, x, y, -1, phase, set, Span{}, pvalue});
+        return;
+    }
     adjacent_.part(x, y);
     unfinished_.discard(x, y);
     const std::int64_t at = found_at_.get(x, y);
@@ -117,7 +133,9 @@ std::vector<Pair> State::unshielded_pairs() const {
 void State::settle_gaps() {
     for (const auto& [x, y] : unshielded_pairs()) {
         std::vector<Index> implied;
-        for (Index v : arena_.copy(smaller(x, y))) if (v != x && v != y) implied.push_back(v);
+        for (Index v : arena_.copy(smaller(x, y))) {
+            if (v != x && v != y && !is_useless(v, x, y)) implied.push_back(v);
+        }
         if (static_cast<std::int64_t>(implied.size()) <= ledger_.budget.largest_set) {
             const double p = ledger_.pvalue(GAPS, x, y, implied);
             if (p > alpha_) {
@@ -147,6 +165,26 @@ bool State::separated_by_few(Index x, Index y) {
 // --- handing on -------------------------------------------------------------------------------------------
 
 void State::hand_on() {
+    part_forbidden();
+    sort_edges();
+}
+
+// Cut the edges that are known not to be there; no set separates these pairs, so no rule reads them.
+void State::part_forbidden() {
+    if (known_ == nullptr) return;
+    for (Index x = 0; x < p_; ++x) {
+        adjacent_.each_shared(x, known_->forbidden, x, [&](Index y) {
+            if (x > y) return;
+            const auto [pvalue, strongest] = closest(x, y);
+            adjacent_.part(x, y);
+            unfinished_.discard(x, y);
+            doubtful_.add(x, y);
+            events.push_back(Event{Event::OVERRULED, x, y, -1, ADJACENCY, strongest, Span{}, pvalue});
+        });
+    }
+}
+
+void State::sort_edges() {
     decided.clear();
     undecided.clear();
     if (all_open_) {

@@ -30,7 +30,8 @@ struct Boundaries {
     X(KEPT, "Kept")                    \
     X(REMOVED, "Removed")              \
     X(LEFT_BOUNDARY, "LeftBoundary")   \
-    X(NONE_REMOVABLE, "NoneRemovable")
+    X(NONE_REMOVABLE, "NoneRemovable") \
+    X(OVERRULED, "Overruled")
 struct Event {
     enum Kind : std::int64_t { LMARVEL_EVENTS(LMARVEL_MEMBER) };
     std::int64_t kind, x, y, z, phase;
@@ -48,7 +49,7 @@ public:
     virtual void run(const Teller& tell) = 0;
     // What orientation has to ask about discriminating paths, if the method tests them.
     virtual PathCheck* path_check() { return nullptr; }
-    // Sort the edges into decided and undecided ones, as they are now.
+    // Sort the edges into decided and undecided ones, as they are now, without those that are known not to be there.
     void hand_on();
     // Write down of each decided edge how close it came to being separated.
     void say_how_close();
@@ -66,16 +67,21 @@ protected:
     Ledger& ledger_;
     SetStore& arena_;
     const Boundaries& boundaries_;
+    const Known* const known_;
     const double alpha_;
     const Index p_;
     Rows start_, adjacent_;  // the boundaries, and the edges
     PairMap found_at_;
     PairSet unfinished_, doubtful_;
+    PairSet overruled_;  // pairs that tests separate and a statement joins
     bool all_open_ = false;
 
     Span lookup(Index x, Index y) const;
     bool is_open(Index x, Index y) const { return !adjacent_.has(x, y) && lookup(x, y).none(); }
     bool is_collider(Index v, Index b, Index c) const;
+    bool is_useless(Index v, Index x, Index y) const { return known_ != nullptr && known_->useless(v, x, y); }
+    // Those of a pool that a set which separates x and y can need, as is known beforehand; until the next such question.
+    const std::vector<Index>& useful(Index x, Index y, const std::vector<Index>& pool);
     // Keep what a search found; one that a limit cut short leaves the pair unfinished.
     bool keep(Phase phase, Index x, Index y, const Answer& answer);
     bool try_separate(Phase phase, Index x, Index y, const std::vector<Index>& pool, std::int64_t max_size = -2);
@@ -84,6 +90,7 @@ protected:
     // A budget ended the work of a method that cuts edges: every edge that is left is undecided.
     void spent(const BudgetSpent& reason);
     void settle_gaps();
+    void sort_edges();
     std::vector<Pair> unshielded_pairs() const;
 
     // All pairs of a list, in order.
@@ -95,7 +102,10 @@ protected:
     }
 
 private:
+    std::vector<Index> useful_;
+
     Span smaller(Index x, Index y) const;
+    void part_forbidden();
     std::pair<double, Span> closest(Index x, Index y) const;
     bool separated_by_few(Index x, Index y);
 };
