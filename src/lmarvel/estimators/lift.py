@@ -30,11 +30,10 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.evidence import evidence
 from lmarvel.search.grouped import GroupedBlocks, Groups
-from lmarvel.search.grouped_stages import lift_groups
-from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.grouped_lift import lift_groups
+from lmarvel.search.lift import LiftResult, check_engine, lift
 from lmarvel.search.record import OutOfTime
-from lmarvel.search.regressions import is_compiled
-from lmarvel.skeleton.compiled import Swift, learn_compiled, say_that_it_is_slow
+from lmarvel.skeleton.compiled import Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
 from lmarvel.trace import BudgetEnded, Event
@@ -115,9 +114,9 @@ class Lift(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
-        if not is_compiled():
-            say_that_it_is_slow()
         table = scored_table(ledger.test, data, self.penalty)
+        if not isinstance(table, Groups):
+            check_engine(len(ledger.names))
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
         how: dict[str, Any] = {

@@ -24,12 +24,21 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.paths import bits, closure, collider_connected, members
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, m_separated
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, Marks, direct_chordal
+from lmarvel.search.ancestral import (
+    BACK,
+    BOTH,
+    FORTH,
+    NO_EDGE,
+    UNDIRECTED,
+    AncestralGraph,
+    Marks,
+    direct_chordal,
+    pag_of,
+)
 from lmarvel.search.climb import Climb
 from lmarvel.search.lift import LiftResult
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.search.scores import BlockScores, GaussianBlocks
-from lmarvel.search.support import pag_of
 from lmarvel.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
 NEAR = 4.0  # in prices of an edge (about 60 units of the score): changes of one edge whose marks are looked at
