@@ -65,14 +65,14 @@ def test_a_wheel_is_tried_as_a_newcomer_would(project: dict[str, Any]) -> None:
 
 
 def test_names_that_only_one_make_of_compiler_knows_stand_behind_a_question() -> None:
-    """Microsoft's has neither __builtin_ functions nor __attribute__: only guarded lines may have them."""
+    """Microsoft's has no __builtin_ functions, __attribute__ or __restrict__: only guarded lines may have them."""
     engine = ROOT / "src" / "lmarvel" / "engine"
     found = []
-    for path in sorted([*engine.glob("*.hpp"), *engine.glob("*.cpp")]):
+    for path in sorted([*engine.rglob("*.hpp"), *engine.rglob("*.cpp")]):
         depth = 0
         for line in path.read_text("utf-8").splitlines():
             depth += line.startswith("#if") - line.startswith("#endif")
-            if re.search(r"__builtin_|__attribute__", line) and not depth:
+            if re.search(r"__builtin_|__attribute__|__restrict__", line) and not depth:
                 found.append(f"{path.name}: {line.strip()}")
     assert found == []
 

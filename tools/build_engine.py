@@ -22,11 +22,11 @@ from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
-LISTED = (ROOT / "meson.build").read_text().split("engine = {")[1].split("}")[0]
+LISTED = (ROOT / "meson.build").read_text().split("engine = [")[1].split("]")[0]
 MODULES: dict[str, list[str]] = {  # and what each is linked with
     "ci/_kernel": [],
     "data/_rows": [],
-    **{f"engine/{name}": parts for name, parts in ast.literal_eval(f"{{{LISTED}}}").items()},
+    "engine/_engine": ast.literal_eval(f"[{LISTED}]"),
 }
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
@@ -38,13 +38,15 @@ def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
     objects.mkdir(parents=True, exist_ok=True)
     engine = package / "engine"
     with ThreadPoolExecutor(2) as workers:
-        written = [package / f"{module}.pyx" for module in MODULES]
-        generated = dict(zip(MODULES, workers.map(lambda w: translated(w, objects), written), strict=True))
-        shared = {part: engine / f"{part}.cpp" for parts in MODULES.values() for part in parts}
-        sources = [*generated.values(), *shared.values()]
-        made = dict(zip(sources, workers.map(lambda s: compiled(s, engine, objects, flags), sources), strict=True))
-    for module, parts in MODULES.items():
-        linked = [made[generated[module]], *(made[shared[part]] for part in parts)]
+        made = {
+            module: [
+                workers.submit(lambda m=module: compiled(translated(package / f"{m}.pyx", objects), engine, objects, flags)),
+                *(workers.submit(compiled, engine / part, engine, objects, flags) for part in parts),
+            ]
+            for module, parts in MODULES.items()
+        }
+    for module, parts in made.items():
+        linked = [part.result() for part in parts]
         target = package / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
         if is_older(target, linked):
             undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
@@ -61,7 +63,7 @@ def is_older(made: Path, sources: Iterable[Path]) -> bool:
 def translated(written: Path, objects: Path) -> Path:
     """Make C++ of one Cython source."""
     generated = objects / f"{written.stem}.cpp"
-    if is_older(generated, [written, *written.parent.glob("*.pxi")]):
+    if is_older(generated, [written, *written.parent.rglob("*.pxi")]):
         cython = [sys.executable, "-m", "cython", "-3", "--cplus", "-I", str(written.parent), str(written)]
         subprocess.run([*cython, "-o", str(generated)], check=True)
     return generated
@@ -69,12 +71,12 @@ def translated(written: Path, objects: Path) -> Path:
 
 def compiled(source: Path, engine: Path, objects: Path, flags: tuple[str, ...]) -> Path:
     """Compile one source, and return its object; beside it the compiler notes which headers it read."""
-    made = objects / f"{source.stem}.o"
+    made = objects / f"{source.parent.name}-{source.stem}.o"  # two folders may have files of one name
     noted = made.with_suffix(".d")
     if noted.exists() and not is_older(made, read_from(noted)):
         return made
     include = ("-I", str(engine), "-isystem", sysconfig.get_paths()["include"])
-    extra = () if source.parent == engine else ("-Wno-unused-function",)
+    extra = () if engine in source.parents else ("-Wno-unused-function",)
     subprocess.run(
         [COMPILER, *COMMON, *flags, *extra, *include, "-MMD", "-c", str(source), "-o", str(made)], check=True
     )

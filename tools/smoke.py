@@ -18,7 +18,6 @@ import tempfile
 from pathlib import Path
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / ("lmarvel.exe" if os.name == "nt" else "lmarvel")
-MODULES = ("_engine", "_hidden", "_lifting", "_search", "_tests")
 
 
 def lmarvel(*arguments: str, code: int = 0, given: str | None = None) -> str:
@@ -40,8 +39,7 @@ def check_compiled(wanted: bool) -> None:
     from lmarvel.engine import load
 
     print("lmarvel", lmarvel.__version__, "in", Path(lmarvel.__file__).parent, "with Python", sys.version.split()[0])
-    there = [name for name in MODULES if load(name) is not None]
-    assert there == (list(MODULES) if wanted else []), there
+    assert (load() is not None) == wanted, load()
     assert lmarvel.ci.gaussian.kernel_name() == ("compiled" if wanted else "readable")
     compiled, readable = LMarvel().fit(CARS).result_, LMarvel(test=lmarvel.FisherZ(CARS, compiled=False)).fit().result_
     assert compiled.pag == readable.pag, (str(compiled.pag), str(readable.pag))

@@ -22,7 +22,7 @@ from lmarvel.search.record import OutOfTime, Record
 from lmarvel.search.regressions import CompiledRegressions
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
-engine = load("_hidden")
+engine = load()
 pytestmark = pytest.mark.skipif(engine is None, reason="the package was built without a compiler")
 
 Matrix = np.ndarray

@@ -21,8 +21,7 @@ from lmarvel.engine.run import is_built
 
 pytestmark = pytest.mark.skipif(not is_built() or ROWS is None or _kernel is None, reason="not everything was built")
 
-ENGINE, TESTS, SEARCH = load("_engine"), load("_tests"), load("_search")
-LIFTING, HIDDEN = load("_lifting"), load("_hidden")
+ENGINE = load()
 HUGE = 10**8
 P = 4
 
@@ -145,35 +144,35 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
             ((np.array([0, 1], np.int32), np.array([-1, 2], np.int32), *sets((), (3,))),),
         ),
         "orient": (ENGINE.orient, (np.array([[0, 2], [3, 0]], np.int8), True)),
-        "boundaries": (ENGINE.boundaries, (R, 100, 2.5, 1, 3, None, 0, 5.0, False)),
-        "inter-iamb": (ENGINE.boundaries, (R, 100, 2.5, 2, 3, 1000, 0, 5.0, True)),
-        "tail": (TESTS.tail, (3.0, 2)),
-        "blocks": (made(TESTS.Kernel, "result", 3), (R, 100, BLOCKS, 0, 1, (2,))),
-        "counts": (made(TESTS.Kernel, "result", 4), (None, 60, None, WEIGHED, 0, 1, (2,))),
-        "affords": (made(TESTS.Kernel, "affords", 3), (R, 100, BLOCKS, 0, 1, (2,))),
-        "given rest": (made(TESTS.Kernel, "given_rest", 3), (R, 100, BLOCKS, np.linalg.inv(R))),
-        "search blocks": (made(TESTS.Kernel, "search", 3), (R, 100, BLOCKS, SHORT, 1, 5.0)),
-        "search counts": (made(TESTS.Kernel, "search", 4), (None, 60, None, COUNTS, SHORT, 1, 5.0)),
+        "boundaries": (ENGINE.boundaries, (R, 100, 2.5, "iamb", 3, None, 0, 5.0, False)),
+        "inter-iamb": (ENGINE.boundaries, (R, 100, 2.5, "inter-iamb", 3, 1000, 0, 5.0, True)),
+        "tail": (ENGINE.tail, (3.0, 2)),
+        "blocks": (made(ENGINE.Kernel, "result", 3), (R, 100, BLOCKS, 0, 1, (2,))),
+        "counts": (made(ENGINE.Kernel, "result", 4), (None, 60, None, WEIGHED, 0, 1, (2,))),
+        "affords": (made(ENGINE.Kernel, "affords", 3), (R, 100, BLOCKS, 0, 1, (2,))),
+        "given rest": (made(ENGINE.Kernel, "given_rest", 3), (R, 100, BLOCKS, np.linalg.inv(R))),
+        "search blocks": (made(ENGINE.Kernel, "search", 3), (R, 100, BLOCKS, SHORT, 1, 5.0)),
+        "search counts": (made(ENGINE.Kernel, "search", 4), (None, 60, None, COUNTS, SHORT, 1, 5.0)),
         "partial": (_kernel.partial, (R, 0, 1, (2, 3))),
         "search": (_kernel.search, (R, 100, QUERY, 2, CRITICAL)),
-        "regression": (lambda R, n, price, v, b: SEARCH.Regressions(R, n, price)(v, b), (R, 100.0, 4.0, 1, 5)),
+        "regression": (lambda R, n, price, v, b: ENGINE.Regressions(R, n, price)(v, b), (R, 100.0, 4.0, 1, 5)),
         "sweeper": (
             lambda R, order, v, noise: (lambda sweeper: (sweeper.move(v, noise), sweeper.result()))(
-                SEARCH.Regressions(R, 100.0, 4.0).sweeper(order)
+                ENGINE.Regressions(R, 100.0, 4.0).sweeper(order)
             ),
             (R, [2, 1, 0, 3], 1, 1e-6),
         ),
-        "block value": (made(SEARCH.BlockLikelihood, "value", 8), (*block, np.full(5, 0.1))),
-        "block fit": (made(SEARCH.BlockLikelihood, "fit", 8), (*block, np.full(5, 0.1), 1e-6, 5)),
-        "orders": (LIFTING.search_orders, (R, np.linalg.inv(R), 100.0, 4.0, 1e-6, ([0, 1, 2, 3],), (3, 2, 1), 5.0)),
-        "score": (made(LIFTING.Lifting, "score", 4), (*lifting, *graph)),
-        "climb": (made(LIFTING.Lifting, "climb", 4), (*lifting, *graph, 1e-6, True, True, math.inf, 5.0)),
-        "directed": (made(LIFTING.Lifting, "directed", 4), (*lifting, *graph)),
-        "mag": (made(LIFTING.Lifting, "mag", 4), (*lifting, *graph)),
-        "fitted": (made(HIDDEN.HiddenSearch, "fitted", 5), (*hidden, HIDING)),
-        "hidden": (made(HIDDEN.HiddenSearch, "run", 5), (*hidden, MODEL, 0.05)),
-        "simplified": (made(HIDDEN.HiddenSearch, "simplified", 5), (*hidden, HIDING, 1.0)),
-        "project": (HIDDEN.project, ((0, 1, 3, 6), 2, 1)),
+        "block value": (made(ENGINE.BlockLikelihood, "value", 8), (*block, np.full(5, 0.1))),
+        "block fit": (made(ENGINE.BlockLikelihood, "fit", 8), (*block, np.full(5, 0.1), 1e-6, 5)),
+        "orders": (ENGINE.search_orders, (R, np.linalg.inv(R), 100.0, 4.0, 1e-6, ([0, 1, 2, 3],), (3, 2, 1), 5.0)),
+        "score": (made(ENGINE.Lifting, "score", 4), (*lifting, *graph)),
+        "climb": (made(ENGINE.Lifting, "climb", 4), (*lifting, *graph, 1e-6, True, True, math.inf, 5.0)),
+        "directed": (made(ENGINE.Lifting, "directed", 4), (*lifting, *graph)),
+        "mag": (made(ENGINE.Lifting, "mag", 4), (*lifting, *graph)),
+        "fitted": (made(ENGINE.HiddenSearch, "fitted", 5), (*hidden, HIDING)),
+        "hidden": (made(ENGINE.HiddenSearch, "run", 5), (*hidden, MODEL, 0.05)),
+        "simplified": (made(ENGINE.HiddenSearch, "simplified", 5), (*hidden, HIDING, 1.0)),
+        "project": (ENGINE.project, ((0, 1, 3, 6), 2, 1)),
         "means": (ROWS.means, (rows, vector)),
         "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),
         "within": (ROWS.within, (vector, 0.0, 9.0)),
@@ -210,4 +209,4 @@ def test_no_argument_ends_the_interpreter(name: str) -> None:
 @pytest.mark.parametrize("kind", ["Kernel", "Columns"])
 def test_what_was_not_made_cannot_be_asked(kind: str) -> None:
     with pytest.raises(TypeError):
-        getattr(TESTS, kind).__new__(getattr(TESTS, kind))
+        getattr(ENGINE, kind).__new__(getattr(ENGINE, kind))

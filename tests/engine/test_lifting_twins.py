@@ -21,7 +21,7 @@ from lmarvel.search.regressions import CompiledRegressions, GaussianLocal, Regre
 from lmarvel.search.stages import CompiledStages, ReadableStages
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
-compiled = load("_lifting")
+compiled = load()
 pytestmark = pytest.mark.skipif(compiled is None, reason="the package was built without a compiler")
 
 Matrix = np.ndarray

@@ -167,7 +167,7 @@ def kernel(**changed: Any) -> Any:
         "rows": 20.0,
         "rows_a_cell": 5.0,
     }
-    return load("_tests").Kernel(None, 20, None, tuple((known | changed).values()))
+    return load().Kernel(None, 20, None, tuple((known | changed).values()))
 
 
 def test_what_the_engine_cannot_count_is_refused() -> None:
@@ -191,7 +191,7 @@ def test_what_the_engine_cannot_count_is_refused() -> None:
 
 
 def test_blocks_that_do_not_fit_are_refused() -> None:
-    make = load("_tests").Kernel
+    make = load().Kernel
     R = np.eye(3)
     good = [np.array(v, np.int32) for v in ([0, 1, 3], [1, 2], [1, 1])]
     assert make(R, 50, tuple(good)).result(0, 1, ())[0] == 1.0

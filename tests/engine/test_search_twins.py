@@ -14,7 +14,7 @@ from lmarvel.search.orders import forward, search_orders, settle
 from lmarvel.search.regressions import CompiledRegressions, GaussianLocal, Regressions
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
-compiled = load("_search")
+compiled = load()
 pytestmark = pytest.mark.skipif(compiled is None, reason="the package was built without a compiler")
 
 Matrix = np.ndarray

@@ -37,8 +37,8 @@ def flat_boundaries(
         meter.count("boundary", size, tests)
     if remember:
         ledger.memory.note_asked(found.each_asked())
-    if found.reason:
-        spent = f"max_tests={meter.max_tests} is used up" if found.reason == 1 else "max_seconds is used up"
+    if found.reason != "none":
+        spent = f"max_tests={meter.max_tests} is used up" if found.reason == "tests" else "max_seconds is used up"
         raise BudgetSpent(f"{spent}, with the boundaries of {found.reached} of {n} variables found")
     return found
 

@@ -19,7 +19,7 @@ from lmarvel.ci.search import readable_search
 from lmarvel.engine import load
 from lmarvel.errors import CITestError
 
-_tests = load("_tests")  # None where it is not built: the readable code does the same, slower
+_tests = load()  # None where it is not built: the readable code does the same, slower
 
 
 class Result(NamedTuple):

@@ -1,280 +1,36 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+# cython: language_level=3, boundscheck=True, wraparound=False, cdivision=True
+# cython: show_performance_hints=False
 # distutils: language = c++
-"""The one layer between Python and the engine: it checks what comes in, and copies out what was found.
+"""The one door between Python and the engine: it checks what comes in, and copies out what was found.
 
 Nothing from Python is trusted: every position, length and size is checked here, before the engine sees it, and a
 wrong one raises ValueError. Numbers that are no numbers change results, never memory.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
+cimport cython
+
+import math
+from operator import index
+from threading import get_ident, main_thread
+from types import MappingProxyType
 
 import numpy as np
 
-include "columns.pxi"
-include "sets.pxi"
-
-include "caller.pxi"
-
-cdef extern from "run.hpp" namespace "lmarvel" nogil:
-    struct Table:
-        const double* R
-        int32_t p
-        int64_t n
-        const double* critical_alpha
-        const double* critical_threshold
-    struct Levels:
-        double alpha, boundary, threshold
-        cbool assume_chordal, faithful
-    enum class PossibleDSep(int64_t):
-        pass
-    enum class Colliders(int64_t):
-        pass
-    enum class Method(int64_t):
-        pass
-    struct Options:
-        double alpha
-        cbool max_p, selection
-        PossibleDSep possible_d_sep
-        Colliders colliders
-    struct Budget:
-        int64_t largest_set, max_tests, tests
-    cppclass Request:
-        Method method
-        Table table
-        Blocks blocks
-        Counts counts
-        Levels levels
-        Options options
-        Budget budget
-        double seconds, grace, per_record, limit
-        cbool selection, total_conditioning, keep_precision, complete
-        const double* precision
-        const double* rest
-        Lists sets, had, kept, asked
-        const int32_t* truncated
-        const int32_t* asked_x
-        const int32_t* asked_y
-    cppclass Outcome:
-        vector[int32_t] sets, uses, decided, undecided
-        vector[int64_t] boundaries, found, events, rules, counts
-        vector[double] pvalues
-        int64_t reason, size
-        cbool late
-        double skeleton_seconds, orientation_seconds
-    enum Status:
-        DONE
-        INTERRUPTED
-        NO_MEMORY
-    ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
-    Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
-    Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
-
-# What the engine's numbers mean, in their order.
-METHODS = ("lmarvel", "fci", "rfci", "mbcs")
-POSSIBLE_D_SEP = ("none", "pruned", "classic")
-COLLIDERS = ("standard", "conservative", "majority")
-
-
-cdef cbool report(void* listener, int64_t phase, int64_t done, int64_t total) noexcept with gil:
-    cdef void* caller = (<const Listener*> listener).caller
-    return (<Caller> caller).failed((<Caller> caller).progress, (phase, done, total))
-
-
-cdef int64_t place(tuple words, word) except -1:
-    if word not in words:
-        raise ValueError(f"there is no {word!r} among {', '.join(words)}")
-    return words.index(word)
-
-
-cdef class Held:
-    """What a run found, until somebody asks for it: most of it nobody reads."""
-
-    cdef Outcome out
-
-    def array(self, str name):
-        """Return one of the lists as an array."""
-        if name == "sets":
-            return ints(self.out.sets, 1)
-        if name == "uses":
-            return ints(self.out.uses, 1)
-        if name == "decided":
-            return ints(self.out.decided, 2)
-        if name == "undecided":
-            return ints(self.out.undecided, 2)
-        if name == "boundaries":
-            return longs(self.out.boundaries, 2)
-        if name == "found":
-            return longs(self.out.found, 4)
-        if name == "events":
-            return longs(self.out.events, 9)
-        if name == "pvalues":
-            return doubles(self.out.pvalues)
-        if name == "rules":
-            return longs(self.out.rules, 7)
-        raise ValueError(f"there is no list {name!r}")
-
-
-def run(
-    R,
-    long long n,
-    str method,
-    double alpha,
-    double boundary_alpha,
-    double threshold,
-    bint assume_chordal,
-    bint faithful,
-    bint max_p,
-    str possible_d_sep,
-    str colliders,
-    bint selection,
-    critical_alpha,
-    critical_threshold,
-    long long largest_set,
-    max_tests,
-    long long tests,
-    double seconds,
-    double grace,
-    blocks=None,
-    counts=None,
-    *,
-    double per_record=0.0,
-    precision=None,
-    double limit=0.0,
-    bint keep_precision=True,
-    sets=None,
-    bint complete=False,
-    truncated=None,
-    asked=None,
-    rest=None,
-    progress=None,
-    cancel=None,
-):
-    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `Flat` for what is returned."""
-    cdef Request q
-    cdef Held held = Held()
-    cdef Outcome* out = &held.out
-    cdef Status status
-    cdef const double[:, ::1] correlation, inverse, pvalues
-    cdef Py_ssize_t p
-    cdef const double[::1] at_alpha, at_threshold
-    cdef const int32_t[::1] cut, asked_x, asked_y
-    cdef Sets boundary_sets, had, kept, asked_sets
-    cdef Columns columns
-    if n < 4:
-        raise ValueError("at least 4 rows are needed")
-    if n > 1 << 62 or tests > 1 << 62:
-        raise ValueError("there are too many rows or tests to count")
-    if largest_set < 0 or largest_set > n - 4:
-        raise ValueError("the largest set is over what the rows allow")
-    if tests < 0 or (max_tests is not None and max_tests < 0):
-        raise ValueError("a number of tests cannot be negative")
-    if blocks is None and counts is None:
-        correlation = square(R, "the correlation matrix")
-        p = correlation.shape[0]
-        at_alpha, at_threshold = critical_alpha, critical_threshold
-        if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
-            raise ValueError("critical values are missing for the largest sets")
-        q.table.R = &correlation[0, 0]
-        q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
-    else:
-        columns = Columns(R, n, blocks, counts)
-        p = columns.p
-        q.blocks, q.counts = columns.of_blocks, columns.of_counts
-    q.table.p, q.table.n = <int32_t> p, n
-    q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
-    q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
-    q.method = <Method> place(METHODS, method)
-    q.options.alpha, q.options.max_p, q.options.selection = alpha, max_p, selection
-    q.options.possible_d_sep = <PossibleDSep> place(POSSIBLE_D_SEP, possible_d_sep)
-    q.options.colliders = <Colliders> place(COLLIDERS, colliders)
-    q.budget.largest_set, q.budget.tests = largest_set, tests
-    q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
-    q.seconds, q.grace, q.per_record, q.selection = seconds, grace, per_record, selection
-    q.total_conditioning = precision is not None
-    if (precision is not None) + (sets is not None) + complete != 1:
-        raise ValueError("one of a precision matrix, boundaries and all other variables is needed")
-    if complete and q.method == <Method> 0:
-        raise ValueError("L-MARVEL needs boundaries")
-    if precision is not None:
-        inverse = square(precision, "the precision matrix")
-        if inverse.shape[0] != p:
-            raise ValueError("the two matrices have different sizes")
-        q.precision, q.limit, q.keep_precision = &inverse[0, 0], limit, keep_precision
-    elif complete:
-        q.complete = True
-    else:
-        starts, members = sets  # an index of a sequence would not be checked
-        boundary_sets = Sets(starts, members, p, p)
-        boundary_sets.check_symmetric()
-        q.sets = boundary_sets.lists()
-    if rest is not None:
-        pvalues = square(rest, "the p-values given all others")
-        if sets is None or pvalues.shape[0] != p:
-            raise ValueError("p-values given all others go with boundaries, one for each pair")
-        q.rest, q.total_conditioning = &pvalues[0, 0], True
-    if truncated is not None:
-        cut, had_starts, had_members, kept_starts, kept_members = truncated
-        check_positions(cut, cut.shape[0], 0, p)
-        had = Sets(had_starts, had_members, p, cut.shape[0])
-        kept = Sets(kept_starts, kept_members, p, cut.shape[0])
-        q.truncated = &cut[0] if cut.shape[0] else NULL
-        q.had, q.kept = had.lists(), kept.lists()
-    if asked is not None:
-        asked_x, asked_y, starts, members = asked
-        check_positions(asked_x, asked_x.shape[0], 0, p)
-        check_positions(asked_y, asked_x.shape[0], -1, p)
-        asked_sets = Sets(starts, members, p, asked_x.shape[0])
-        q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
-        q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
-        q.asked = asked_sets.lists()
-    marks = np.zeros((p, p), dtype=np.int8)
-    cdef int8_t[:, ::1] written = marks
-    cdef Caller caller = Caller(cancel, progress)
-    cdef Report tell = NULL
-    if progress is not None:
-        tell = report
-    with nogil:
-        status = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError("the engine ran out of memory")
-    cdef list tested = []
-    cdef Py_ssize_t i
-    for i in range(0, <Py_ssize_t> out.counts.size(), 3):
-        tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
-    took = out.skeleton_seconds, out.orientation_seconds
-    return marks, tested, out.reason, out.size, bool(out.late), took, held
-
-
-def orient(graph, cbool selection=True):
-    """Return the marks that all graphs of the class of a maximal ancestral graph share."""
-    cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
-    cdef Py_ssize_t p = known.shape[0]
-    if known.shape[1] != p or p > LARGEST:
-        raise ValueError("the marks of a graph must be a square matrix")
-    if p == 0:
-        return np.zeros((0, 0), dtype=np.int8)
-    cdef Py_ssize_t x, y
-    for x in range(p):
-        if known[x, x] != 0:
-            raise ValueError("a node is not joined to itself")
-        for y in range(x):
-            if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
-                raise ValueError("an edge has two marks, of the codes 1 to 3")
-    cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
-    cdef Caller caller = Caller(None)
-    cdef Status status
-    with nogil:
-        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError
-    return np.asarray(marks)
-
-
-include "boundaries.pxi"
+include "door/names.pxi"
+include "door/caller.pxi"
+include "door/sets.pxi"
+include "door/columns.pxi"
+include "door/independence.pxi"
+include "door/skeleton.pxi"
+include "door/boundaries.pxi"
+include "door/orient.pxi"
+include "door/orders.pxi"
+include "door/climb.pxi"
+include "door/hidden.pxi"

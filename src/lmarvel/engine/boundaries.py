@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.engine import names
 from lmarvel.engine.run import CANCEL, Lists, _engine
 
-SEARCHES = ("gs", "iamb", "inter-iamb", "fast-iamb")
-"""The searches by number."""
+SEARCHES = names("boundary_searches")
+"""What it can search by; nothing where it was not built."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +36,15 @@ class FlatBoundaries:
         What was asked: x, y and a list of sets; y is -1 where all variables outside the set were tested with x.
     counts : list of (int, int)
         Tests: size of the conditioning set, number.
-    reason, reached : int
-        Which budget ended the search (0: none, 1: tests, 2: seconds), and how many targets were done by then.
+    reason, reached : str, int
+        Which budget ended the search ("none", "tests", "seconds"), and how many targets were done by then.
     """
 
     sets: Lists
     truncated: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]
     asked: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]
     counts: list[tuple[int, int]]
-    reason: int
+    reason: str
     reached: int
 
     def each_truncated(self) -> Iterator[tuple[int, frozenset[int], frozenset[int]]]:
@@ -101,8 +102,7 @@ def search_boundaries(
     either : bool
         Keep a pair that the search of one end found; else both must have.
     """
-    at = SEARCHES.index(search)
     found: tuple[Any, ...] = _engine.boundaries(
-        correlation, n, quantile, at, most, max_tests, tests, seconds, either, CANCEL.get()
+        correlation, n, quantile, search, most, max_tests, tests, seconds, either, CANCEL.get()
     )
     return FlatBoundaries(*found)

@@ -1,6 +1,6 @@
 """The engine as Python sees it: a task in, flat arrays out.
 
-The engine is C++17 behind one thin Cython layer (``_engine.pyx``). It runs what :mod:`lmarvel.skeleton` and
+The engine is C++17 behind one thin Cython layer (``_engine.pyx`` and ``door/``). It runs what :mod:`lmarvel.skeleton` and
 :mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in flat arrays, from which
 records are made only when somebody asks. It knows nothing of names, tables or records; whoever calls it does.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lmarvel.engine import load
 
-_engine = load("_engine")  # None where it is not built: the readable code does the same, slower
+_engine = load()  # None where it is not built: the readable code does the same, slower
 
 Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Sets of positions, one after the other: where each begins, and the members, ascending within a set."""
@@ -153,8 +153,9 @@ class Flat:
         The PAG.
     counts : list of (int, int, int)
         Tests: phase, size of the conditioning set, number.
-    reason, size : int
-        Which budget ended the skeleton (0: none), and the size of a set that was over the limit.
+    reason, size : str, int
+        Which budget ended the skeleton ("none", "tests", "seconds", "too-large"), and the size of a set that was over
+        the limit.
     late : bool
         Time ran out while edges were oriented.
     seconds : (float, float)
@@ -189,7 +190,7 @@ class Flat:
         self,
         marks: NDArray[np.int8],
         counts: list[tuple[int, int, int]],
-        reason: int,
+        reason: str,
         size: int,
         late: bool,
         seconds: tuple[float, float],

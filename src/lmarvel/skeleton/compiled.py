@@ -24,6 +24,7 @@ from lmarvel.boundary.compiled import as_boundaries, flat_boundaries
 from lmarvel.boundary.total_conditioning import check_affordable
 from lmarvel.ci.base import ColumnsInput, GaussianInput
 from lmarvel.ci.ledger import Ledger
+from lmarvel.engine import names
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
@@ -46,18 +47,7 @@ from lmarvel.trace import (
     SeparatedRun,
 )
 
-PHASES = (
-    "adjacency",
-    "removability",
-    "update",
-    "completion",
-    "chordless",
-    "gaps",
-    "contested",
-    "possible-d-sep",
-    "collider-set",
-    "triples",
-)
+PHASES = names("phases")
 """The engine's phases by number."""
 
 
@@ -307,12 +297,13 @@ def _task(
 
 def _ending(flat: Flat, ledger: Ledger) -> str | None:
     """Return in words what ended the skeleton early."""
-    if flat.reason:
-        return {
-            1: f"max_tests={ledger.meter.max_tests} is used up",
-            2: "max_seconds is used up",
-            3: f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}",
-        }[flat.reason]
+    match flat.reason:
+        case "tests":
+            return f"max_tests={ledger.meter.max_tests} is used up"
+        case "seconds":
+            return "max_seconds is used up"
+        case "too-large":
+            return f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}"
     return ledger.limit if len(flat.undecided) else None
 
 
@@ -325,7 +316,7 @@ def _runs(flat: Flat, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
         return
     moved = np.asarray(place, dtype=np.int64)
     kind, phase, size = flat.events[:, 0], flat.events[:, 4], flat.events[:, 6]
-    in_columns = np.where(kind == _SEPARATED, phase, -1)
+    in_columns = np.where(kind == _KINDS.index("Separated"), phase, -1)
     ends = [*(np.flatnonzero(np.diff(in_columns)) + 1).tolist(), len(kind)]
     for start, stop in zip([0, *ends], ends, strict=False):
         rows = slice(start, stop)
@@ -360,7 +351,7 @@ def _events(flat: Flat, place: Sequence[int], rows: slice = slice(None)) -> list
         else:
             chosen = everyone - {x, y} if n == REST else None
         more = frozenset(members[at2 : at2 + n2]) if n2 > 0 else frozenset()
-        records.append(_MAKERS[kind](x, y, z, chosen, more, p, PHASES[phase]))
+        records.append(MAKERS[_KINDS[kind]](x, y, z, chosen, more, p, PHASES[phase]))
     return records
 
 
@@ -369,17 +360,18 @@ def _placed(positions: NDArray[np.int32], place: NDArray[np.int64]) -> list[int]
     return found
 
 
-_SEPARATED = 0
-_MAKERS: tuple[Callable[..., Event], ...] = (
-    lambda x, y, z, s, more, p, phase: Separated(x, y, s, p, phase),
-    lambda x, y, z, s, more, p, phase: Adjacent(x, y, s, p, phase),
-    lambda x, y, z, s, more, p, phase: Doubtful(x, y, s, p, phase),
-    lambda x, y, z, s, more, p, phase: Kept(x, y, z, s, p),
-    lambda x, y, z, s, more, p, phase: Removed(x, s, more),
-    lambda x, y, z, s, more, p, phase: LeftBoundary(x, y, z, s, p),
-    lambda x, y, z, s, more, p, phase: NoneRemovable(s),
-)
-"""How to make the record of each kind of event, by number."""
+MAKERS: dict[str, Callable[..., Event]] = {
+    "Separated": lambda x, y, z, s, more, p, phase: Separated(x, y, s, p, phase),
+    "Adjacent": lambda x, y, z, s, more, p, phase: Adjacent(x, y, s, p, phase),
+    "Doubtful": lambda x, y, z, s, more, p, phase: Doubtful(x, y, s, p, phase),
+    "Kept": lambda x, y, z, s, more, p, phase: Kept(x, y, z, s, p),
+    "Removed": lambda x, y, z, s, more, p, phase: Removed(x, s, more),
+    "LeftBoundary": lambda x, y, z, s, more, p, phase: LeftBoundary(x, y, z, s, p),
+    "NoneRemovable": lambda x, y, z, s, more, p, phase: NoneRemovable(s),
+}
+"""How to make the record of each kind of event."""
+_KINDS = names("events")
+_RULES = names("rules")
 
 
 def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
@@ -391,7 +383,7 @@ def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
         return tuple((place[x], place[y], mark) for x, y, mark in ends)
 
     return [
-        RuleApplication(f"R{rule}", tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
+        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
         for rule, at, n, *rest in flat.rules.tolist()
         for written, refused in [(rest[:2], rest[2:])]
     ]

@@ -1,0 +1,274 @@
+#include "independence/tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lmarvel {
+
+double pvalue_of(double r2, std::int64_t df) {
+    if (r2 >= 1.0) return 0.0;
+    return std::erfc(std::sqrt(static_cast<double>(df) * 0.5) * std::atanh(std::sqrt(r2)));
+}
+
+// Q(a, x) with a = df / 2, x = statistic / 2 is the sum of e^-x x^k / Gamma(k + 1) for k = a - 1, a - 2, ... down to 0, or
+// to 1/2 and erfc(sqrt x). All terms are positive. It is summed from the top; terms rise until k = x, and fall then.
+double chi_square_tail(double statistic, std::int64_t df) {
+    if (statistic <= 0.0) return 1.0;
+    const double x = 0.5 * statistic;
+    double k = 0.5 * static_cast<double>(df) - 1.0;
+    double sum = df % 2 ? std::erfc(std::sqrt(x)) : 0.0;
+    if (k < 0.0) return sum;
+    const double exponent = k * std::log(x) - x - std::lgamma(k + 1.0);
+    if (k > x && exponent < -100.0) return 1.0;  // so far below its mean that the first term may not be there
+    double term = std::exp(exponent);
+    for (; k >= 0.0; --k) {
+        sum += term;
+        term *= k / x;
+        if (k < x && term < 1e-17 * sum) break;
+    }
+    return std::min(sum, 1.0);
+}
+
+double Test::cost(Index x, Index y, const std::vector<Index>& given) const {
+    double total = and_(size_[static_cast<std::size_t>(x)], y);
+    for (Index v : given) total = and_(total, v);
+    return total;
+}
+
+bool Test::affords(Index x, Index y, const std::vector<Index>& given) const {
+    return cost(x, y, given) * rate_ <= rows_;
+}
+
+std::int64_t Test::most(Index x, Index y, const std::vector<Index>& beside, const std::vector<Index>& pool,
+                        std::int64_t top) const {
+    double total = cost(x, y, beside), all = total;
+    for (Index v : pool) all = and_(all, v);
+    if (all * rate_ <= rows_) return top;
+    std::vector<Index> cheap(pool);
+    std::sort(cheap.begin(), cheap.end(), [this](Index a, Index b) {
+        return size_[static_cast<std::size_t>(a)] < size_[static_cast<std::size_t>(b)];
+    });
+    std::int64_t members = -1;
+    while (total * rate_ <= rows_ && members < top) {
+        ++members;
+        if (members < static_cast<std::int64_t>(cheap.size())) {
+            total = and_(total, cheap[static_cast<std::size_t>(members)]);
+        }
+    }
+    return members;
+}
+
+// --- blocks -----------------------------------------------------------------------------------------------
+
+BlockGaussian::BlockGaussian(const Blocks& blocks)
+    : blocks_(blocks), columns_(static_cast<std::size_t>(blocks.starts[blocks.p])) {
+    for (Index v = 0; v < blocks.p; ++v) size_.push_back(blocks.starts[v + 1] - blocks.starts[v]);
+    for (double width : size_) widest_ = std::max(widest_, static_cast<std::size_t>(width));
+    rows_ = static_cast<double>(blocks.n) - 2.0;  // so that n - |Z| - 3 is 1 at least with single columns
+}
+
+void BlockGaussian::ask(Index x, Index y) {
+    asked_.clear();
+    for (Index v : {x, y}) {
+        for (Index c = 0; c < blocks_.tested[v]; ++c) asked_.push_back(static_cast<std::size_t>(blocks_.starts[v] + c));
+    }
+    q_ = asked_.size();
+    of_x_ = static_cast<std::size_t>(blocks_.tested[x]);
+    heads_x_ = static_cast<std::size_t>(blocks_.heads[x]);
+    heads_y_ = static_cast<std::size_t>(blocks_.heads[y]);
+    last_.pvalue = -1.0;
+}
+
+void BlockGaussian::start(Index x, Index y, std::size_t depth) {
+    ask(x, y);
+    const std::size_t most = std::min(std::max<std::size_t>(depth * widest_, 1), columns_);
+    if (most > stride_) {
+        stride_ = std::min(std::max(most, 2 * stride_), columns_);
+        row_.resize(stride_ * stride_);
+        inverse_.resize(stride_);
+        column_.resize(stride_);
+    }
+    if (on_.size() < stride_ * q_) on_.resize(stride_ * q_);
+    if (at_.size() < depth + 1) at_.resize(depth + 1);
+    if (residual_.size() < (depth + 1) * q_ * q_) residual_.resize((depth + 1) * q_ * q_);
+    at_[0] = 0;
+    for (std::size_t a = 0; a < q_; ++a) {
+        for (std::size_t b = 0; b <= a; ++b) residual_[a * q_ + b] = r(asked_[a], asked_[b]);
+    }
+}
+
+// Append the columns of w to a Cholesky factor of the columns before it, and take out of S what they explain.
+void BlockGaussian::push(std::size_t d, Index w) {
+    std::size_t e = at_[d];
+    double* S = residual_.data() + (d + 1) * q_ * q_;
+    std::copy_n(residual_.data() + d * q_ * q_, q_ * q_, S);
+    for (auto c = static_cast<std::size_t>(blocks_.starts[w]); c < static_cast<std::size_t>(blocks_.starts[w + 1]); ++c) {
+        double left = 1.0;
+        double* own = row_.data() + e * stride_;
+        double* on = on_.data() + e * q_;
+        for (std::size_t j = 0; j < q_; ++j) on[j] = r(c, asked_[j]);
+        for (std::size_t i = 0; i < e; ++i) {
+            const double* other = row_.data() + i * stride_;
+            const double* before = on_.data() + i * q_;
+            double s = r(c, column_[i]);
+            for (std::size_t k = 0; k < i; ++k) s -= own[k] * other[k];
+            s *= inverse_[i];
+            own[i] = s;
+            left -= s * s;
+            for (std::size_t j = 0; j < q_; ++j) on[j] -= s * before[j];
+        }
+        column_[e] = c;
+        inverse_[e] = left > PIVOT ? 1.0 / std::sqrt(left) : 0.0;  // 0: a combination of those before it
+        for (std::size_t j = 0; j < q_; ++j) on[j] *= inverse_[e];
+        for (std::size_t a = 0; a < q_; ++a) {
+            for (std::size_t b = 0; b <= a; ++b) S[a * q_ + b] -= on[a] * on[b];
+        }
+        ++e;
+    }
+    at_[d + 1] = e;
+}
+
+double BlockGaussian::pvalue(std::size_t d, double bound) {
+    return judge(residual_.data() + d * q_ * q_, static_cast<std::int64_t>(at_[d]), bound);
+}
+
+// Keep the columns of one side that the set, and the columns before, leave something of; `own_` gets their pivots.
+void BlockGaussian::keep(const double* S, std::size_t first, std::size_t end, std::size_t heads, Side& side) {
+    side.kept.clear();
+    side.heads = 0;
+    own_.clear();
+    factor_.resize((end - first) * (end - first));
+    for (std::size_t a = first; a < end; ++a) {
+        const std::size_t n = side.kept.size();
+        double* row = factor_.data() + n * (end - first);
+        double left = S[a * q_ + a];
+        for (std::size_t i = 0; i < n; ++i) {
+            const double* other = factor_.data() + i * (end - first);
+            double s = S[a * q_ + side.kept[i]];
+            for (std::size_t k = 0; k < i; ++k) s -= row[k] * other[k];
+            row[i] = s / other[i];
+            left -= row[i] * row[i];
+        }
+        if (left <= PIVOT) continue;
+        row[n] = std::sqrt(left);
+        side.kept.push_back(a);
+        side.heads += a < first + heads;
+        own_.push_back(left);
+    }
+}
+
+// The pivots of a Cholesky factor of columns of both sides, all of a side or its heads only; false where one is zero.
+bool BlockGaussian::pivots(const double* S, std::vector<double>& out,
+                           std::initializer_list<std::pair<const Side*, bool>> parts) {
+    std::vector<std::size_t>& order = order_;
+    order.clear();
+    for (const auto& [side, heads] : parts) {
+        order.insert(order.end(), side->kept.begin(),
+                     heads ? side->kept.begin() + static_cast<std::ptrdiff_t>(side->heads) : side->kept.end());
+    }
+    const std::size_t n = order.size();
+    factor_.resize(n * n);
+    out.resize(n);
+    for (std::size_t a = 0; a < n; ++a) {
+        double* row = factor_.data() + a * n;
+        double left = S[order[a] * q_ + order[a]];
+        for (std::size_t i = 0; i < a; ++i) {
+            const double* other = factor_.data() + i * n;
+            double s = S[std::max(order[a], order[i]) * q_ + std::min(order[a], order[i])];
+            for (std::size_t k = 0; k < i; ++k) s -= row[k] * other[k];
+            row[i] = s / other[i];
+            left -= row[i] * row[i];
+        }
+        if (left <= PIVOT) return false;
+        row[a] = std::sqrt(left);
+        out[a] = left;
+    }
+    return true;
+}
+
+// The p-value of a residual covariance (its lower triangle) given so many columns; 0, not independent, where the set
+// determines one side, or one side the other.
+double BlockGaussian::judge(const double* S, std::int64_t given, double bound) {
+    std::int64_t key;
+    double value;
+    if (q_ > 2) {
+        keep(S, 0, of_x_, heads_x_, x_);
+        keep(S, of_x_, q_, heads_y_, y_);  // whose own pivots stay
+    } else {
+        x_.kept.assign(S[0] > PIVOT ? 1 : 0, 0);
+        y_.kept.assign(S[3] > PIVOT ? 1 : 0, 1);
+        x_.heads = x_.kept.size();
+        y_.heads = y_.kept.size();
+    }
+    if (x_.heads == 0 || y_.heads == 0) return 0.0;
+    const auto rank_x = static_cast<std::int64_t>(x_.kept.size()), rank_y = static_cast<std::int64_t>(y_.kept.size());
+    const bool single = rank_x == 1 && rank_y == 1;
+    if (single) {
+        const std::size_t x = x_.kept[0], y = y_.kept[0];
+        const double c = S[y * q_ + x], r2 = c * c / (S[x * q_ + x] * S[y * q_ + y]);
+        value = r2 < 1.0 ? r2 : 1.0;
+        key = -1 - given;
+    } else {
+        if (!pivots(S, joint_, {{&x_, true}, {&y_, false}})) return 0.0;
+        double lambda = 1.0;
+        for (std::size_t j = 0; j < y_.kept.size(); ++j) lambda *= joint_[x_.heads + j] / own_[j];
+        if (x_.heads < x_.kept.size()) {
+            if (!pivots(S, crossed_, {{&x_, false}, {&y_, true}})) return 0.0;
+            for (std::size_t j = 0; j < y_.heads; ++j) lambda *= crossed_[x_.kept.size() + j] / joint_[x_.heads + j];
+        }
+        const auto heads_x = static_cast<std::int64_t>(x_.heads), heads_y = static_cast<std::int64_t>(y_.heads);
+        const double scale = static_cast<double>(blocks_.n - 1 - given) - 0.5 * static_cast<double>(rank_x + rank_y + 1);
+        key = heads_x * rank_y + (rank_x - heads_x) * heads_y;
+        value = lambda > 0.0 ? std::max(-scale * std::log(lambda), 0.0) : HUGE_VAL;
+    }
+    // The p-value falls as the statistic grows: what was no smaller before needs no second look.
+    if (last_.pvalue >= 0.0 && last_.key == key && value >= last_.value && last_.pvalue <= bound) return 0.0;
+    const double p = single ? pvalue_of(value, blocks_.n - given - 3) : chi_square_tail(value, key);
+    last_.key = key;
+    last_.value = value;
+    last_.pvalue = p;
+    df = single ? 1 : key;
+    statistic = value;
+    if (single) {
+        const double z = value < 1.0 ? std::atanh(std::sqrt(value)) : HUGE_VAL;
+        statistic = static_cast<double>(blocks_.n - given - 3) * z * z;
+    }
+    return p;
+}
+
+// Lambda of a pair given all others: the residual covariance is the inverse of a block of the precision matrix.
+double BlockGaussian::given_rest(const double* precision, Index x, Index y) {
+    ask(x, y);
+    std::vector<std::size_t> all;
+    for (Index v : {x, y}) {
+        for (Index c = blocks_.starts[v]; c < blocks_.starts[v + 1]; ++c) all.push_back(static_cast<std::size_t>(c));
+    }
+    const std::size_t w = all.size();
+    std::vector<double> L(w * w, 0.0), inverse(w * w, 0.0), S(q_ * q_, 0.0);
+    for (std::size_t a = 0; a < w; ++a) {
+        for (std::size_t b = 0; b <= a; ++b) {
+            double s = precision[all[a] * columns_ + all[b]];
+            for (std::size_t k = 0; k < b; ++k) s -= L[a * w + k] * L[b * w + k];
+            L[a * w + b] = a == b ? std::sqrt(std::max(s, 1e-300)) : s / L[b * w + b];
+        }
+    }
+    for (std::size_t c = 0; c < w; ++c) {  // the columns of the inverse of L
+        for (std::size_t a = c; a < w; ++a) {
+            double s = a == c ? 1.0 : 0.0;
+            for (std::size_t k = c; k < a; ++k) s -= L[a * w + k] * inverse[k * w + c];
+            inverse[a * w + c] = s / L[a * w + a];
+        }
+    }
+    const auto wide = static_cast<std::size_t>(blocks_.starts[x + 1] - blocks_.starts[x]);
+    const auto place = [&](std::size_t a) { return a < of_x_ ? a : wide + a - of_x_; };
+    for (std::size_t a = 0; a < q_; ++a) {
+        for (std::size_t b = 0; b <= a; ++b) {
+            for (std::size_t k = place(a); k < w; ++k) {
+                S[a * q_ + b] += inverse[k * w + place(a)] * inverse[k * w + place(b)];
+            }
+        }
+    }
+    return judge(S.data(), static_cast<std::int64_t>(columns_ - w), -1.0);
+}
+
+}  // namespace lmarvel

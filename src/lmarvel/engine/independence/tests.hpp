@@ -1,0 +1,159 @@
+// Tests other than Fisher's z: the block Gaussian test and G-square. A test is asked about one pair, and a conditioning
+// set that grows and shrinks at its end, so that what the sets of a search share is worked out once.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "base/sets.hpp"
+#include "independence/margins.hpp"
+
+namespace lmarvel {
+
+inline constexpr double PIVOT = 1e-10;  // a variance below this share of the variable's own counts as zero
+
+// The two-sided p-value of a squared partial correlation, Fisher's z with n - k - 3 = df.
+double pvalue_of(double r2, std::int64_t df);
+// The probability that a chi-square variable is larger.
+double chi_square_tail(double statistic, std::int64_t df);
+
+class Test {
+public:
+    virtual ~Test() = default;
+
+    // A pair, with nothing given yet; sets will have at most `depth` members.
+    virtual void start(Index x, Index y, std::size_t depth) = 0;
+    // Make w the member at depth d; what was behind it is forgotten.
+    virtual void push(std::size_t d, Index w) = 0;
+    // The p-value given the first d members. One that is at most `bound` may come as 0; a negative bound wants it exact.
+    virtual double pvalue(std::size_t d, double bound) = 0;
+    // Whether there are rows enough for a set; if not, then for no larger one either.
+    virtual bool affords(Index x, Index y, const std::vector<Index>& given) const;
+    // The most members of a pool, up to `top`, that there may be rows enough for beside others; -1: not even for none.
+    std::int64_t most(Index x, Index y, const std::vector<Index>& beside, const std::vector<Index>& pool,
+                      std::int64_t top) const;
+
+    std::uint64_t every = 1023;  // tests between two looks at the clock, a power of two less one
+    double statistic = 0.0;      // of the last test whose p-value was worked out
+    std::int64_t df = 0;
+
+protected:
+    // What a set costs is the product, or the sum, of the sizes of its variables; times `rate` it must be within `rows`.
+    std::vector<double> size_;
+    bool product_ = false;
+    double rate_ = 1.0, rows_ = 0.0;
+
+    double and_(double cost, Index w) const {
+        const double own = size_[static_cast<std::size_t>(w)];
+        return product_ ? cost * own : cost + own;
+    }
+    double cost(Index x, Index y, const std::vector<Index>& given) const;
+};
+
+// Columns of numbers, one block of them for each variable.
+struct Blocks {
+    const double* R = nullptr;      // correlations of the columns
+    const Index* starts = nullptr;  // where the block of each variable begins, and the number of columns
+    const Index* tested = nullptr;  // how many columns of each block, its first ones, are tested; all are conditioned on
+    const Index* heads = nullptr;   // how many of those, the first again, are held against all that are tested of another
+    Index p = 0;
+    std::int64_t n = 0;
+};
+
+// With S the residual covariance of the columns of x and y given those of the set, and h for the heads of a block,
+//   Lambda = det S(xh, y) det S(x, yh) / (det S(x) det S(y) det S(xh, yh)),
+// which is det S(x, y) / (det S(x) det S(y)) where all columns are heads. Single columns are tested by Fisher's z.
+class BlockGaussian final : public Test {
+public:
+    explicit BlockGaussian(const Blocks& blocks);
+    void start(Index x, Index y, std::size_t depth) override;
+    void push(std::size_t d, Index w) override;
+    double pvalue(std::size_t d, double bound) override;
+    // The p-value of a pair given all other variables, from the precision matrix of all columns.
+    double given_rest(const double* precision, Index x, Index y);
+
+private:
+    struct Side { std::vector<std::size_t> kept; std::size_t heads = 0; };
+    const Blocks blocks_;
+    const std::size_t columns_;
+    std::size_t widest_ = 1, stride_ = 0, q_ = 0, of_x_ = 0, heads_x_ = 0, heads_y_ = 0;
+    std::vector<std::size_t> asked_, column_, at_;
+    std::vector<double> row_, inverse_, on_, residual_, factor_;
+    std::vector<double> own_, joint_, crossed_;
+    std::vector<std::size_t> order_;
+    Side x_, y_;
+    struct { std::int64_t key = 0; double value = 0.0, pvalue = -1.0; } last_;
+
+    double r(std::size_t a, std::size_t b) const { return blocks_.R[a * columns_ + b]; }
+    void ask(Index x, Index y);
+    double judge(const double* S, std::int64_t given, double bound);
+    void keep(const double* S, std::size_t first, std::size_t end, std::size_t heads, Side& side);
+    bool pivots(const double* S, std::vector<double>& out, std::initializer_list<std::pair<const Side*, bool>> parts);
+};
+
+// Columns of levels.
+struct Counts {
+    const std::uint16_t* codes = nullptr;  // a column after the other; MISSING is none
+    const Index* levels = nullptr;         // how many each column has
+    const double* weights = nullptr;       // of the rows, summing up to `rows`; null: all one
+    const std::uint8_t* gaps = nullptr;    // whether a column has missing values
+    Index p = 0;
+    std::int64_t n = 0;                    // rows of the table
+    double rows = 0.0;                     // what they count for
+    double rows_a_cell = 5.0;              // that a table needs on average
+};
+inline constexpr std::uint16_t MISSING = 65535;
+
+// Pearson's statistic over the cells of all strata, held against what it would be by chance given all margins. Levels
+// with few rows in a stratum are taken together there, or left out.
+class GSquare final : public Test {
+public:
+    explicit GSquare(const Counts& counts);
+    void start(Index x, Index y, std::size_t depth) override;
+    void push(std::size_t d, Index w) override;
+    double pvalue(std::size_t d, double bound) override;
+    bool affords(Index x, Index y, const std::vector<Index>& given) const override;
+
+private:
+    const Counts counts_;
+    Index x_ = -1, y_ = -1;
+    bool gaps_xy_ = false;
+    std::vector<std::uint32_t> xy_;
+    std::vector<std::vector<std::uint32_t>> prefix_;  // the stratum of each row, by depth
+    std::vector<Index> member_;
+    std::vector<char> gaps_;                          // whether a row can be missing, by depth
+    std::size_t ready_ = 0;
+    // The cell of each row in the table of the pair by all members but the last, of so many, where it is small; it stays
+    // from one last member to the next.
+    std::vector<std::uint16_t> base_;
+    std::size_t base_of_ = NO_BASE;
+    static constexpr std::size_t NO_BASE = ~std::size_t{0};
+    std::vector<std::int32_t> cells_, turned_;
+    std::vector<double> heavy_, margins_, fewer_;
+    std::vector<std::size_t> to_;
+    Cumulants expected_;
+    // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
+    // rows of each stratum of the first members, by depth.
+    std::vector<std::vector<std::uint64_t>> bits_, strata_;
+    std::vector<std::uint64_t> stratum_, part_;
+    std::size_t words_ = 0, ready_bits_ = 0;
+
+    const std::uint16_t* codes(Index v) const { return counts_.codes + static_cast<std::size_t>(v) * rows(); }
+    std::size_t rows() const { return static_cast<std::size_t>(counts_.n); }
+    std::uint32_t levels(Index v) const { return static_cast<std::uint32_t>(counts_.levels[v]); }
+    template <class Count> void count(std::size_t d, std::vector<Count>& cells, std::size_t n_cells);
+    template <class Count> double judge(const std::vector<Count>& cells, std::size_t strata);
+    template <class Count> void compare_all(const std::vector<Count>& cells, std::size_t strata, bool take_together);
+    template <class Count> void compare(const Count* table);
+    template <class Count> void add_margins(const Count* table);
+    static bool together(const double* margin, std::size_t m, std::size_t* to);
+    void stratify(std::size_t d);
+    bool any_gaps(std::size_t d) const;
+    void count_on_base(std::size_t d, std::size_t n_cells);
+    void count_bits(std::size_t d);
+    static bool has_bit_counts();  // whether the processor counts bits by itself
+};
+
+}  // namespace lmarvel

@@ -1,0 +1,272 @@
+// DAGs with latent and selection nodes, and their fits: the twin of lmarvel.search.hidden_model, where the likelihood
+// is derived.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/dense.hpp"
+#include "base/hash.hpp"
+#include "lift/hidden/blocks.hpp"
+#include "lift/hidden/cliques.hpp"
+
+namespace lmarvel {
+
+// Observed nodes (the first p), latent nodes, and for each selection node its parents; with parameters.
+template <int W>
+struct Model {
+    using Set = Bits<W>;
+
+    int p = 0;
+    std::vector<Set> parents, selections;
+    std::vector<int> order;       // of observed and latent nodes, causes first
+    Vector B, log_variance, V;    // m x m, m, m x selections
+    double score = 0.0;
+
+    int m() const { return int(parents.size()); }
+    std::size_t chosen() const { return selections.size(); }
+
+    // The inverse covariance of observed and latent nodes, given the selection.
+    const Vector& precision() const {
+        if (precision_.empty()) {
+            const std::size_t m = parents.size(), s = chosen();
+            precision_.assign(m * m, 0.0);
+            std::vector<std::pair<std::size_t, double>> row;
+            for (std::size_t i = 0; i < m; ++i) {
+                row.assign(1, {i, 1.0});
+                for (int u : members_of(parents[i])) row.emplace_back(u, -B[i * m + u]);
+                const double weight = std::exp(-log_variance[i]);
+                for (auto [u, x] : row)
+                    for (auto [v, y] : row) precision_[u * m + v] += weight * x * y;
+            }
+            for (std::size_t j = 0; j < s; ++j)
+                for (int u : members_of(selections[j]))
+                    for (int v : members_of(selections[j])) precision_[u * m + v] += V[u * s + j] * V[v * s + j];
+        }
+        return precision_;
+    }
+
+    const Vector& covariance() const {
+        if (covariance_.empty()) covariance_ = inverted(precision(), parents.size());
+        return covariance_;
+    }
+
+private:
+    mutable Vector precision_, covariance_;  // made when asked for; a model does not change once it is fitted
+};
+
+// What a fit begins with: the structure and the parameters.
+template <int W>
+Model<W> copied(const Model<W>& model) {
+    Model<W> start;
+    start.p = model.p;
+    start.parents = model.parents, start.selections = model.selections, start.order = model.order;
+    start.B = model.B, start.log_variance = model.log_variance, start.V = model.V;
+    return start;
+}
+
+// The same for scores that only rounding tells apart: then the first one is taken.
+inline double rank(double score) { return std::nearbyint(score / 1e-5); }
+
+// Coefficients of v on its parents, and the variance that is left, from a covariance matrix of m variables.
+inline double regress(const double* S, std::size_t m, int v, const std::vector<int>& near, Vector& slope) {
+    const std::size_t k = near.size();
+    slope.resize(k);
+    double variance = S[v * m + v];
+    if (!k) return variance;
+    Vector A(k * k);
+    for (std::size_t i = 0; i < k; ++i) {
+        for (std::size_t j = 0; j < k; ++j) A[i * k + j] = S[near[i] * m + near[j]];
+        slope[i] = S[near[i] * m + v];
+    }
+    slope = solved(A, k, std::move(slope), 1);
+    for (std::size_t i = 0; i < k; ++i) variance -= slope[i] * S[near[i] * m + v];
+    return variance;
+}
+
+// Fits models to a correlation matrix; blocks and regressions are remembered.
+template <int W>
+class Fits {
+public:
+    using Set = Bits<W>;
+
+    Fits(const double* correlation, int p, double n, double price)
+        : p(p), n(n), price(price), R(correlation, correlation + std::size_t(p) * p), regressions_(p) {}
+
+    const int p;
+    const double n, price;
+    const Vector R;
+
+    // Fit a structure, beginning with the parameters of `start`; `rough` is good enough to compare candidates.
+    Model<W> fit(Model<W>&& start, bool rough = false) {
+        constexpr double log_2pi = 1.8378770664093453;
+        Model<W> model;
+        const std::size_t m = start.parents.size(), s = start.chosen();
+        model.p = p;
+        model.B.assign(m * m, 0.0);
+        model.log_variance.assign(m, 0.0);
+        model.V.assign(m * s, 0.0);
+        double value = p * log_2pi;
+        Set tied{};
+        const Set seen = first_nodes<W>(p);
+        for (const Set& block : blocks(start)) {
+            tied = joined(tied, block);
+            if (meets(block, seen)) value += fit_block(block, start, model, rough);
+        }
+        for (int v = 0; v < p; ++v) {
+            if (tied.has(v)) continue;
+            const Regressed& known = regression(v, start.parents[v]);
+            std::size_t i = 0;
+            for (int u : members_of(start.parents[v])) model.B[v * m + u] = known.slope[i++];
+            model.log_variance[v] = known.log_variance;
+            value += known.log_variance + 1.0;
+        }
+        model.score = n * value + price * n_parameters(start);
+        model.parents = std::move(start.parents);
+        model.selections = std::move(start.selections);
+        model.order = std::move(start.order);
+        return model;
+    }
+
+    // Coefficients and loadings; a hidden node with two neighbours has one that is identified, not two.
+    int n_parameters(const Model<W>& model) const {
+        int count = 0;
+        for (const Set& set : model.parents) count += set.count();
+        for (const Set& set : model.selections) count += set.count() - (set.count() == 2);
+        for (int latent = p; latent < model.m(); ++latent) {
+            int children = 0;
+            for (const Set& set : model.parents) children += set.has(latent);
+            count -= is_empty(model.parents[latent]) && children == 2;
+        }
+        return count;
+    }
+
+    // The sets of nodes that latent and selection nodes tie together.
+    std::vector<Set> blocks(const Model<W>& model) const {
+        std::vector<Set> tied, merged;
+        for (const Set& set : model.selections) tied.push_back(with_ancestors(model, set));
+        for (int latent = p; latent < model.m(); ++latent) {
+            Set group = single<W>(latent);
+            for (int v = 0; v < model.m(); ++v)
+                if (model.parents[v].has(latent)) group.add(v);
+            tied.push_back(group);
+        }
+        for (Set& group : tied) {
+            std::vector<Set> apart;
+            for (const Set& other : merged) {
+                if (meets(other, group)) group = joined(group, other);
+                else apart.push_back(other);
+            }
+            apart.push_back(group);
+            merged = std::move(apart);
+        }
+        return merged;
+    }
+
+private:
+    struct Fitted {
+        Vector x;
+        double value;
+        bool rough;
+    };
+    struct Regressed {
+        Vector slope;
+        double log_variance;
+    };
+
+    static Set with_ancestors(const Model<W>& model, const Set& nodes) {
+        Set reached = nodes;
+        std::vector<int> left = members_of(nodes);
+        while (!left.empty()) {
+            const int v = left.back();
+            left.pop_back();
+            for (int u : members_of(without(model.parents[v], reached))) reached.add(u), left.push_back(u);
+        }
+        return reached;
+    }
+
+    const Regressed& regression(int v, const Set& parents) {
+        auto known = regressions_[v].find(parents);
+        if (known == regressions_[v].end()) {
+            Regressed made;
+            const double variance = regress(R.data(), p, v, members_of(parents), made.slope);
+            made.log_variance = std::log(std::max(variance, 1e-10));
+            known = regressions_[v].emplace(parents, std::move(made)).first;
+        }
+        return known->second;
+    }
+
+    // Fit a block, write its parameters into the model, and return its part of the likelihood.
+    double fit_block(const Set& members, const Model<W>& start, Model<W>& model, bool rough) {
+        const std::size_t m = start.parents.size(), s = start.chosen();
+        const Set seen = first_nodes<W>(p);
+        Set outside{};
+        for (int v : members_of(members)) outside = joined(outside, without(start.parents[v], members));
+        std::vector<int> nodes = members_of(common(members, seen));
+        Block block;
+        block.own = nodes.size();
+        for (int v : members_of(outside)) nodes.push_back(v);
+        block.seen = nodes.size();
+        for (int v : members_of(without(members, seen))) nodes.push_back(v);
+        block.k = nodes.size();
+        std::vector<std::size_t> place(m), loads_of;
+        for (std::size_t i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
+        Vector x;
+        Words key;
+        auto remember = [&](const Set& set) { key.insert(key.end(), set.word.begin(), set.word.end()); };
+        remember(members);
+        for (int v : members_of(members)) {
+            remember(start.parents[v]);
+            for (int u : members_of(start.parents[v])) {
+                block.heads.push_back(place[v]);
+                block.tails.push_back(place[u]);
+                x.push_back(start.B[v * m + u]);
+            }
+        }
+        for (std::size_t i = 0; i < block.own; ++i) x.push_back(start.log_variance[nodes[i]]);
+        block.selections = 0;
+        for (std::size_t j = 0; j < s; ++j) {
+            if (!meets(start.selections[j], members)) continue;
+            remember(start.selections[j]);
+            for (int v : members_of(start.selections[j])) {
+                block.loaded.push_back(place[v]);
+                block.loads_on.push_back(block.selections);
+                loads_of.push_back(j);
+                x.push_back(start.V[v * s + j]);
+            }
+            ++block.selections;
+        }
+        block.S.resize(block.seen * block.seen);
+        for (std::size_t i = 0; i < block.seen; ++i)
+            for (std::size_t j = 0; j < block.seen; ++j) block.S[i * block.seen + j] = R[nodes[i] * p + nodes[j]];
+        const Fitted& found = fitted(key, block, std::move(x), rough);
+        const std::size_t edges = block.heads.size();
+        const double* at = found.x.data();
+        for (std::size_t e = 0; e < edges; ++e) model.B[nodes[block.heads[e]] * m + nodes[block.tails[e]]] = *at++;
+        for (std::size_t i = 0; i < block.own; ++i) model.log_variance[nodes[i]] = *at++;
+        for (std::size_t l = 0; l < loads_of.size(); ++l) model.V[nodes[block.loaded[l]] * s + loads_of[l]] = *at++;
+        return found.value;
+    }
+
+    const Fitted& fitted(const Words& key, const Block& block, Vector x, bool rough) {
+        auto known = known_.find(key);
+        BlockFit fit(block);
+        if (known != known_.end()) {
+            const bool better = x != known->second.x && fit.value(x.data()) < known->second.value;
+            if (!better) {  // else another maximum may be near
+                if (rough || !known->second.rough) return known->second;
+                x = known->second.x;
+            }
+        }
+        fit.fit(x, (rough ? 0.05 : 1e-3) / n, rough ? 25 : 60);
+        const double value = fit.value(x.data());
+        return known_[key] = {std::move(x), value, rough};
+    }
+
+    std::unordered_map<Words, Fitted, HashWords> known_;
+    std::vector<std::unordered_map<Set, Regressed, HashBits<W>>> regressions_;
+};
+
+}  // namespace lmarvel

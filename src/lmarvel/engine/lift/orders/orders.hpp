@@ -1,0 +1,341 @@
+// Grow-shrink regressions and moves within an order: the twin of lmarvel.search.regressions.
+//
+// Sets of variables are W words of 64 bits. Memories grow with the search and end with it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/arena.hpp"
+#include "base/bits.hpp"
+#include "base/hash.hpp"
+#include "base/linear.hpp"
+#include "lift/orders/residuals.hpp"
+
+namespace lmarvel {
+
+// What the Python layer sees of an order while variables are moved in it, and of a search, whatever W is. Sets travel
+// as arrays of `words()` words.
+class AnySweeper {
+public:
+    virtual ~AnySweeper() = default;
+    virtual bool move(int v, double noise) = 0;
+    virtual void result(int* order, double* scores, std::uint64_t* parents) const = 0;
+};
+
+class AnyRegressions {
+public:
+    virtual ~AnyRegressions() = default;
+    virtual int words() const = 0;
+    virtual void family(int v, const std::uint64_t* before, double* score, std::uint64_t* sets) = 0;
+    virtual std::unique_ptr<AnySweeper> sweeper(std::vector<int> order) = 0;
+};
+
+template <int W>
+class Regressions final : public AnyRegressions {
+public:
+    Regressions(const double* covariance, int m, double n, double price)
+        : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)),
+          residuals_(covariance, std::size_t(m)), S_(residuals_.covariance()), root_of_(m, nullptr), known_(256) {}
+
+    int words() const override { return W; }
+
+    // Parents, taken and tempting of v among its predecessors, one after the other.
+    void family(int v, const std::uint64_t* before, double* score, std::uint64_t* sets) override {
+        Set predecessors;
+        std::copy(before, before + W, predecessors.word.begin());
+        const Family found = best(v, predecessors);
+        *score = found.score();
+        for (const Set* set : {&found.at->parents, &found.at->grown, &found.tempting})
+            sets = std::copy(set->word.begin(), set->word.end(), sets);
+    }
+
+    // The order's variables must be different ones below m; the sweeper must not outlive this.
+    std::unique_ptr<AnySweeper> sweeper(std::vector<int> order) override {
+        return std::make_unique<Sweeper>(*this, std::move(order));
+    }
+
+private:
+    using Set = Bits<W>;
+    // A set of parents on the way: what pays its price as one more, best first, and what is left if the way ends here.
+    struct Node {
+        int v = 0;
+        Set grown, all;  // all that pays
+        const std::int16_t* steps = nullptr;
+        const Set* better = nullptr;  // than each step: those before it
+        Node** next = nullptr;        // one a step, nullptr until somebody goes there
+        double value = std::numeric_limits<double>::infinity();
+        bool is_shrunk = false;
+        Set parents;
+        double score = 0.0;
+    };
+    // Where the way of a variable among its predecessors ends, and what would have led elsewhere.
+    struct Family {
+        const Node* at = nullptr;
+        Set tempting;
+        double score() const { return at->score; }
+    };
+
+    class Sweeper final : public AnySweeper {
+    public:
+        Sweeper(Regressions& best, std::vector<int> order)
+            : best_(best), order_(std::move(order)), now_(best.m_), rated_(best.m_, 0) {
+            refresh(0, order_.size(), Set{});
+        }
+
+        // Move v to its best place; tell whether it moved.
+        bool move(int v, double noise) override {
+            const std::size_t at = std::find(order_.begin(), order_.end(), v) - order_.begin();
+            if (at == order_.size()) return false;
+            if (noise < noise_) ++moves_;  // what was not worth a move may be now
+            noise_ = noise;
+            if (rated_[v] == moves_) return false;  // nothing has moved since it had no better place
+            rate_places(v, at);
+            const double least = *std::min_element(totals_.begin(), totals_.end());
+            if (!(least < totals_[at] - noise)) {
+                rated_[v] = moves_;
+                return false;
+            }
+            ++moves_;
+            std::size_t place = 0;  // the first of equals
+            while (place + 1 < totals_.size() && totals_[place] > least + noise) ++place;
+            const auto first = order_.begin() + std::min(at, place), last = order_.begin() + std::max(at, place) + 1;
+            if (place < at) std::rotate(first, last - 1, last);
+            else std::rotate(first, first + 1, last);
+            Set ahead{};
+            for (auto u = order_.begin(); u != first; ++u) ahead.add(*u);
+            refresh(first - order_.begin(), last - order_.begin(), ahead);
+            return true;
+        }
+
+        void result(int* order, double* scores, std::uint64_t* parents) const override {
+            for (int v : order_) {
+                *order++ = v;
+                *scores++ = now_[v].score();
+                const auto& chosen = now_[v].at->parents.word;
+                std::copy(chosen.begin(), chosen.end(), parents + std::size_t(v) * W);
+            }
+        }
+
+    private:
+        // Choose the families again at some places; `before` are the predecessors of the first of them.
+        void refresh(std::size_t start, std::size_t stop, Set before) {
+            for (std::size_t i = start; i < stop; ++i) {
+                now_[order_[i]] = best_.best(order_[i], before);
+                before.add(order_[i]);
+            }
+        }
+
+        // The total with v at each place, but for a constant: v passes the others one by one.
+        void rate_places(int v, std::size_t at) {
+            Set before{};
+            Family own = best_.best(v, before);
+            double total = own.score();
+            totals_.assign(1, total);
+            for (std::size_t place = 0; place + 1 < order_.size(); ++place) {
+                const int w = order_[place + (place >= at)];
+                const Family& now = now_[w];
+                if (place < at) {  // v comes after w now
+                    if (now.tempting.has(v)) {
+                        Set with = before;
+                        with.add(v);
+                        total += now.score() - best_.best(w, with).score();
+                    }
+                } else if (now.at->grown.has(v)) {
+                    total += best_.best(w, before).score() - now.score();
+                }
+                before.add(w);
+                if (own.tempting.has(w)) {
+                    const Family after = best_.best(v, before);
+                    total += after.score() - own.score();
+                    own = after;
+                }
+                totals_.push_back(total);
+            }
+        }
+
+        Regressions& best_;
+        std::vector<int> order_;
+        std::vector<Family> now_;     // of each variable
+        std::vector<unsigned> rated_;  // after how many moves each was last found to have no better place
+        unsigned moves_ = 1;
+        double noise_ = 0.0;
+        Vector totals_;
+    };
+
+    // Walk from no parents to those that v takes among its predecessors. No step is computed twice, and one that was
+    // taken before is followed without a look into the memory.
+    Family best(int v, const Set& predecessors) {
+        path_.clear();
+        Node* at = root_of_[v];
+        if (!at) at = root_of_[v] = node(v, Set{});
+        Family found;
+        while (at->all.meets(predecessors)) {
+            std::size_t taken = 0;
+            while (!predecessors.has(at->steps[taken])) ++taken;
+            found.tempting |= at->better[taken];
+            path_.push_back(at->steps[taken]);
+            if (!at->next[taken]) {
+                Set grown = at->grown;
+                grown.add(at->steps[taken]);
+                at->next[taken] = node(v, grown);
+            }
+            at = at->next[taken];
+        }
+        found.tempting |= at->all;
+        if (!at->is_shrunk) shrink(v, *at);
+        found.at = at;
+        return found;
+    }
+
+    // The one node of a set of parents, however it was reached; `path_` leads to it.
+    Node* node(int v, const Set& grown) {
+        if (2 * (n_nodes_ + 1) > known_.size()) make_room();
+        Node** place = place_of(v, grown);
+        if (*place == nullptr) {
+            *place = arena_.template take<Node>(1);
+            ++n_nodes_;
+            (*place)->v = v;
+            (*place)->grown = grown;
+            fill(**place);
+        }
+        return *place;
+    }
+
+    // Where a node stands in the memory, or would; there is always a free place.
+    Node** place_of(int v, const Set& grown) {
+        const std::size_t mask = known_.size() - 1;
+        std::size_t i = std::size_t(mixed(HashBits<W>{}(grown), std::uint64_t(v))) & mask;
+        while (known_[i] != nullptr && !(known_[i]->v == v && known_[i]->grown == grown)) i = (i + 1) & mask;
+        return &known_[i];
+    }
+
+    void make_room() {
+        std::vector<Node*> before(2 * known_.size());
+        before.swap(known_);
+        for (Node* at : before)
+            if (at != nullptr) *place_of(at->v, at->grown) = at;
+    }
+
+    void shrink(int v, Node& at) {
+        at.parents = at.grown;
+        double value = at.value;
+        while (at.parents.any()) {
+            const int step = removal(v, at.parents);
+            if (step < 0) break;
+            at.parents.drop(step);
+        }
+        if (!(at.parents == at.grown)) value = value_of(v, at.parents);
+        at.score = value + price_ * at.parents.count();
+        at.is_shrunk = true;
+    }
+
+    double value(double variance) const {
+        constexpr double log_2pi = 1.8378770664093453;
+        if (variance < least_variance) return std::numeric_limits<double>::infinity();
+        return n_ * (std::log(variance) + 1.0 + log_2pi);
+    }
+
+    // Factorise the covariance of `near_`; false where it is singular.
+    bool factor_near() {
+        const std::size_t k = near_.size();
+        root_.resize(k * k);
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t j = 0; j < k; ++j) root_[i * k + j] = S_[std::size_t(near_[i]) * m_ + near_[j]];
+        return factorise(root_.data(), k);
+    }
+
+    // The value of a set of parents, and what pays its price as one more.
+    void fill(Node& at) {
+        const std::size_t m = std::size_t(m_);
+        if (!residuals_.reach(at.v, path_)) return;
+        const double variance = residuals_.shared()[at.v];
+        if (variance < least_variance) return;
+        at.value = value(variance);
+        gain_.resize(m);
+        worth(gain_.data(), residuals_.shared(), residuals_.left(), m);
+        gain_[at.v] = 0.0;
+        for (int u : path_) gain_[u] = 0.0;
+        const double least = pays_ * variance;
+        paying_.clear();
+        for (std::size_t u = 0; u < m; ++u)
+            if (gain_[u] > least) paying_.emplace_back(gain_[u], std::int16_t(u));
+        std::sort(paying_.begin(), paying_.end(), [](const auto& a, const auto& b) {
+            return a.first > b.first || (a.first == b.first && a.second < b.second);
+        });
+        std::int16_t* steps = arena_.template take<std::int16_t>(paying_.size());
+        Set* better = arena_.template take<Set>(paying_.size());
+        for (std::size_t i = 0; i < paying_.size(); ++i) {
+            steps[i] = paying_[i].second;
+            better[i] = at.all;
+            at.all.add(steps[i]);
+        }
+        at.steps = steps, at.better = better;
+        at.next = arena_.template take<Node*>(paying_.size());
+    }
+
+    double value_of(int v, const Set& parents) {
+        parents.members(near_);
+        const std::size_t k = near_.size();
+        double variance = S_[std::size_t(v) * m_ + v];
+        if (k) {
+            if (!factor_near()) return value(0.0);
+            beside_.resize(k);
+            for (std::size_t i = 0; i < k; ++i) beside_[i] = S_[std::size_t(near_[i]) * m_ + v];
+            solve_lower(root_.data(), k, beside_.data(), 1);
+            for (double b : beside_) variance -= b * b;
+        }
+        return value(variance);
+    }
+
+    // The parent that is best left out since it does not pay its price; -1 if all pay.
+    int removal(int v, const Set& parents) {
+        parents.members(near_);
+        const std::size_t k = near_.size();
+        if (!factor_near()) return -1;
+        beside_.resize(k);
+        for (std::size_t i = 0; i < k; ++i) beside_[i] = S_[std::size_t(near_[i]) * m_ + v];
+        solve_lower(root_.data(), k, beside_.data(), 1);
+        double variance = S_[std::size_t(v) * m_ + v];
+        for (double b : beside_) variance -= b * b;
+        variance = std::max(variance, 1e-300);
+        solve_upper(root_.data(), k, beside_.data(), 1);  // now the slopes
+        rows_.assign(k * k, 0.0);
+        for (std::size_t i = 0; i < k; ++i) rows_[i * k + i] = 1.0;
+        solve_lower(root_.data(), k, rows_.data(), k);
+        left_.assign(k, 0.0);  // the diagonal of the inverse
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t j = 0; j <= i; ++j) left_[j] += rows_[i * k + j] * rows_[i * k + j];
+        std::size_t worst = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < k; ++i) {
+            // Without u the variance left grows by slope_u^2 / (inverse)_uu.
+            const double lost = beside_[i] * beside_[i] / (left_[i] * variance);
+            if (lost < least) least = lost, worst = i;
+        }
+        return n_ * std::log1p(least) < price_ - 1e-9 ? near_[worst] : -1;
+    }
+
+    static constexpr double least_variance = 1e-10;  // a variable with less than this left is determined by the others
+
+    int m_;
+    double n_, price_, pays_;
+    Residuals residuals_;
+    const Vector& S_;
+    Arena arena_;
+    std::vector<Node*> root_of_, known_;  // of each variable; all, by what they hold: a power of two of places
+    std::size_t n_nodes_ = 0;
+    std::vector<int> near_, path_;
+    std::vector<std::pair<double, std::int16_t>> paying_;
+    Vector root_, rows_, beside_, left_, gain_;
+};
+
+// The narrowest search that holds m variables; none where m is beyond what is compiled.
+std::unique_ptr<AnyRegressions> make_regressions(const double* S, int m, double n, double price);
+
+}  // namespace lmarvel
