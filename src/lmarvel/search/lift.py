@@ -40,7 +40,7 @@ from lmarvel.search.constants import LIFT
 from lmarvel.search.limits import Limits
 from lmarvel.search.record import OutOfTime, Progress, Record
 
-_engine = load("_engine")
+_engine = load()
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
@@ -249,9 +249,10 @@ def check_engine(p: int) -> None:
         raise LMarvelError(
             "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
         )
-    if p > _engine.MOST_VARIABLES:
+    most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
+    if p > most:
         raise DataError(
-            f"Lift searches among at most {_engine.MOST_VARIABLES:,} variables, not {p:,}: use the method lmarvel"
+            f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel"
         )
 
 
