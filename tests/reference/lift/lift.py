@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,12 @@ from tests.reference.lift.hidden_model import HiddenFits, HiddenModel, projected
 from tests.reference.lift.stages import ReadableStages
 
 
-def lift(
+def lift(correlation: Matrix, n: int, **how: Any) -> LiftResult:
+    """Learn a PAG by score, with what the twin is told."""
+    return searched(correlation, n, **how).result(canonical_order(checked(correlation, n, 1.0)))
+
+
+def searched(
     correlation: Matrix,
     n: int,
     *,
@@ -45,8 +51,8 @@ def lift(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
-) -> LiftResult:
-    """Learn a PAG by score; see the twin."""
+) -> ReadableLift:
+    """Return the search at its end."""
     R = checked(correlation, n, penalty)
     columns = canonical_order(R)
     search = ReadableLift(
@@ -61,7 +67,7 @@ def lift(
     search.more = random_orders(len(R), restarts, seed)
     given = None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)]
     search.run(None if given is None else member_of(given))
-    return search.result(columns)
+    return search
 
 
 class ReadableLift(LiftSearch):
