@@ -7,11 +7,11 @@ from lmarvel import DataError
 from lmarvel.graph.kinds import PAG
 from lmarvel.metrics import compare_graphs
 from lmarvel.search.grouped import Groups
-from lmarvel.search.grouped_stages import lift_groups
-from lmarvel.search.lift import LiftSearch, canonical_order, lift
+from lmarvel.search.grouped_lift import LiftSearch, lift_groups
+from lmarvel.search.lift import canonical_order, lift
 from lmarvel.search.record import OutOfTime, Record
-from lmarvel.search.stages import stages
 from lmarvel.simulate import LinearSEM, MixedSEM, erdos_renyi, hide
+from tests.reference.lift.stages import ReadableStages
 
 
 def expanded(columns):
@@ -37,9 +37,9 @@ def test_single_columns_give_what_lift_finds_without_hidden_nodes(seed):
     columns = canonical_order(R)
     record = Record(600)
     ordered = R[np.ix_(columns, columns)]
-    search = LiftSearch(stages(ordered, 600, 2 * np.log(600), record, False), 600, 2.0, True, True, record)
+    search = LiftSearch(ReadableStages(ordered, 600, 2 * np.log(600), record), True, True, record)
     search.run(None)
-    expected = search.result(np.argsort(columns))
+    expected = search.result(columns)
     assert found.score == pytest.approx(expected.score, abs=1e-5)
     np.testing.assert_array_equal(found.pag, expected.pag)
 

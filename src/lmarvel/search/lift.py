@@ -251,9 +251,7 @@ def check_engine(p: int) -> None:
         )
     most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
     if p > most:
-        raise DataError(
-            f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel"
-        )
+        raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
 
 
 def checked_start(start: Marks, p: int) -> Marks:
