@@ -38,9 +38,13 @@ def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
     objects.mkdir(parents=True, exist_ok=True)
     engine = package / "engine"
     with ThreadPoolExecutor(2) as workers:
+
+        def door(module: str) -> Path:
+            return compiled(translated(package / f"{module}.pyx", objects), engine, objects, flags)
+
         made = {
             module: [
-                workers.submit(lambda m=module: compiled(translated(package / f"{m}.pyx", objects), engine, objects, flags)),
+                workers.submit(door, module),
                 *(workers.submit(compiled, engine / part, engine, objects, flags) for part in parts),
             ]
             for module, parts in MODULES.items()

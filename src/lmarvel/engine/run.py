@@ -1,8 +1,9 @@
 """The engine as Python sees it: a task in, flat arrays out.
 
-The engine is C++17 behind one thin Cython layer (``_engine.pyx`` and ``door/``). It runs what :mod:`lmarvel.skeleton` and
-:mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in flat arrays, from which
-records are made only when somebody asks. It knows nothing of names, tables or records; whoever calls it does.
+The engine is C++17 behind one thin Cython layer (``_engine.pyx``, in parts in ``door/``). It runs what
+:mod:`lmarvel.skeleton` and :mod:`lmarvel.orient` run, with the same tests in the same order, and keeps what it finds in
+flat arrays, from which records are made only when somebody asks. It knows nothing of names, tables or records; whoever
+calls it does.
 """
 
 from __future__ import annotations

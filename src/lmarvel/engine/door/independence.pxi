@@ -106,7 +106,7 @@ cdef class Kernel:
         cdef int32_t a = self.position(x), b = self.position(y)
         cdef vector[int32_t] members = self.positions(given)
         cdef size_t d
-        cdef double p
+        cdef double p = 0.0
         cdef Test* test = self.take()
         cdef cbool enough
         with nogil:
