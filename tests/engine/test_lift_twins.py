@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import DataError, Knowledge
+from lmarvel import Auto, DataError, Knowledge, Lift
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import LMarvelError
@@ -332,3 +332,6 @@ def test_without_the_engine_lift_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(lifting, "_engine", None)
     with pytest.raises(LMarvelError, match="needs the compiled engine"):
         lift(np.eye(3), 100)
+    with pytest.raises(LMarvelError, match="needs the compiled engine"):
+        Lift().fit("cars")
+    assert "lmarvel: the compiled engine" in Auto().fit("cars").result_.settings["chosen"]

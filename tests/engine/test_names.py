@@ -85,5 +85,5 @@ def test_every_budget_that_runs_out_has_words() -> None:
 def test_every_table_is_read_here() -> None:
     """A new enum needs a test of its own."""
     tested = {"reasons", "boundary_searches", "phases", "events", "methods", "possible_d_sep", "colliders"}
-    assert set(load().NAMES) == tested | {"marks", "rules", "edges", "hidden_kinds"}
+    assert set(load().NAMES) == tested | {"marks", "rules", "edges", "stages", "hidden_kinds"}
     assert all(len(set(words)) == len(words) > 1 for words in load().NAMES.values())

@@ -53,7 +53,8 @@ class Lift(PagEstimator):
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. It needs a table with more rows than columns; a
     variable with levels, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is random
-    but restarts that are asked for, and the order of the columns does not matter.
+    but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs the
+    compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 // Covariance selection by Newton's method, and which edges are worth their price: the twins of
-// lmarvel.score.concentration.newton_selection and lmarvel.search.thinning.
+// lmarvel.score.concentration.newton_selection and of thin in tests/reference/lift/stages.py.
 #pragma once
 
 #include <algorithm>
