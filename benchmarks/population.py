@@ -18,9 +18,7 @@ import numpy as np
 from lmarvel import LMarvel, MSeparation
 from lmarvel.search.ancestral import AncestralGraph
 from lmarvel.search.lift import LiftResult, lift
-from lmarvel.search.lifting import Lifting
-from lmarvel.search.record import Record
-from lmarvel.search.scores import GaussianBlocks
+from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 
 ROWS = 10**8
@@ -40,9 +38,8 @@ def drawn(seed: int) -> tuple[Study, np.ndarray]:
 
 def score_of_truth(study: Study, R: np.ndarray) -> float:
     """Return the score of the true MAG, its edges as parameters."""
-    price = PENALTY * math.log(ROWS)
-    lifting = Lifting(GaussianBlocks(R, ROWS), R, price, Record(ROWS))
-    return lifting.score(AncestralGraph.of_marks(np.asarray(study.mag.marks)))
+    graph = AncestralGraph.of_marks(np.asarray(study.mag.marks))
+    return minus_two_log_likelihood(GaussianBlocks(R, ROWS), graph) + PENALTY * math.log(ROWS) * graph.n_edges
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from lmarvel.graph.marks import Mark
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import STATED
 from lmarvel.search import ancestral
-from lmarvel.search.hidden import Kind
+from lmarvel.search.lift import Kind, Stage
 from lmarvel.skeleton import triples
 from lmarvel.skeleton.compiled import MAKERS, PHASES, _ending
 
@@ -70,6 +70,7 @@ def test_rules_and_marks() -> None:
 def test_edges_and_hidden_nodes() -> None:
     assert [getattr(ancestral, name) for name in names("edges")] == list(range(len(ancestral.GLYPHS)))
     assert names("hidden_kinds") == get_args(Kind)
+    assert names("stages") == get_args(Stage)
 
 
 def test_every_budget_that_runs_out_has_words() -> None:
@@ -85,5 +86,5 @@ def test_every_budget_that_runs_out_has_words() -> None:
 def test_every_table_is_read_here() -> None:
     """A new enum needs a test of its own."""
     tested = {"reasons", "boundary_searches", "phases", "events", "methods", "possible_d_sep", "colliders"}
-    assert set(load().NAMES) == tested | {"marks", "rules", "edges", "hidden_kinds"}
+    assert set(load().NAMES) == tested | {"marks", "rules", "edges", "stages", "hidden_kinds"}
     assert all(len(set(words)) == len(words) > 1 for words in load().NAMES.values())

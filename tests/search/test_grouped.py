@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import ParameterError
-from lmarvel.search import thinning
 from lmarvel.search.ancestral import BOTH, FORTH, UNDIRECTED, AncestralGraph
 from lmarvel.search.grouped import (
     GroupedBlocks,
@@ -19,10 +18,11 @@ from lmarvel.search.grouped import (
     smallest_boundary_last,
     thin,
 )
-from lmarvel.search.orders import settle
-from lmarvel.search.orders import smallest_boundary_last as single_boundary_last
-from lmarvel.search.regressions import GaussianLocal, Regressions
+from lmarvel.search.orders import Regressions, settle
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
+from tests.reference.lift.stages import GaussianLocal
+from tests.reference.lift.stages import smallest_boundary_last as single_boundary_last
+from tests.reference.lift.stages import thin as single_thin
 
 
 def correlation(q, seed):
@@ -74,7 +74,7 @@ def test_single_columns_give_the_orders_and_the_thinning_of_single_ones(seed):
     assert smallest_boundary_last(groups) == single_boundary_last(R, n, price)
     np.testing.assert_allclose(predictability(groups), np.log(np.linalg.inv(R).diagonal()))
     everything = ~np.eye(6, dtype=bool)
-    np.testing.assert_array_equal(thin(groups, range(6), everything), thinning.thin(R, everything, n, price))
+    np.testing.assert_array_equal(thin(groups, range(6), everything), single_thin(R, everything, n, price))
 
 
 def log_det(R, columns):

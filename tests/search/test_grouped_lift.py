@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from lmarvel import DataError
-from lmarvel.errors import OutOfTime
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.search.grouped import Groups
-from lmarvel.search.grouped_stages import lift_groups
-from lmarvel.search.lift import LiftSearch, canonical_order, lift
-from lmarvel.search.record import Record
-from lmarvel.search.stages import stages
+from lmarvel.search.grouped_lift import LiftSearch, lift_groups
+from lmarvel.search.lift import canonical_order, lift
+from lmarvel.search.record import OutOfTime, Record
 from lmarvel.simulate import LinearSEM, MixedSEM, erdos_renyi, hide
+from tests.reference.lift.stages import ReadableStages
 
 
 def expanded(columns):
@@ -38,9 +37,9 @@ def test_single_columns_give_what_lift_finds_without_hidden_nodes(seed):
     columns = canonical_order(R)
     record = Record(600)
     ordered = R[np.ix_(columns, columns)]
-    search = LiftSearch(stages(ordered, 600, 2 * np.log(600), record, False), 600, 2.0, True, True, record)
+    search = LiftSearch(ReadableStages(ordered, 600, 2 * np.log(600), record), True, True, record)
     search.run(None)
-    expected = search.result(np.argsort(columns))
+    expected = search.result(columns)
     assert found.score == pytest.approx(expected.score, abs=1e-5)
     np.testing.assert_array_equal(found.pag, expected.pag)
 

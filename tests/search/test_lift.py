@@ -11,13 +11,15 @@ import pytest
 
 from lmarvel import DAG, MAG, PAG, Dataset, LMarvel, MSeparation, bic, explain_invalid, mag_to_pag
 from lmarvel.datasets import CARS
-from lmarvel.errors import DataError, OutOfTime, ParameterError
-from lmarvel.search.hidden import HiddenSearch, rank
-from lmarvel.search.hidden_model import HiddenFits, projected
-from lmarvel.search.lift import LiftResult, _distinct, lift
-from lmarvel.search.record import Record
-from lmarvel.search.support import pags_of, support
+from lmarvel.errors import DataError, ParameterError
+from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.record import OutOfTime, Record
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
+from tests.reference.lift.hidden import HiddenSearch, rank
+from tests.reference.lift.hidden_model import HiddenFits, projected
+from tests.reference.lift.lift import distinct
+from tests.reference.lift.lift import lift as readable_lift
+from tests.reference.lift.support import pags_of, support
 
 UNDIRECTED, BIDIRECTED = 3, 2
 
@@ -178,7 +180,7 @@ def test_a_plain_tree_is_not_taken_for_a_selected_sample() -> None:
 def test_a_deadline_gives_the_best_graph_so_far(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock strikes so many looks after a first order is there, however fast the machine is.
 
-    Readable: the compiled search has a clock of its own, see ``tests/engine/test_lifting_twins.py``.
+    Readable: the compiled search has a clock of its own, see ``tests/engine/test_lift_twins.py``.
     """
     _, X = table(630, nodes=14, latent=2, selection=1)
     met, looks = [], iter(range(steps))
@@ -191,7 +193,7 @@ def test_a_deadline_gives_the_best_graph_so_far(steps: int, monkeypatch: pytest.
 
     monkeypatch.setattr(Record, "see_edges", lambda record, seen: (met.append(seen[0][0]), see(record, seen)))
     monkeypatch.setattr(Record, "check", strike)
-    found = lift(np.corrcoef(X.T), len(X), compiled=False)
+    found = readable_lift(np.corrcoef(X.T), len(X))
     assert found.ended == "the time was up"
     assert explain_invalid(PAG(names_of(found), found.pag)) is None
     assert found.score <= met[0]
@@ -282,11 +284,11 @@ def test_of_equal_models_with_one_graph_the_simplest_is_named() -> None:
     for noise in (-0.003, 0.0, 0.003):
         equal = [replace(pair, score=100.0), replace(three, score=100.0 + noise)]
         for models in (equal, equal[::-1]):
-            kept, graphs = _distinct(models, marks)
+            kept, graphs = distinct(models, marks)
             assert [model.parents for model in kept] == [pair.parents]
             assert len(graphs) == 1
     clearly = [replace(pair, score=100.0), replace(three, score=99.9)]
-    assert _distinct(clearly, marks)[0][0].parents == three.parents
+    assert distinct(clearly, marks)[0][0].parents == three.parents
 
 
 def test_scores_that_rounding_tells_apart_have_one_rank() -> None:

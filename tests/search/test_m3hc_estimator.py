@@ -12,9 +12,8 @@ import pytest
 
 from lmarvel import M3HC, Discovery, FisherZ, LMarvel, ParameterError, bic, explain_invalid, pag_to_mag
 from lmarvel.cli.options import method_options
-from lmarvel.errors import OutOfTime
 from lmarvel.result.trace import Began, Moved
-from lmarvel.search.record import Record
+from lmarvel.search.lift import LiftResult, lift
 from tests.search.test_m3hc import ring, study_data
 
 ILLEGAL = 9  # the seed of a table of which L-MARVEL learns a PAG that no MAG has
@@ -202,14 +201,15 @@ def test_a_limit_on_conditioning_sets_is_the_reason_of_what_it_leaves_open() -> 
 
 
 def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    met, see = [], Record.see_edges
+    def slow(stage: str, done: int, total: int) -> None:
+        if stage == "lift":  # orders are there
+            time.sleep(0.6)
 
-    def strike(record: Record) -> None:
-        if met:  # a first order is there
-            raise OutOfTime
+    def cut_short(correlation: np.ndarray, n: int, **how: object) -> LiftResult:
+        how |= {"deadline": time.monotonic() + 0.5, "progress": slow}
+        return lift(correlation, n, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Record, "see_edges", lambda record, seen: (met.append(seen), see(record, seen)))
-    monkeypatch.setattr(Record, "check", strike)
+    monkeypatch.setattr("lmarvel.estimators.scored.lift", cut_short)
     found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
     assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time was up")
     assert found.budget_ended is None  # the climb itself came to its end

@@ -12,16 +12,15 @@ from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import explain_not_ancestral
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.score.concentration import covariance_selection, newton_selection
-from lmarvel.search.ancestral import KINDS, AncestralGraph, direct_chordal, maximal_cliques
+from lmarvel.search.ancestral import KINDS, AncestralGraph, direct_chordal, pag_of
 from lmarvel.search.climb import Climb
-from lmarvel.search.hidden_block import BlockProblem
-from lmarvel.search.hidden_model import HiddenFits
-from lmarvel.search.orders import settle
+from lmarvel.search.orders import Order, Regressions, settle
 from lmarvel.search.record import Record
-from lmarvel.search.regressions import GaussianLocal, Regressions
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
-from lmarvel.search.support import pag_of
-from lmarvel.search.sweeper import Order
+from tests.reference.lift.hidden_block import BlockProblem
+from tests.reference.lift.hidden_model import HiddenFits
+from tests.reference.lift.hidden_parts import maximal_cliques
+from tests.reference.lift.stages import GaussianLocal
 
 
 def correlations(p: int, seed: int, rows: int = 200) -> np.ndarray:

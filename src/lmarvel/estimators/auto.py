@@ -9,6 +9,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
+from lmarvel.search.lift import is_compiled
 
 MOST_COLUMNS = 60  # that Lift searches in some seconds
 ROWS_A_COLUMN = 2  # that a score needs at least to be worth more than tests
@@ -57,6 +58,8 @@ class Auto(PagEstimator):
                 self._as(LMarvel),
                 f"lmarvel: {columns} are many for a search by score, which takes {MOST_COLUMNS}",
             )
+        if not is_compiled():
+            return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
         if rows < max(ROWS_A_COLUMN * p, p + 2):
             return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
         return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"

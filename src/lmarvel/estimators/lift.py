@@ -27,14 +27,12 @@ from lmarvel.graph.kinds import MAG
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event
-from lmarvel.search.ancestral import Marks
+from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import evidence
 from lmarvel.search.grouped import GroupedBlocks, Groups
-from lmarvel.search.grouped_stages import lift_groups
-from lmarvel.search.lift import LiftResult, lift
-from lmarvel.search.regressions import is_compiled
-from lmarvel.search.support import pag_of
-from lmarvel.skeleton.compiled import Swift, learn_compiled, say_that_it_is_slow
+from lmarvel.search.grouped_lift import lift_groups
+from lmarvel.search.lift import LiftResult, check_engine, lift
+from lmarvel.skeleton.compiled import Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
 
@@ -53,7 +51,8 @@ class Lift(PagEstimator):
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. It needs a table with more rows than columns; a
     variable with levels, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is random
-    but restarts that are asked for, and the order of the columns does not matter.
+    but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs the
+    compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------
@@ -114,9 +113,9 @@ class Lift(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
-        if not is_compiled():
-            say_that_it_is_slow()
         table = scored_table(ledger.test, data, self.penalty)
+        if not isinstance(table, Groups):
+            check_engine(len(ledger.names))
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
         how: dict[str, Any] = {

@@ -5,19 +5,24 @@ ancestor of w) and a node with an undirected edge has no arrowhead at it. So an 
 nodes without parents and spouses, and an arrowhead only at a node without neighbours. Ancestors and descendants are
 kept as bit sets, so that a move is judged without making it.
 
-Functions on undirected graphs stand here as well: simplicial nodes, the direction of a chordal graph, maximal cliques.
+Functions on undirected graphs stand here as well: simplicial nodes, the direction of a chordal graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.engine.run import is_built, orient_graph
 from lmarvel.graph.bitsets import closure, members
+from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.knowledge.closure import Known
+from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.stated import stated_for_engine
 
 NO_EDGE, FORTH, BACK, BOTH, UNDIRECTED = range(5)  # x and y not adjacent, x --> y, x <-- y, x <-> y, x --- y
 MOVES = (FORTH, BACK, BOTH, NO_EDGE)  # of a search without undirected edges
@@ -306,23 +311,15 @@ def take_off_simplicial(adjacent: Sequence[int], nodes: int) -> tuple[list[tuple
     return taken, nodes
 
 
-def maximal_cliques(adjacent: Sequence[int]) -> Iterator[int]:
-    """Iterate over the maximal cliques of an undirected graph, as bit sets (Bron & Kerbosch 1973, with pivots).
+def pag_of(marks: Marks, selection: bool = True, known: Known | None = None) -> Marks:
+    """Return the marks of the PAG of a maximal ancestral graph, with those that follow from what is known.
 
     Examples
     --------
-    >>> sorted(maximal_cliques([0b0110, 0b0101, 0b1011, 0b0100])) == [0b0111, 0b1100]
-    True
+    >>> pag_of(np.array([[0, 2], [3, 0]], np.int8)).tolist()
+    [[0, 1], [1, 0]]
     """
-
-    def extend(clique: int, candidates: int, excluded: int) -> Iterator[int]:
-        if not candidates | excluded:
-            yield clique
-            return
-        pivot = max(members(candidates | excluded), key=lambda u: (adjacent[u] & candidates).bit_count())
-        for v in members(candidates & ~adjacent[pivot]):
-            yield from extend(clique | 1 << v, candidates & adjacent[v], excluded & adjacent[v])
-            candidates &= ~(1 << v)
-            excluded |= 1 << v
-
-    return extend(0, (1 << len(adjacent)) - 1, 0)
+    if is_built():
+        return orient_graph(marks, selection, None if known is None else stated_for_engine(known))
+    names = tuple(f"X{v}" for v in range(len(marks)))
+    return np.asarray(orient_mag(MAG._trusted(names, marks), selection, known).marks)

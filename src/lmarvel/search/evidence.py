@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from lmarvel.errors import OutOfTime
 from lmarvel.graph.bitsets import bits, closure, collider_connected, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, CIRCLE
@@ -26,12 +25,21 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, m_separated
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, Marks, direct_chordal
+from lmarvel.search.ancestral import (
+    BACK,
+    BOTH,
+    FORTH,
+    NO_EDGE,
+    UNDIRECTED,
+    AncestralGraph,
+    Marks,
+    direct_chordal,
+    pag_of,
+)
 from lmarvel.search.climb import Climb
 from lmarvel.search.lift import LiftResult
-from lmarvel.search.record import Record
+from lmarvel.search.record import OutOfTime, Record
 from lmarvel.search.scores import BlockScores, GaussianBlocks
-from lmarvel.search.support import pag_of
 
 NEAR = 4.0  # in prices of an edge (about 60 units of the score): changes of one edge whose marks are looked at
 MOST_VARIABLES = 60  # up to so many, every gap has its record; beyond, those between neighbours of a variable

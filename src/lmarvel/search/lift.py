@@ -3,7 +3,7 @@
 1. **Order**: a DAG of good score, from orders of the variables (:mod:`lmarvel.search.orders`).
 2. **Lift**: from that DAG, and from a graph that is given (L-MARVEL's: its limit is the truth), steps over ancestral
    graphs with undirected and bidirected edges (:mod:`lmarvel.search.lifting`).
-3. **Hidden**: latent and selection nodes in place of cliques of the DAG (:mod:`lmarvel.search.hidden`).
+3. **Hidden**: latent and selection nodes in place of cliques of the DAG (``engine/lift/hidden``).
 4. The best of these, made maximal or projected to what is observed, and its PAG. A model with hidden nodes must be
    clearly better than the graphs of step 2, and a graph that only selection explains clearly better than all that do
    without.
@@ -11,39 +11,43 @@
 Tests decide one pair at a time, and a false decision turns a region round; the score sees the whole graph. The price
 is that it is a search, and may end in a local optimum. The result is always a legal PAG. Nothing is random but restarts
 that are asked for, and columns are put into an order that depends on their content only.
+
+All of this is one call of the compiled engine (``engine/lift``), with the numbers of :mod:`lmarvel.search.constants`;
+a readable twin, over the whole length, stands among the tests (``tests/reference/lift``).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lmarvel.errors import GraphError, OutOfTime
-from lmarvel.graph.bitsets import members
+from lmarvel.engine import load
+from lmarvel.engine.run import CANCEL
+from lmarvel.errors import DataError, GraphError, LMarvelError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
-from lmarvel.search.hidden import Kind, Missed
-from lmarvel.search.hidden_compiled import Search, hidden_search
-from lmarvel.search.hidden_model import HiddenModel, projected
-from lmarvel.search.inputs import checked, checked_start
-from lmarvel.search.lifting import MARGIN
-from lmarvel.search.limits import Limit, Limits, unlimited
-from lmarvel.search.record import Progress, Record, edges_of_dag
-from lmarvel.search.stages import Stages, stages
-from lmarvel.search.support import pag_of
-from lmarvel.search.sweeper import Order
+from lmarvel.search.constants import LIFT
+from lmarvel.search.limits import Limits
+from lmarvel.search.record import OutOfTime, Progress, Record
 
-_FAR_BEHIND = 6  # edges
-_EQUAL = 0.01  # in units of the score
+_engine = load()
+
+_SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
+_DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
+LATE = "the time was up"
 
 Stage = Literal["order", "lift", "start", "hidden"]
+Kind = Literal["latent", "selection"]
 
 
 class HiddenNode(NamedTuple):
@@ -52,6 +56,20 @@ class HiddenNode(NamedTuple):
     kind: Kind
     members: tuple[int, ...]
     gain: float
+
+
+class Candidate(NamedTuple):
+    """What a stage ended with: the stage, the score, and the marks of the MAG and of its PAG."""
+
+    used: Stage
+    score: float
+    mag: Marks
+    pag: Marks
+
+    @property
+    def needs_selection(self) -> bool:
+        """Whether only selection explains the PAG."""
+        return bool(((self.pag == TAIL) & ((self.pag.T == TAIL) | (self.pag.T == CIRCLE))).any())
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,8 @@ class LiftResult:
         By how much the answer is better than the best graph met that needs no selection; 0 where it needs none itself.
     seen : tuple of (score, marks)
         Distinct ancestral graphs that were met, with scores close to the best one, best first.
+    candidates : tuple of Candidate
+        What each stage ended with.
     ended : str or None
         Why the search ended early, None if it did not.
     """
@@ -83,7 +103,35 @@ class LiftResult:
     used: Stage
     selection_gain: float
     seen: tuple[tuple[float, Marks], ...]
+    candidates: tuple[Candidate, ...]
     ended: str | None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[int],
+        chosen: Candidate,
+        gain: float,
+        hidden: Sequence[HiddenNode],
+        record: Record,
+        candidates: Sequence[Candidate],
+        ended: str | None,
+    ) -> LiftResult:
+        """Return what a search found over columns in another order: ``columns[i]`` is the one that comes i-th."""
+        back = np.argsort(columns)
+        place = np.ix_(back, back)
+        moved = [HiddenNode(kind, tuple(sorted(int(columns[v]) for v in nodes)), by) for kind, nodes, by in hidden]
+        return cls(
+            mag=chosen.mag[place],
+            pag=chosen.pag[place],
+            score=chosen.score,
+            hidden=tuple(sorted(moved)),
+            used=chosen.used,
+            selection_gain=gain,
+            seen=tuple((score, marks[place]) for score, marks in record.graphs()),
+            candidates=tuple(Candidate(c.used, c.score, c.mag[place], c.pag[place]) for c in candidates),
+            ended=ended,
+        )
 
 
 def lift(
@@ -98,7 +146,6 @@ def lift(
     seed: int = 0,
     deadline: float = math.inf,
     progress: Progress | None = None,
-    compiled: bool = True,
     known: Known | None = None,
 ) -> LiftResult:
     """Learn a PAG by score.
@@ -119,11 +166,9 @@ def lift(
         Random orders to begin with beside the five fixed ones, and what they are drawn from.
     deadline : float
         Stop when :func:`time.monotonic` passes this; the best graph so far is the answer. Where there is none yet,
-        :class:`~lmarvel.errors.OutOfTime` is raised.
+        :class:`~lmarvel.search.record.OutOfTime` is raised.
     progress : callable, optional
         Called with ("order", "lift" or "hidden", steps done, steps).
-    compiled : bool
-        Whether compiled code may be used. What is found is the same, but for rounding.
     known : Known, optional
         What is known beforehand: no graph that breaks it is met.
 
@@ -137,19 +182,33 @@ def lift(
     ('lift', (), None)
     """
     R = checked(correlation, n, penalty)
+    check_engine(len(R))
     columns = canonical_order(R)
-    back = np.argsort(columns)
-    R = R[np.ix_(columns, columns)]
-    rng = np.random.default_rng(seed)
-    record = Record(n, deadline, progress)
-    limits = None if known is None else Limits(known.moved(columns))
-    limit = unlimited if limits is None else limits.families
-    steps = stages(R, n, penalty * math.log(n), record, compiled, limit)
-    search = LiftSearch(steps, n, penalty, selection, latents, record)
-    search.correlation, search.compiled, search.limits, search.limit = R, compiled, limits, limit
-    search.more = [rng.permutation(len(R)).tolist() for _ in range(restarts)]
-    search.run(None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)])
-    return search.result(back)
+    given = None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)]
+    record = Record(n, deadline)
+    late, answer, gain, found, hidden, met, models = _engine.lift(
+        R[np.ix_(columns, columns)],
+        n,
+        penalty * math.log(n),
+        record.noise,
+        asdict(LIFT),
+        selection,
+        latents,
+        start=None if given is None else member_of(given),
+        more=random_orders(len(R), restarts, seed),
+        limits=None if known is None else Limits(known.moved(columns)).parts(),
+        seconds=record.seconds(),
+        progress=progress,
+        cancel=CANCEL.get(),
+    )
+    if answer is None:
+        raise OutOfTime
+    record.see_edges(met)
+    for score, marks in models:
+        record.see_marks(score, marks)
+    candidates = [Candidate(*parts) for parts in found]
+    nodes = [HiddenNode(*parts) for parts in hidden]
+    return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, LATE if late else None)
 
 
 def canonical_order(R: Matrix) -> list[int]:
@@ -158,232 +217,14 @@ def canonical_order(R: Matrix) -> list[int]:
     return sorted(range(len(R)), key=lambda v: (rounded[v], v))
 
 
-class _Found(NamedTuple):
-    """An answer: the graph that stands for it, its score, and where it is from."""
-
-    score: float
-    mag: Marks
-    pag: Marks
-    used: Stage
-    model: HiddenModel | None = None
-
-    @property
-    def needs_selection(self) -> bool:
-        return bool(((self.pag == TAIL) & ((self.pag.T == TAIL) | (self.pag.T == CIRCLE))).any())
+def random_orders(p: int, restarts: int, seed: int) -> list[list[int]]:
+    """Return orders to begin with beside the fixed ones."""
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(p).tolist() for _ in range(restarts)]
 
 
-class LiftSearch:
-    """The stages, and the best answers so far: with selection and without.
-
-    Hidden nodes are looked for where there is a correlation matrix of the variables.
-    """
-
-    def __init__(self, steps: Stages, n: int, penalty: float, selection: bool, latents: bool, record: Record) -> None:
-        self.stages, self.n, self.record = steps, n, record
-        self.price = penalty * math.log(n)
-        self.selection, self.latents = selection, latents
-        self.correlation: Matrix | None = None
-        self.kinds: list[Kind] = []
-        if selection:
-            self.kinds.append("selection")
-        if latents:
-            self.kinds.append("latent")
-        self.compiled = True
-        self.limits: Limits | None = None
-        self.limit: Limit = unlimited
-        self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
-        self.hidden: Search | None = None
-        self.found: list[_Found] = []
-        self.ended: str | None = None
-
-    def run(self, start: Marks | None) -> None:
-        """Take all stages, as far as time allows."""
-        try:
-            order = self._orders()
-            self._lift(self._begun(order), "lift")
-            if start is not None:
-                self._from_start(start)
-            self._hidden(order)
-        except OutOfTime:
-            self.ended = "the time was up"
-            graph = None if start is None or self.found else _member(start)
-            if graph is not None:  # no order was finished: the graph to start from is all there is
-                self._keep(graph, self.stages.score(graph), "start")
-
-    # --- the stages -------------------------------------------------------------------------------------
-
-    def _orders(self) -> Order:
-        self.record.report("order", 0, 1)
-        met: list[Order] = []
-
-        def see(order: Order) -> None:
-            if self.limits is not None and not self.limits.fits(AncestralGraph.of_parents(order.parents)):
-                return
-            met.append(order)
-            self.record.see_edges([(order.score, edges_of_dag(order.parents))])
-
-        try:
-            order = self.stages.orders(self.more, see)
-        except OutOfTime:
-            if met:
-                best = min(met, key=lambda settled: settled.score)
-                self._keep(AncestralGraph.of_parents(best.parents), best.score, "order")
-            raise
-        begun = self._begun(order)
-        self._keep(begun, order.score if self.limits is None else self.stages.score(begun), "order")
-        return order
-
-    def _begun(self, order: Order) -> AncestralGraph:
-        """Return the DAG of an order, changed where it breaks what is known."""
-        graph = AncestralGraph.of_parents(order.parents)
-        return graph if self.limits is None else self.limits.repaired(graph)
-
-    def _lift(self, graph: AncestralGraph, stage: Stage) -> None:
-        """Climb from a graph; where the answer needs selection, climb without it too, for comparison."""
-        self.record.report("lift", len(self.found), 3)
-        self._keep(*self.stages.climb(graph, self.selection, self.latents), stage)
-        if self.found[-1].needs_selection:
-            directed = self.stages.directed(graph)
-            if not directed.has_selection():
-                self._keep(*self.stages.climb(directed, False, self.latents), stage)
-
-    def _from_start(self, start: Marks) -> None:
-        """Climb from the graph that was given, if it is legal, allowed, and not far behind.
-
-        In the limit it is the truth, and none is better. One that is many edges behind is not worth the time: in no
-        run on samples did a climb from there end at the best graph.
-        """
-        graph = _member(start)
-        if graph is None or (any(graph.spouses) and not self.latents):
-            return
-        graph = self.stages.directed(graph)
-        if any(graph.neighbors) and not self.selection:
-            return
-        if self.limits is not None:
-            graph = self.limits.repaired(graph)
-        if self.stages.score(graph) < min(found.score for found in self.found) + _FAR_BEHIND * self.price:
-            self._lift(graph, "start")
-
-    def _hidden(self, order: Order) -> None:
-        if not self.kinds or self.correlation is None:
-            return
-        kinds, limit = tuple(self.kinds), self.limit
-        self.hidden = hidden_search(self.correlation, self.n, self.price, self.record, kinds, self.compiled, limit)
-        try:
-            self.hidden.run(self.hidden.of_dag(order.parents, order.order))
-        finally:
-            self._keep_models([model for model in self.hidden.met if model.has_hidden and not model.degenerate])
-
-    # --- answers ----------------------------------------------------------------------------------------
-
-    def _keep(self, graph: AncestralGraph, score: float, stage: Stage) -> None:
-        answer = self._answer(graph, score, stage)
-        if not self.found or self._fits(answer.mag):  # an edge that makes a graph maximal may be one too many
-            self.found.append(answer)
-
-    def _answer(self, graph: AncestralGraph, score: float, stage: Stage) -> _Found:
-        mag = self.stages.mag(graph)
-        return _Found(score, mag, pag_of(mag, self.selection), stage)
-
-    def _keep_models(self, models: list[HiddenModel]) -> None:
-        """Keep the best models that need selection and the best that need none; no others need a PAG."""
-        marks = [projected(model, self.compiled) for model in models]
-        fitting = [i for i, mag in enumerate(marks) if self._fits(mag)]
-        models, marks = _distinct([models[i] for i in fitting], [marks[i] for i in fitting])
-        for model, mag in zip(models, marks, strict=True):
-            self.record.see_marks(model.score, mag)
-        answers: dict[int, _Found] = {}
-        best: dict[bool, float] = {}
-        for i in sorted(range(len(models)), key=lambda i: models[i].score):
-            if len(best) == 2 and models[i].score > max(best.values()) + self.record.noise:
-                break
-            answers[i] = answer = self._of_model(models[i], marks[i])
-            best.setdefault(answer.needs_selection, answer.score)
-        self.found += [answers[i] for i in sorted(answers)]
-
-    def _fits(self, mag: Marks) -> bool:
-        return self.limits is None or self.limits.fits(AncestralGraph.of_marks(mag))
-
-    def choose(self) -> tuple[_Found, float]:
-        """Return the answer, and by how much it is better than all that need no selection (0 if it needs none)."""
-        margin, noise = MARGIN * self.price, self.record.noise
-
-        def pick(found: list[_Found]) -> _Found | None:
-            best: _Found | None = None
-            for candidate in sorted(found, key=lambda f: f.used == "hidden"):
-                step = margin if candidate.model is not None and (best is None or best.model is None) else noise
-                if best is None or candidate.score < best.score - step:
-                    best = candidate
-            return best
-
-        plain = pick([f for f in self.found if not f.needs_selection])
-        selected = pick([f for f in self.found if f.needs_selection])
-        if selected is None:
-            assert plain is not None
-            return plain, 0.0
-        gain = math.inf if plain is None else plain.score - selected.score
-        if plain is not None and gain < margin:
-            return plain, 0.0
-        return selected, gain
-
-    def result(self, back: np.ndarray) -> LiftResult:
-        """Return the answer in the caller's order of columns; raise where there is none yet."""
-        if not self.found:
-            raise OutOfTime
-        chosen, gain = self.choose()
-        answer, nodes = self._simplified(chosen)
-        gain = gain - (answer.score - chosen.score) if answer.needs_selection else 0.0
-        place, columns = np.ix_(back, back), np.argsort(back)
-        seen = (1 << len(back)) - 1
-        hidden = [
-            HiddenNode(node.kind, tuple(sorted(int(columns[v]) for v in members(node.nodes & seen))), node.by)
-            for node in nodes
-        ]
-        return LiftResult(
-            mag=answer.mag[place],
-            pag=answer.pag[place],
-            score=answer.score,
-            hidden=tuple(sorted(hidden)),
-            used=answer.used,
-            selection_gain=gain,
-            seen=tuple((score, marks[place]) for score, marks in self.record.graphs()),
-            ended=self.ended,
-        )
-
-    def _simplified(self, answer: _Found) -> tuple[_Found, list[Missed]]:
-        """Drop the hidden nodes of an answer that the score does not miss, and weigh the others."""
-        if answer.model is None or self.hidden is None:
-            return answer, []
-        model, nodes = self.hidden.simplified(answer.model, min(f.score for f in self.found if f.model is None))
-        if model is answer.model:
-            return answer, nodes
-        mag = projected(model, self.compiled)
-        if not self._fits(mag):
-            return answer, nodes
-        self.record.see_marks(model.score, mag)
-        return self._of_model(model, mag), nodes
-
-    def _of_model(self, model: HiddenModel, mag: Marks) -> _Found:
-        return _Found(model.score, mag, pag_of(mag, self.selection), "hidden", model)
-
-
-def _distinct(models: list[HiddenModel], marks: list[Marks]) -> tuple[list[HiddenModel], list[Marks]]:
-    """Keep one of the models that have the same MAG and fit equally well: one that says least, then by its nodes.
-
-    Fits end some thousandths of a unit from their maximum, so which of them has the best score says nothing.
-    """
-    best: dict[bytes, int] = {}
-    for i, mag in enumerate(marks):
-        j = best.setdefault(mag.tobytes(), i)
-        behind = models[i].score - models[j].score
-        if behind < -_EQUAL or (behind <= _EQUAL and models[i].content < models[j].content):
-            best[mag.tobytes()] = i
-    kept = sorted(best.values())
-    return [models[i] for i in kept], [marks[i] for i in kept]
-
-
-def _member(start: Marks) -> AncestralGraph | None:
-    """Return a MAG of the graph to start from; None if it is not legal."""
+def member_of(start: Marks) -> Marks | None:
+    """Return the marks of a MAG of the graph to start from; None if it is not legal."""
     names = tuple(f"X{v}" for v in range(len(start)))
     try:
         if (start == CIRCLE).any() or not start.any():
@@ -391,4 +232,68 @@ def _member(start: Marks) -> AncestralGraph | None:
         graph = AncestralGraph.of_marks(start)
     except GraphError:
         return None
-    return graph if graph.settle() else None
+    return start if graph.settle() else None
+
+
+# --- what a search can begin with -----------------------------------------------------------------------------
+
+
+def is_compiled() -> bool:
+    """Tell whether the compiled engine was built."""
+    return _engine is not None
+
+
+def check_engine(p: int) -> None:
+    """Refuse to search without the compiled engine, or among more variables than it holds."""
+    if _engine is None:
+        raise LMarvelError(
+            "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
+        )
+    most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
+    if p > most:
+        raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
+
+
+def checked_start(start: Marks, p: int) -> Marks:
+    """Refuse a graph to start from that is no matrix of marks."""
+    marks = np.asarray(start, dtype=np.int8)
+    if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
+        raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
+    return marks
+
+
+def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
+    """Refuse a correlation matrix, rows or a penalty that no score can use; return the matrix, rounded.
+
+    Models of equal score are many, and fits of nearly degenerate ones swing with the last digit of their input. So
+    that digit must not decide: without rounding, one table in a hundred had another graph on another processor.
+    """
+    R = np.asarray(correlation, dtype=np.float64)
+    if R.ndim != 2 or R.shape[0] != R.shape[1] or not len(R):
+        raise DataError(f"a correlation matrix is square, not of shape {R.shape}")
+    if not np.isfinite(R).all():
+        x, y = np.argwhere(~np.isfinite(R))[0]
+        raise DataError(f"the correlation of the variables number {x} and {y} is not a finite number")
+    if not np.allclose(R, R.T, atol=1e-8) or not np.allclose(R.diagonal(), 1.0, atol=1e-8):
+        raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
+    if not penalty > 0:
+        raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
+    if n <= len(R) + 1:
+        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
+    R = np.round(R, _DIGITS)
+    _refuse_singular(R)
+    return R
+
+
+def _refuse_singular(R: NDArray[np.float64]) -> None:
+    """Name the first variable that those before it determine."""
+    with suppress(np.linalg.LinAlgError):
+        if (np.linalg.cholesky(R).diagonal() ** 2 > 2 * _SINGULAR).all():
+            return
+    for k in range(1, len(R) + 1):
+        try:
+            pivot = float(np.linalg.cholesky(R[:k, :k])[-1, -1]) ** 2
+        except np.linalg.LinAlgError:
+            pivot = 0.0
+        if pivot < _SINGULAR:
+            raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")

@@ -6,33 +6,32 @@ turn:
 
 * **undirect**: take a variable with all its anteriors (4 to 30 of them, no <-> among them). Every edge inside becomes
   ---, after parents of a common child were joined, so that nothing that the DAG allowed is lost; <-> that leave the
-  set become -->. Then edges that are not worth their price go (:mod:`lmarvel.search.thinning`). The best set is
-  taken, while the score falls.
+  set become -->. Then edges that are not worth their price go. The best set is taken, while the score falls.
 * **single**: changes of one edge, between pairs that are joined or depend on each other given all others.
 * **bidirect**: x --> y becomes x <-> y, then single changes of the edges at x and y. This and single changes with <->
   are kept only if they gain clearly, since a latent cause explains much.
 * chordal undirected components are directed again, which leaves the class as it is, so that arrows may enter them.
+
+Where a variable is one column, the compiled search takes the same steps (``engine/lift/climb``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.graph.bitsets import closure, members
-from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, direct_chordal
 from lmarvel.search.climb import Climb
+from lmarvel.search.constants import LIFT
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores, minus_two_log_likelihood
-from lmarvel.search.thinning import thin
 
-MARGIN = 0.75  # of the price of an edge: what latent or selection nodes must gain beyond their price
-_ROUNDS = 4
-_SMALLEST, _LARGEST = 4, 30  # sets to undirect
-_LOCAL_STEPS = 10
+Pairs = NDArray[np.bool_]
+Thin = Callable[[list[int], Pairs], Pairs]
+"""From some variables, and which of them are joined, to the edges that are worth their price."""
 
 
 class Lifting:
@@ -42,8 +41,10 @@ class Lifting:
     ----------
     scores : BlockScores
         The scores of blocks.
-    correlation : array
-        Correlation matrix of the data, for the pairs to look at and for thinning.
+    near : boolean array
+        Which pairs depend on each other given all others so clearly that an edge may be worth its price.
+    thin : callable
+        Takes undirected edges off.
     price : float
         What an edge costs.
     record : Record
@@ -55,29 +56,30 @@ class Lifting:
     --------
     >>> from lmarvel.search.scores import GaussianBlocks
     >>> R = np.eye(4) + 0.45 * np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
-    >>> lifting = Lifting(GaussianBlocks(R, 2000), R, 15.2, Record())     # 0 o-> 1 <-> 2 <-o 3
+    >>> lifting = Lifting(GaussianBlocks(R, 2000), R > -1, lambda nodes, joined: joined, 15.2, Record())
     >>> graph, score = lifting.climb(AncestralGraph.of_parents([0, 0b0001, 0b0011, 0b0111]))
-    >>> graph.n_edges, graph.edge(1, 2) == BOTH
+    >>> graph.n_edges, graph.edge(1, 2) == BOTH                           # 0 o-> 1 <-> 2 <-o 3
     (3, True)
     """
 
     def __init__(
         self,
         scores: BlockScores,
-        correlation: Matrix,
+        near: Pairs,
+        thin: Thin,
         price: float,
         record: Record,
         selection: bool = True,
         latents: bool = True,
     ) -> None:
         self.scores = scores
-        self.correlation = correlation
+        self.thin = thin
         self.price = price
         self.record = record
         self.selection = selection
         self.latents = latents
-        self._thinned: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
-        self._near = near_pairs(np.asarray(np.linalg.inv(correlation), dtype=np.float64), scores.n, price)
+        self._near = near
+        self._thinned: dict[tuple[int, bytes], Pairs] = {}
 
     def score(self, graph: AncestralGraph) -> float:
         """Return the score of a graph."""
@@ -88,14 +90,14 @@ class Lifting:
         score = self.score(graph)
         self.record.see(score, graph)
         noise = self.record.noise
-        for _ in range(_ROUNDS):
+        for _ in range(LIFT.climb_rounds):
             before = score
             if self.selection:
                 graph, score = self._undirect(graph, score)
             graph, score = self._single(graph, score, latents=False)
             if self.latents:
                 lifted, better = self._single(*self._bidirect(graph, score), latents=True)
-                if better < score - max(noise, MARGIN * self.price):
+                if better < score - max(noise, LIFT.margin * self.price):
                     graph, score = lifted, better
             if score > before - noise:
                 break
@@ -123,7 +125,7 @@ class Lifting:
         step = [up | beside for up, beside in zip(graph.parents, graph.neighbors, strict=True)]
         anteriors = dict.fromkeys(closure(step, 1 << v) for v in range(len(graph)))
         for nodes in anteriors:
-            if _SMALLEST <= nodes.bit_count() <= _LARGEST:
+            if LIFT.smallest_region <= nodes.bit_count() <= LIFT.largest_region:
                 candidate = undirected(graph, nodes)
                 if candidate is not None:
                     self._thin(candidate, nodes)
@@ -136,8 +138,7 @@ class Lifting:
         joined = np.array([[bool(graph.neighbors[v] >> u & 1) for u in order] for v in order])
         key = nodes, joined.tobytes()
         if key not in self._thinned:
-            R = self.correlation[np.ix_(order, order)]
-            self._thinned[key] = thin(R, joined, self.scores.n, self.price)
+            self._thinned[key] = self.thin(order, joined)
         for i, j in np.argwhere(np.triu(joined & ~self._thinned[key])).tolist():
             graph.set_edge(order[i], order[j], NO_EDGE)
 
@@ -176,24 +177,10 @@ class Lifting:
                 if climb.score > score - self.record.noise:
                     continue
                 climb = Climb(self.scores, candidate, self.price, sorted(ends), (NO_EDGE, BOTH, FORTH, BACK))
-                climb.run(self.record, _LOCAL_STEPS)
+                climb.run(self.record, LIFT.local_steps)
                 if climb.score < score - self.record.noise:
                     graph, score, improved = candidate, climb.score, True
         return graph, score
-
-
-def near_pairs(precision: Matrix, n: float, price: float) -> NDArray[np.bool_]:
-    """Tell which pairs depend on each other given all others so clearly that an edge would be worth its price.
-
-    Examples
-    --------
-    >>> near_pairs(np.linalg.inv(np.array([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]])), 200, 10.6)[0]
-    array([ True,  True, False])
-    """
-    scale = np.sqrt(precision.diagonal())
-    partial = precision / np.outer(scale, scale)
-    near: NDArray[np.bool_] = -n * np.log(np.maximum(1 - partial * partial, 1e-12)) > price
-    return near
 
 
 def undirected(graph: AncestralGraph, nodes: int) -> AncestralGraph | None:

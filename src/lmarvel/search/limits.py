@@ -2,21 +2,17 @@
 
 A graph fits if its edges, marks and paths break no statement. Single moves are judged where they are
 (:meth:`Limits.allows`); a graph in which several edges changed is judged as a whole (:meth:`Limits.fits`). Orders of
-variables know only parents: :class:`LimitedFamilies` keeps those out that a statement excludes, and
-:meth:`Limits.repaired` turns the DAG of an order into one that fits.
+variables know only parents: :meth:`Limits.allowed` names those that no statement excludes, and :meth:`Limits.repaired`
+turns the DAG of an order into one that fits. The compiled search has a twin (``engine/lift/limits.hpp``).
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph
-from lmarvel.search.regressions import Families
-from lmarvel.search.sweeper import Family, ReadableSweeper, Sweeper
 
 
 class Limits:
@@ -140,35 +136,21 @@ class Limits:
         for v, w in zip(way[:0:-1], way[-2::-1], strict=True):
             self._add(graph, v, w, (FORTH,))
 
-    def families(self, best: Families) -> Families:
-        """Return the choice of parents without those that a statement excludes."""
-        return LimitedFamilies(best, [~(self.not_from[v] | self._apart(v)) for v in range(len(self.never))])
+    def allowed(self) -> list[int]:
+        """Return for each variable those that no statement excludes as its parents, as a bit set."""
+        apart = [bits(np.flatnonzero(row).tolist()) for row in self.known.forbidden]
+        return [~(never | joined) for never, joined in zip(self.not_from, apart, strict=True)]
 
-    def _apart(self, v: int) -> int:
-        return bits(np.flatnonzero(self.known.forbidden[v]).tolist())
-
-
-class LimitedFamilies:
-    """Families in which some variables are no parents of others; nodes beyond those that are known are free."""
-
-    def __init__(self, best: Families, allowed: list[int]) -> None:
-        self.best = best
-        self.allowed = [*allowed, *[-1] * (best.n_variables - len(allowed))]
-        self.n_variables = best.n_variables
-        self.price = best.price
-
-    def __call__(self, v: int, predecessors: int) -> Family:
-        """Return the parents of v among its predecessors."""
-        return self.best(v, predecessors & self.allowed[v])
-
-    def sweeper(self, order: Iterable[int]) -> Sweeper:
-        """Return an order in which variables can be moved."""
-        return ReadableSweeper(self, self.n_variables, order)
-
-
-Limit = Callable[[Families], Families]
-
-
-def unlimited(best: Families) -> Families:
-    """Return the choice of parents as it is."""
-    return best
+    def parts(self) -> dict[str, object]:
+        """Return what the compiled search is handed."""
+        known = self.known
+        return {
+            "required": known.required,
+            "forbidden": known.forbidden,
+            "never": known.never,
+            "causes": known.causes,
+            "effects": known.said_causes,
+            "selection": known.selection,
+            "latents": known.latents,
+            "local": self.local,
+        }

@@ -1,33 +1,39 @@
 """The order search: a DAG of good score, from orders of the variables.
 
-Each order has a score: that of the DAG in which every variable takes the best parents among its predecessors. A *sweep*
-takes the variables in turn and moves each to its best place; sweeps are repeated until none moves (BOSS, see
-:mod:`lmarvel.search.regressions`). It begins at five fixed orders, which needs no random numbers:
+An order of the variables fixes a DAG once it is said which of its predecessors each variable takes as parents. They are
+chosen greedily by score: add the best one while the score falls, then drop the worst one while it falls (the
+grow-shrink of GRaSP and BOSS [1]_). A *sweep* takes the variables in turn and moves each to its best place; sweeps are
+repeated until none moves. A sweep cannot turn a whole family: for v with two parents or more, *families* puts v and
+then its parents in front and sweeps again.
 
-* smallest boundary last: take off, as last, the variable with the smallest Markov boundary among those left; its
-  reverse;
-* forward: append the variable that loses least by having only the earlier ones as parents;
-* by the diagonal of the inverse covariance (how well a variable is predicted by all others), upwards and downwards.
+The search asks for parents with many sets of predecessors that differ by a variable, and nearly always the way is the
+same, so each step is remembered: at a set of parents S the other variables in the order of what they would add. The
+walk for predecessors A takes at each S the first one that is in A. It also tells when it would be another one, without
+walking again:
 
-A sweep cannot turn a whole family: for v with two parents or more, *families* puts v and then its parents in front and
-sweeps again.
+* a variable *outside* A can change it only if it would have been taken somewhere: it stands in a list before the one
+  that was taken (``tempting``);
+* a variable *in* A can change it only if it was taken (``taken``).
+
+So most questions of a sweep need not be asked. Let v stand at a place and w elsewhere: if v comes before w now, w
+without v has the same parents unless v was taken on the way to them; if v comes after w, w with v has the same parents
+unless v is tempting there.
+
+Where a variable is one column, the compiled search does the same from correlations (``engine/lift/orders``).
+
+References
+----------
+.. [1] Andrews, Ramsey, Sanchez-Romero, Camchong & Kummerfeld, Fast scalable and accurate discovery of DAGs using the
+best order score search and grow-shrink trees, NeurIPS 2023.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from lmarvel.graph.bitsets import members
-from lmarvel.search.regressions import Families, Matrix
-from lmarvel.search.sweeper import Order
-
-NOISE = 1e-6  # differences of scores below this are rounding
-EQUAL = 1e-9  # and shares of a precision below this
-MAX_SWEEPS = 30
-FAMILY_SWEEPS = 6
-FAMILY_ROUNDS = 2
+from lmarvel.graph.bitsets import bits, members
+from lmarvel.search.constants import LIFT
 
 Check = Callable[[], None]
 
@@ -36,37 +42,209 @@ def nothing() -> None:
     """Check nothing."""
 
 
+class Local(Protocol):
+    """What the order search needs to know of a table: local scores, minus two log-likelihood of all rows."""
+
+    price: float
+
+    def value(self, v: int, parents: int) -> float:
+        """Return the score of v given parents, without the price of edges."""
+
+    def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
+        """Return the value, and the variables that pay their price as one more parent, best first, as single bits."""
+
+    def removal(self, v: int, parents: int) -> int:
+        """Return the parent, as a bit, that is best left out since it does not pay its price; 0 if all pay."""
+
+
+class Family(NamedTuple):
+    """The parents of a variable among its predecessors, and what could change the choice."""
+
+    score: float
+    parents: int
+    taken: int
+    tempting: int
+
+
+class Order(NamedTuple):
+    """An order of the variables, the parents of each (by variable), and the score of that DAG."""
+
+    order: list[int]
+    parents: list[int]
+    score: float
+
+
+class Regressions:
+    """Grow-shrink regressions of every variable on any set of predecessors; no step is computed twice.
+
+    Parameters
+    ----------
+    local : Local
+        The local scores.
+    n : int
+        Variables.
+    allowed : list of int
+        For each of the first variables the bit set of those that may be its parents; all, where nothing is said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel.search.grouped import GroupedLocal, Groups
+    >>> R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
+    >>> best = Regressions(GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=100, penalty=2.0)), 3)
+    >>> best(0, 0b110).parents == 0b010, best(0, 0b100).parents == 0, best(0, 0).tempting == 0b010
+    (True, True, True)
+    """
+
+    def __init__(self, local: Local, n: int, allowed: Sequence[int] = ()) -> None:
+        self.local = local
+        self.price = local.price
+        self.n_variables = n
+        self.allowed = [*allowed, *[-1] * (n - len(allowed))]
+        self._families: list[dict[int, Family]] = [{} for _ in range(n)]
+        self._additions: list[dict[int, tuple[float, list[int]]]] = [{} for _ in range(n)]
+        self._shrunk: list[dict[int, tuple[int, float]]] = [{} for _ in range(n)]
+
+    def __call__(self, v: int, predecessors: int) -> Family:
+        """Return the parents of v among its predecessors."""
+        memory = self._families[v]
+        predecessors &= self.allowed[v]
+        family = memory.get(predecessors)
+        if family is None:
+            family = memory[predecessors] = self._walk(v, predecessors)
+        return family
+
+    def _walk(self, v: int, predecessors: int) -> Family:
+        lists = self._additions[v]
+        grown = tempting = 0
+        while True:
+            known = lists.get(grown)
+            if known is None:
+                known = lists[grown] = self.local.additions(v, grown)
+            value, steps = known
+            for step in steps:
+                if step & predecessors:
+                    grown |= step
+                    break
+                tempting |= step
+            else:
+                break
+        shrunk = self._shrunk[v].get(grown)
+        if shrunk is None:
+            shrunk = self._shrunk[v][grown] = self._shrink(v, grown, value)
+        parents, score = shrunk
+        return Family(score, parents, grown, tempting)
+
+    def _shrink(self, v: int, grown: int, value: float) -> tuple[int, float]:
+        parents = grown
+        while parents:
+            step = self.local.removal(v, parents)
+            if not step:
+                break
+            parents ^= step
+        if parents != grown:
+            value = self.local.value(v, parents)
+        return parents, value + self.local.price * parents.bit_count()
+
+
+class Sweeper:
+    """An order with the family of each variable, while variables are moved."""
+
+    def __init__(self, best: Regressions, order: Iterable[int]) -> None:
+        self.best = best
+        self.order = list(order)
+        self.family: dict[int, Family] = {}
+        self._refresh(0, len(self.order), 0)
+
+    def _refresh(self, start: int, stop: int, before: int) -> None:
+        """Choose the families again at some places; ``before`` are the predecessors of the first of them."""
+        for v in self.order[start:stop]:
+            self.family[v] = self.best(v, before)
+            before |= 1 << v
+
+    def move(self, v: int, noise: float) -> bool:
+        """Move v to its best place; tell whether it moved."""
+        if v not in self.family:
+            return False
+        at = self.order.index(v)
+        others = self.order[:at] + self.order[at + 1 :]
+        totals = self._totals(v, at, others)
+        least = min(totals)
+        if not least < totals[at] - noise:
+            return False
+        # The first of equals, so that rounding does not decide: classes of DAGs have many orders of one score.
+        place = next(i for i, value in enumerate(totals) if value <= least + noise)
+        self.order = [*others[:place], v, *others[place:]]
+        first, last = min(at, place), max(at, place)
+        self._refresh(first, last + 1, bits(self.order[:first]))
+        return True
+
+    def _totals(self, v: int, at: int, others: list[int]) -> list[float]:
+        """Return the score with v at each place, but for a constant: v passes the others one by one."""
+        best, bit, own = self.best, 1 << v, self.best(v, 0)
+        total, before = own.score, 0
+        totals = [total]
+        for place, w in enumerate(others):
+            now = self.family[w]
+            if place < at:  # v comes after w now
+                if now.tempting & bit:
+                    total += now.score - best(w, before | bit).score
+            elif now.taken & bit:
+                total += best(w, before).score - now.score
+            w_bit = 1 << w
+            before |= w_bit
+            if own.tempting & w_bit:
+                after = best(v, before)
+                total += after.score - own.score
+                own = after
+            totals.append(total)
+        return totals
+
+    def result(self) -> Order:
+        """Return the order, the parents of each variable, and the score."""
+        parents = [0] * self.best.n_variables
+        for v, family in self.family.items():
+            parents[v] = family.parents
+        return Order(list(self.order), parents, sum(self.family[v].score for v in self.order))
+
+
 def settle(
-    best: Families,
+    best: Regressions,
     order: Sequence[int],
-    max_sweeps: int = MAX_SWEEPS,
+    max_sweeps: int = LIFT.max_sweeps,
     only: int = -1,
-    noise: float = NOISE,
+    noise: float = LIFT.noise,
     check: Check = nothing,
 ) -> Order:
     """Move each variable (of the bit set ``only``) to its best place until none moves.
 
     Examples
     --------
-    >>> from lmarvel.search.regressions import GaussianLocal, Regressions
+    >>> import numpy as np
+    >>> from lmarvel.search.grouped import GroupedLocal, Groups
     >>> R = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])     # 0 --> 2 <-- 1
-    >>> settle(Regressions(GaussianLocal(R, 500, 12.4), 3), [2, 0, 1]).parents == [0, 0, 0b011]
+    >>> local = GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=500, penalty=2.0))
+    >>> settle(Regressions(local, 3), [2, 0, 1]).parents == [0, 0, 0b011]
     True
     """
-    sweeper = best.sweeper(order)
+    sweeper = Sweeper(best, order)
     for _ in range(max_sweeps):
         moved = False
-        for v in sweeper.result()[0]:
+        for v in list(sweeper.order):
             if only >> v & 1:
                 check()
                 moved |= sweeper.move(v, noise)
         if not moved:
             break
-    return Order(*sweeper.result())
+    return sweeper.result()
 
 
 def turn_families(
-    best: Families, found: Order, rounds: int = FAMILY_ROUNDS, noise: float = NOISE, check: Check = nothing
+    best: Regressions,
+    found: Order,
+    rounds: int = LIFT.family_rounds,
+    noise: float = LIFT.noise,
+    check: Check = nothing,
 ) -> Order:
     """Put a variable and then its parents in front and settle again, for all variables, until that does not help."""
     for _ in range(rounds):
@@ -77,7 +255,7 @@ def turn_families(
                 continue
             family = {v, *parents}
             order = [v, *parents, *(u for u in found.order if u not in family)]
-            turned = settle(best, order, FAMILY_SWEEPS, noise=noise, check=check)
+            turned = settle(best, order, LIFT.family_sweeps, noise=noise, check=check)
             if turned.score < found.score - noise:
                 found = turned
         if found.score > start - noise:
@@ -85,31 +263,7 @@ def turn_families(
     return found
 
 
-def smallest_boundary_last(covariance: Matrix, n: float, price: float) -> list[int]:
-    """Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one.
-
-    Two variables predict each other equally well, so when two are left rounding must not decide, which differs from
-    machine to machine: of equals the first is taken.
-    """
-    left = list(range(len(covariance)))
-    order = []
-    precision = np.linalg.inv(covariance)
-    while left:
-        diagonal = precision.diagonal()
-        partial = precision * precision / np.outer(diagonal, diagonal)
-        sizes = (-n * np.log(np.maximum(1 - partial, 1e-12)) > price).sum(axis=1)
-        last = 0
-        for i in range(1, len(left)):
-            better = diagonal[i] > diagonal[last] * (1 + EQUAL)
-            if sizes[i] < sizes[last] or (sizes[i] == sizes[last] and better):
-                last = i
-        order.append(left.pop(last))
-        column = np.delete(precision[:, last], last)
-        precision = np.delete(np.delete(precision, last, 0), last, 1) - np.outer(column, column) / diagonal[last]
-    return order[::-1]
-
-
-def forward(best: Families, check: Check = nothing) -> list[int]:
+def forward(best: Regressions, check: Check = nothing) -> list[int]:
     """Append the variable that loses least by having only the earlier ones as parents."""
     everything = (1 << best.n_variables) - 1
     final = []
@@ -127,27 +281,10 @@ def forward(best: Families, check: Check = nothing) -> list[int]:
     return order
 
 
-def search_orders(
-    best: Families,
-    covariance: Matrix,
-    n: float,
-    noise: float = NOISE,
-    check: Check = nothing,
-    report: Callable[[Order], None] | None = None,
-    more: Iterable[Sequence[int]] = (),
-) -> Order:
-    """Return the best DAG that sweeps from the five fixed orders, and from ``more``, and then families, find."""
-    price = best.price
-    by_precision = np.argsort(np.linalg.inv(covariance).diagonal(), kind="stable").tolist()
-    last = smallest_boundary_last(covariance, n, price)
-    starts = (last, forward(best, check), by_precision, by_precision[::-1], last[::-1], *more)
-    return from_orders(best, starts, noise, check, report)
-
-
 def from_orders(
-    best: Families,
+    best: Regressions,
     starts: Iterable[Sequence[int]],
-    noise: float = NOISE,
+    noise: float = LIFT.noise,
     check: Check = nothing,
     report: Callable[[Order], None] | None = None,
 ) -> Order:

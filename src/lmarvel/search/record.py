@@ -1,7 +1,7 @@
 """What a search has met on its way: the graphs of good score, and the time that is left.
 
 The best graph is one of many that fit nearly as well. Those that the search comes by are kept, each once, as long as
-they are within a distance of the best one: from them the support of a mark is read (:mod:`lmarvel.search.support`). A
+they are within a distance of the best one: from them the support of a mark is read (:mod:`lmarvel.search.evidence`). A
 graph is kept as it is met (its lists of edges); marks are made at the end, for those that are left.
 """
 
@@ -18,10 +18,8 @@ from lmarvel.errors import OutOfTime
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.search.ancestral import BACK, FORTH, AncestralGraph, Marks
+from lmarvel.search.constants import LIFT
 
-NEAR = 100.0  # in units of the score
-MOST = 400
-NOISE = 1e-6
 _AT_FIRST = np.array([0, TAIL, ARROW, ARROW, TAIL], dtype=np.int8)  # by the kind of edge
 _AT_SECOND = np.array([0, ARROW, TAIL, ARROW, TAIL], dtype=np.int8)
 
@@ -50,8 +48,7 @@ class Record:
     """
 
     def __init__(self, n: float = 1.0, deadline: float = math.inf, progress: Progress | None = None) -> None:
-        # Fits end within 1e-12 of their maximum per row.
-        self.noise = max(NOISE, 1e-11 * n)
+        self.noise = LIFT.noise_of(n)
         self.deadline = deadline
         self.best = math.inf
         self._progress = progress
@@ -67,11 +64,6 @@ class Record:
         """Return how many seconds are left."""
         return max(self.deadline - time.monotonic(), 0.0)
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether somebody is told how far the search is."""
-        return self._progress is not None
-
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the search is."""
         self.check()
@@ -80,17 +72,17 @@ class Record:
 
     def see(self, score: float, graph: AncestralGraph) -> None:
         """Keep a graph, if it is good enough."""
-        if not score > self.best + NEAR:
+        if not score > self.best + LIFT.near:
             self.see_edges([(score, edges_of(graph))])
 
     def see_edges(self, met: Iterable[tuple[float, bytes]]) -> None:
         """Keep graphs that are given by their edges, see :func:`edges_of`, if they are good enough."""
         for score, edges in met:
-            if score > self.best + NEAR:
+            if score > self.best + LIFT.near:
                 continue
             self.best = min(self.best, score)
             self._graphs[edges] = score
-            if len(self._graphs) > 4 * MOST:
+            if len(self._graphs) > 4 * LIFT.most_seen:
                 self._thin()
 
     def see_marks(self, score: float, marks: Marks) -> None:
@@ -101,16 +93,16 @@ class Record:
             self._marks[key] = (score, marks)
 
     def _thin(self) -> None:
-        kept = sorted(self._graphs.items(), key=lambda item: item[1])[:MOST]
-        self._graphs = {key: score for key, score in kept if score <= self.best + NEAR}
+        kept = sorted(self._graphs.items(), key=lambda item: item[1])[: LIFT.most_seen]
+        self._graphs = {key: score for key, score in kept if score <= self.best + LIFT.near}
 
     def graphs(self) -> list[tuple[float, Marks]]:
         """Return score and marks of the graphs within reach of the best one, best first."""
         self._thin()
         found = list(self._marks.values())
         found += [(score, marks_of(edges)) for edges, score in self._graphs.items()]
-        found = [(score, marks) for score, marks in found if score <= self.best + NEAR]
-        return sorted(found, key=lambda item: item[0])[:MOST]
+        found = [(score, marks) for score, marks in found if score <= self.best + LIFT.near]
+        return sorted(found, key=lambda item: item[0])[: LIFT.most_seen]
 
 
 def edges_of(graph: AncestralGraph) -> bytes:

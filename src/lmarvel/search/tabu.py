@@ -15,7 +15,7 @@ from lmarvel.ci.ledger import Meter
 from lmarvel.errors import BudgetSpent
 from lmarvel.search.ancestral import GLYPHS, MOVES, AncestralGraph, Marks
 from lmarvel.search.climb import Climb
-from lmarvel.search.record import NOISE
+from lmarvel.search.constants import LIFT
 from lmarvel.search.scores import BlockScores, minus_two_log_likelihood
 from lmarvel.skeleton.state import Pair, Progress
 
@@ -85,14 +85,14 @@ class TabuClimb(Climb):
             for kind in self.kinds:
                 gain = gains.get(kind)
                 # The first of equals wins, so that rounding does not decide.
-                if kind == present or (gain is not None and gain >= best - NOISE):
+                if kind == present or (gain is not None and gain >= best - LIFT.noise):
                     continue
                 if not self.graph.is_legal(x, y, kind):
                     continue
                 if gain is None:
                     meter.check_time()
                     gain = gains[kind] = self.gain(x, y, kind)
-                if gain < best - NOISE:
+                if gain < best - LIFT.noise:
                     target = self.key ^ (present ^ kind) << _BITS * index
                     if target not in tabu:
                         best, choice = gain, (index, present, kind, target)
@@ -108,7 +108,7 @@ class TabuClimb(Climb):
         for (x, y), gains in zip(self.pairs, self._gains, strict=True):
             present = self.graph.edge(x, y)
             others = (kind for kind in self.kinds if kind != present and self.graph.is_legal(x, y, kind))
-            if any(gains.get(kind, -math.inf) < -NOISE for kind in others):
+            if any(gains.get(kind, -math.inf) < -LIFT.noise for kind in others):
                 yield x, y
 
 
@@ -131,7 +131,7 @@ def climb_on(
                 break
             moves.append(move)
             recent.append(climb.key)
-            if move.bic < best - NOISE:
+            if move.bic < best - LIFT.noise:
                 best, marks, best_after = move.bic, climb.graph.marks(), len(moves)
             report("search", len(moves) - best_after, patience)
     except BudgetSpent as spent:

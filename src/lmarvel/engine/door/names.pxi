@@ -18,6 +18,9 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
 cdef extern from "lift/climb/ancestral.hpp" namespace "lmarvel" nogil:
     vector[string] edge_names() except +
 
+cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
+    vector[string] stage_names() except +
+
 cdef extern from "lift/hidden/hidden.hpp" namespace "lmarvel" nogil:
     vector[string] hidden_kind_names() except +
 
@@ -37,6 +40,7 @@ NAMES = MappingProxyType({
     "marks": words(mark_names()),
     "rules": words(rule_names()),
     "edges": words(edge_names()),
+    "stages": words(stage_names()),
     "hidden_kinds": words(hidden_kind_names()),
 })
 """The names of the members of each enum, by number."""

@@ -59,6 +59,9 @@ Simplicial<W> take_off_simplicial(const std::vector<Bits<W>>& adjacent, Bits<W> 
 }
 
 template <int W>
+class Limits;
+
+template <int W>
 class Ancestral {
 public:
     using Set = Bits<W>;
@@ -72,6 +75,7 @@ public:
     Sets parents, children, spouses, neighbors;
     Sets ancestors, descendants;  // each with itself
     int n_edges = 0;
+    const Limits<W>* limits = nullptr;  // what more the graph has to be than ancestral
 
     int size() const { return int(parents.size()); }
 
@@ -142,8 +146,12 @@ public:
         return int(order.size()) == n;
     }
 
-    // Whether the graph stays ancestral with this edge in place of the present one.
+    // Whether the graph stays ancestral, and within its limits, with this edge in place of the present one.
     bool is_legal(int x, int y, Edge kind) const {
+        return stays_ancestral(x, y, kind) && (limits == nullptr || limits->allows(*this, x, y, kind));
+    }
+
+    bool stays_ancestral(int x, int y, Edge kind) const {
         if (kind == NO_EDGE) return true;
         if (kind == UNDIRECTED)
             return !(parents[x] | spouses[x]).without(y).any() && !(parents[y] | spouses[y]).without(x).any();
@@ -168,14 +176,21 @@ public:
         return legal;
     }
 
-    // Find ancestors and descendants after several edges were set; tell whether the graph is ancestral.
+    // Find ancestors and descendants after several edges were set; tell whether the graph is one that may be.
     bool settle() {
         if (!close()) return false;
         for (int v = 0; v < size(); ++v) {
             if (spouses[v].meets(ancestors[v] | descendants[v])) return false;
             if (neighbors[v].any() && (parents[v] | spouses[v]).any()) return false;
         }
-        return true;
+        return limits == nullptr || limits->fits(*this);
+    }
+
+    // Whether some undirected component is not chordal: no graph without selection has this class.
+    bool has_selection() const {
+        Set all;
+        for (int v = 0; v < size(); ++v) all.add(v);
+        return take_off_simplicial(neighbors, all).left.any();
     }
 
     // Make <-> of the pairs that an inducing path joins: no set separates them.
@@ -226,7 +241,7 @@ Ancestral<W> direct_chordal(const Ancestral<W>& graph) {
         }
     }
     twin.close();
-    return twin;
+    return twin.limits != nullptr && !twin.limits->fits(twin) ? graph : twin;
 }
 
 }  // namespace lmarvel

@@ -1,5 +1,5 @@
 // Covariance selection by Newton's method, and which edges are worth their price: the twins of
-// lmarvel.score.concentration.newton_selection and lmarvel.search.thinning.
+// lmarvel.score.concentration.newton_selection and of thin in tests/reference/lift/stages.py.
 #pragma once
 
 #include <algorithm>
@@ -156,10 +156,11 @@ private:
     std::vector<std::uint32_t> first_, second_;
 };
 
-// Take edges off an undirected graph while the score falls; return which are left.
+// Take edges off an undirected graph while the score falls; return which are left. Others go along with the weakest if
+// they are next to nothing, in prices.
 inline std::vector<char> thin(
-    const Vector& R, std::vector<char> joined, std::size_t k, double n, double price, Vector& work) {
-    constexpr double next_to_nothing = 1.0 / 8;  // of the price
+    const Vector& R, std::vector<char> joined, std::size_t k, double n, double price, double next_to_nothing,
+    Vector& work) {
     Concentration fitted(R, std::move(joined), k, work);
     Vector root = R;
     if (factorise(root.data(), k)) fitted.K = inverse_of(root.data(), k);

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -13,139 +12,59 @@
 
 namespace lmarvel {
 
-// A graph as it comes and goes, whatever W is: of each kind of sets W words for each node. Of what comes only parents,
-// spouses and neighbours are read.
-struct Sets6 {
-    int n = 0, n_edges = 0;
-    std::vector<std::uint64_t> parents, children, spouses, neighbors, ancestors, descendants;
-};
-
-struct Steps {
-    double noise;
-    bool selection, latents;
-};
-
-class AnyLifting {
-public:
-    virtual ~AnyLifting() = default;
-    virtual int words() const = 0;
-    // Tell whether a graph is ancestral: no other may be climbed from.
-    virtual bool is_ancestral(const Sets6& rows) const = 0;
-    virtual double score(const Sets6& rows) = 0;
-    // Climb from a graph, which becomes the one that was found.
-    virtual Ended climb(Sets6& rows, const Steps& steps, const Clock& clock, Seen& seen, double* score) = 0;
-    // Direct the chordal undirected components.
-    virtual void direct(Sets6& rows) const = 0;
-    // The marks of the same graph, made maximal: n x n, none of them set before.
-    virtual void mag(const Sets6& rows, std::int8_t* marks) const = 0;
-};
-
 template <int W>
-class Lifting final : public AnyLifting {
+class Lifting {
 public:
     using Set = Bits<W>;
     using Graph = Ancestral<W>;
     using Pairs = typename Climb<W>::Pairs;
-
-    // `near` tells of each pair whether it is to be looked at though it is not joined.
-    Lifting(const double* R, int m, double n, double price, const char* near)
-        : m_(m), price_(price), scores_(R, m, n), near_(near, near + std::size_t(m) * m) {}
-
-    int words() const override { return W; }
-
-    bool is_ancestral(const Sets6& rows) const override {
-        Graph graph = read(rows);
-        Sets6 again;
-        write(graph, again);
-        return again.parents == rows.parents && again.spouses == rows.spouses && again.neighbors == rows.neighbors &&
-               graph.settle();
-    }
-
-    double score(const Sets6& rows) override { return score_of(read(rows)); }
-
-    Ended climb(Sets6& rows, const Steps& steps, const Clock& clock, Seen& seen, double* score) override {
-        const Watch watch(clock);
-        return watched([&] {
-            Found found{read(rows), 0.0};
-            climb_from(found, Way{steps, watch, seen});
-            *score = found.score;
-            write(found.graph, rows);
-        });
-    }
-
-    void direct(Sets6& rows) const override { write(direct_chordal(read(rows)), rows); }
-
-    void mag(const Sets6& rows, std::int8_t* marks) const override {
-        constexpr std::int8_t arrow = 2, tail = 3;
-        Graph graph = direct_chordal(read(rows));
-        graph.complete();
-        for (int v = 0; v < m_; ++v) {  // marks[u, v] is the mark at v
-            graph.parents[v].each([&](int u) { marks[u * m_ + v] = arrow, marks[v * m_ + u] = tail; });
-            graph.spouses[v].each([&](int u) { marks[u * m_ + v] = arrow; });
-            graph.neighbors[v].each([&](int u) { marks[u * m_ + v] = tail; });
-        }
-    }
-
-private:
-    static constexpr double margin = 0.75;  // of the price: what latent causes must gain beyond their price
-    static constexpr int rounds = 4, smallest = 4, largest = 30, local_steps = 10;
 
     struct Found {
         Graph graph;
         double score;
     };
     struct Way {
-        const Steps& steps;
+        bool selection, latents;  // whether such edges may be put
         const Watch& watch;
         Seen& seen;
     };
 
-    static Graph read(const Sets6& rows) {
-        Graph graph(rows.n);
-        const auto set = [](const std::vector<std::uint64_t>& from, int v) {
-            Set found;
-            std::copy_n(from.begin() + std::size_t(v) * W, W, found.word.begin());
-            return found;
-        };
-        for (int v = 0; v < rows.n; ++v) {
-            set(rows.parents, v).each([&](int u) { graph.set_edge(u, v, FORTH); });
-            set(rows.spouses, v).each([&](int u) { graph.set_edge(u, v, BOTH); });
-            set(rows.neighbors, v).each([&](int u) { graph.set_edge(u, v, UNDIRECTED); });
-        }
-        graph.close();
-        return graph;
+    // The correlations of m variables and their inverse.
+    Lifting(const double* R, const Vector& precision, int m, double n, double price, double noise,
+            const LiftConstants& constants)
+        : m_(m), price_(price), noise_(noise), set_(constants), scores_(R, m, n), near_(std::size_t(m) * m) {
+        for (std::size_t x = 0; x < std::size_t(m); ++x)
+            for (std::size_t y = 0; y < std::size_t(m); ++y) {
+                const double scale = std::sqrt(precision[x * m + x]) * std::sqrt(precision[y * m + y]);
+                const double partial = precision[x * m + y] / scale;
+                near_[x * m + y] = -n * std::log(std::max(1 - partial * partial, 1e-12)) > price;
+            }
     }
 
-    static void write(const Graph& graph, Sets6& rows) {
-        rows.n = graph.size();
-        rows.n_edges = graph.n_edges;
-        const auto put = [](const std::vector<Set>& sets, std::vector<std::uint64_t>& to) {
-            to.clear();
-            for (const Set& set : sets) append(to, set);
-        };
-        put(graph.parents, rows.parents), put(graph.children, rows.children), put(graph.spouses, rows.spouses);
-        put(graph.neighbors, rows.neighbors), put(graph.ancestors, rows.ancestors);
-        put(graph.descendants, rows.descendants);
+    double score(const Graph& graph) { return scores_.rows() * scores_.of_graph(graph) + price_ * graph.n_edges; }
+
+    Found climb(Graph graph, const Way& way) {
+        Found found{std::move(graph), 0.0};
+        climb_from(found, way);
+        return found;
     }
 
-    double score_of(const Graph& graph) { return scores_.rows() * scores_.of_graph(graph) + price_ * graph.n_edges; }
-
+private:
     // Take all kinds of steps until the score rests.
     void climb_from(Found& now, const Way& way) {
-        now.score = score_of(now.graph);
+        now.score = score(now.graph);
         way.seen.see(now.score, now.graph);
-        const double noise = way.steps.noise;
-        for (int round = 0; round < rounds; ++round) {
+                for (int round = 0; round < set_.climb_rounds; ++round) {
             const double before = now.score;
-            if (way.steps.selection) undirect(now, way);
+            if (way.selection) undirect(now, way);
             single(now, way, false);
-            if (way.steps.latents) {
+            if (way.latents) {
                 Found lifted = now;
                 bidirect(lifted, way);
                 single(lifted, way, true);
-                if (lifted.score < now.score - std::max(noise, margin * price_)) now = std::move(lifted);
+                if (lifted.score < now.score - std::max(noise_, set_.margin * price_)) now = std::move(lifted);
             }
-            if (now.score > before - noise) return;
+            if (now.score > before - noise_) return;
             now.graph = direct_chordal(now.graph);
         }
     }
@@ -155,14 +74,15 @@ private:
     // Undirect the set of anteriors that gains most, while one gains.
     void undirect(Found& now, const Way& way) {
         for (;;) {
-            double best = now.score - way.steps.noise;
+            double best = now.score - noise_;
             std::optional<Graph> found;
             for (const Set& nodes : anteriors(now.graph)) {
                 std::optional<Graph> candidate = undirected(now.graph, nodes);
                 if (!candidate) continue;
                 thin_out(*candidate, nodes);
+                if (candidate->limits != nullptr && !candidate->limits->fits(*candidate)) continue;
                 way.watch.check();
-                const double value = score_of(*candidate);
+                const double value = score(*candidate);
                 way.seen.see(value, *candidate);
                 if (value < best) best = value, found = std::move(candidate);
             }
@@ -173,13 +93,13 @@ private:
     }
 
     // The sets to undirect: each variable with all its anteriors.
-    static std::vector<Set> anteriors(const Graph& graph) {
+    std::vector<Set> anteriors(const Graph& graph) const {
         std::vector<Set> step(graph.size()), found;
         for (int v = 0; v < graph.size(); ++v) step[v] = graph.parents[v] | graph.neighbors[v];
         for (int v = 0; v < graph.size(); ++v) {
             const Set nodes = closure(step, Set::of(v));
             const int size = nodes.count();
-            if (smallest <= size && size <= largest && std::find(found.begin(), found.end(), nodes) == found.end())
+            if (set_.smallest_region <= size && size <= set_.largest_region && std::find(found.begin(), found.end(), nodes) == found.end())
                 found.push_back(nodes);
         }
         return found;
@@ -216,7 +136,8 @@ private:
         for (int v : order) append(key, graph.neighbors[v] & nodes);
         auto known = thinned_.find(key);
         if (known == thinned_.end())
-            known = thinned_.emplace(key, thin(scores_.among(order), joined, k, scores_.rows(), price_, scores_.work)).first;
+            known = thinned_.emplace(key, thin(scores_.among(order), joined, k, scores_.rows(), price_,
+                                               set_.next_to_nothing, scores_.work)).first;
         for (std::size_t i = 0; i < k; ++i)
             for (std::size_t j = i + 1; j < k; ++j)
                 if (joined[i * k + j] && !known->second[i * k + j]) graph.set_edge(order[i], order[j], NO_EDGE);
@@ -235,12 +156,12 @@ private:
         std::vector<Edge> kinds{FORTH, BACK};
         if (latents) kinds.push_back(BOTH);
         kinds.push_back(NO_EDGE);
-        if (way.steps.selection) kinds.push_back(UNDIRECTED);
+        if (way.selection) kinds.push_back(UNDIRECTED);
         Graph graph = now.graph;
         Climb<W> climb(scores_, graph, price_, pairs, std::move(kinds));
-        climb.run(way.watch, way.seen, way.steps.noise);
+        climb.run(way.watch, way.seen, noise_);
         const double score = climb.score();
-        if (score < now.score - way.steps.noise) now = {std::move(graph), score};
+        if (score < now.score - noise_) now = {std::move(graph), score};
     }
 
     // Make a directed edge bidirected, and adapt the edges at its ends; keep what gains.
@@ -255,7 +176,7 @@ private:
     }
 
     bool make_bidirected(Found& now, const Way& way, int x, int y) {
-        const double enough = now.score - way.steps.noise;
+        const double enough = now.score - noise_;
         std::optional<Graph> candidate = bidirected(now.graph, x, y);
         if (!candidate) return false;
         Pairs ends;
@@ -264,10 +185,10 @@ private:
         ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
         // What x <-> y is good for is that an edge becomes superfluous; only then other changes are tried.
         Climb<W> first(scores_, *candidate, price_, ends, {NO_EDGE});
-        if (first.score() > enough) first.run(way.watch, way.seen, way.steps.noise, 1);
+        if (first.score() > enough) first.run(way.watch, way.seen, noise_, 1);
         if (first.score() > enough) return false;
         Climb<W> second(scores_, *candidate, price_, ends, {NO_EDGE, BOTH, FORTH, BACK});
-        second.run(way.watch, way.seen, way.steps.noise, local_steps);
+        second.run(way.watch, way.seen, noise_, set_.local_steps);
         const double score = second.score();
         if (!(score < enough)) return false;
         now = {std::move(*candidate), score};
@@ -285,13 +206,11 @@ private:
     }
 
     int m_;
-    double price_;
+    double price_, noise_;
+    const LiftConstants& set_;
     BlockScores<W> scores_;
     std::vector<char> near_;
     std::unordered_map<Words, std::vector<char>, HashWords> thinned_;
 };
-
-// The narrowest search that holds m variables; none where m is beyond what is compiled.
-std::unique_ptr<AnyLifting> make_lifting(const double* R, int m, double n, double price, const char* near);
 
 }  // namespace lmarvel

@@ -1,5 +1,5 @@
 // The likelihood of a block with latent and selection nodes, and its fit: the twin of
-// lmarvel.search.hidden_block.BlockProblem, where the formulas are derived.
+// BlockProblem in tests/reference/lift/hidden_block.py, where the formulas are derived.
 //
 // Each parameter changes the inverse covariance by a multiple of u w' + w u', where u and w are among few vectors: unit
 // vectors, rows of I - B, and loadings of a selection node. So the expected second derivatives are read off the products

@@ -1,10 +1,11 @@
-// Sets of nodes that a hidden node may tie together: the twin of lmarvel.search.hidden_parts.joined_sets.
+// Sets of nodes that a hidden node may tie together: the twin of joined_sets in tests/reference/lift/hidden_parts.py.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "lift/orders/orders.hpp"
+#include "base/bits.hpp"
+#include "lift/constants.hpp"
 
 namespace lmarvel {
 
@@ -86,8 +87,8 @@ void maximal_cliques(const std::vector<Bits<W>>& adjacent, Bits<W> clique, Bits<
 // The largest maximal cliques of the first p nodes, then their edges and triangles. `check` may throw.
 template <int W, class Check>
 std::vector<Bits<W>> joined_sets(const std::vector<Bits<W>>& parents, int p, const std::vector<Bits<W>>& but,
-                                 const Check& check) {
-    constexpr std::size_t most_cliques = 20, most_sets = 400;
+                                 const LiftConstants& set, const Check& check) {
+    const std::size_t most_cliques = std::size_t(set.largest_cliques), most_sets = std::size_t(set.most_sets);
     const Bits<W> seen = first_nodes<W>(p);
     std::vector<Bits<W>> adjacent(p);
     for (int v = 0; v < p; ++v) adjacent[v] = common(parents[v], seen);

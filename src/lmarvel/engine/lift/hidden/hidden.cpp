@@ -1,14 +1,18 @@
-// The search over DAGs with latent and selection nodes: the twin of lmarvel.search.hidden, where its steps are told.
+// The search over DAGs with latent and selection nodes: the twin of tests/reference/lift/hidden.py, where its
+// steps are told.
 #include "lift/hidden/hidden.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <type_traits>
 #include <utility>
 
 #include "lift/hidden/placing.hpp"
+#include "lift/hidden/projection.hpp"
 #include "lift/hidden/structural_em.hpp"
 
 namespace lmarvel {
@@ -29,33 +33,61 @@ Bits<W> near(const Model<W>& model, const Bits<W>& nodes) {
 template <int W>
 class HiddenSearch final : public AnyHidden {
 public:
-    HiddenSearch(const double* R, int p, double n, double price, double noise, std::vector<int> kinds)
-        : fits_(R, p, n, price), em_(fits_, noise), placing_(fits_), kinds_(std::move(kinds)) {}
+    HiddenSearch(const double* R, int p, double n, double price, double noise, const LiftConstants& constants,
+                 std::vector<int> kinds, const SearchLimits* known)
+        : fits_(R, p, n, price, constants), set_(constants), em_(fits_, noise, known), placing_(fits_),
+          kinds_(std::move(kinds)) {}
 
-    int capacity() const override { return 64 * W; }
-    std::size_t n_met() const override { return met_.size(); }
-    FlatModel met(std::size_t i) const override { return flat(*met_.at(i)); }
-    FlatModel fitted(const FlatModel& model) override { return flat(fits_.fit(taken(model))); }
-
-    // Put hidden nodes into a model while the score falls; all models that were looked at closely are kept.
-    Ended run(const FlatModel& model, const Watch& watch) override {
-        return guarded(watch, [&] {
-            const Found first = noted(taken(model));
-            const Found large = climb(first, 4);
-            if (large.get() != first.get()) climb(large, 2);
-            climb(first, 2);
-        });
+    void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) override {
+        const std::size_t p = std::size_t(fits_.p);
+        M dag;
+        dag.p = fits_.p;
+        for (const auto& nodes : parents) {
+            dag.parents.emplace_back();
+            for (int u : nodes) dag.parents.back().add(u);
+        }
+        dag.order = order;
+        dag.B.assign(p * p, 0.0), dag.log_variance.assign(p, 0.0);
+        watched_by(watch);
+        const Found first = noted(fits_.fit(std::move(dag)));
+        const Found large = climb(first, 4);
+        if (large.get() != first.get()) climb(large, 2);
+        climb(first, 2);
     }
 
-    // Drop hidden nodes that the score does not miss, while it stays below a limit; tell what the others are worth.
-    Ended simplified(const FlatModel& model, double limit, const Watch& watch, FlatModel& simpler, bool& changed,
-                     std::vector<MissedNode>& kept) override {
-        return guarded(watch, [&] {
-            M now = taken(model);
-            changed = false;
-            while (drop_one(now, limit, kept)) changed = true;
-            simpler = flat(now);
-        });
+    std::vector<std::size_t> usable() const override {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < met_.size(); ++i)
+            if ((met_[i]->m() > met_[i]->p || met_[i]->chosen()) && !is_degenerate(*met_[i])) found.push_back(i);
+        return found;
+    }
+
+    double score(std::size_t i) const override { return met_.at(i)->score; }
+
+    std::vector<std::int8_t> marks(std::size_t i) const override {
+        const M& model = *met_.at(i);
+        std::vector<std::vector<int>> parents;
+        for (const auto* sets : {&model.parents, &model.selections})
+            for (const Set& set : *sets) parents.push_back(members_of(set));
+        std::vector<std::int8_t> marks(std::size_t(model.p) * std::size_t(model.p));
+        Projection(parents, model.p, int(model.chosen())).marks(marks.data());
+        return marks;
+    }
+
+    bool says_less(std::size_t i, std::size_t j) const override {
+        const Content one = content(*met_.at(i)), other = content(*met_.at(j));
+        if (one.sizes != other.sizes) return one.sizes < other.sizes;
+        if (one.children != other.children) return is_before(one.children, other.children);
+        return is_before(one.selections, other.selections);
+    }
+
+    std::size_t simplified(std::size_t i, double limit, const Watch& watch, std::vector<MissedNode>& kept) override {
+        watched_by(watch);
+        Found now = met_.at(i);
+        while (Found less = without_one(*now, limit, kept)) now = less;
+        if (now == met_[i]) return i;
+        met_.push_back(now);
+        return met_.size() - 1;
     }
 
 private:
@@ -63,9 +95,48 @@ private:
     using M = Model<W>;
     using Found = std::shared_ptr<const M>;
 
-    static constexpr std::size_t refreshed_ = 12, polished_ = 4;
-    static constexpr double least_gain_ = 1.0;  // in units of the score
-    static constexpr double missed_ = 0.25;     // a hidden node that the score misses by less of the price goes
+    // What tells models of one graph and score apart: how many hidden nodes, with how many edges, and which.
+    struct Content {
+        std::pair<std::size_t, int> sizes;
+        std::vector<Set> children, selections;
+    };
+
+    static Content content(const M& model) {
+        Content found{{}, {}, model.selections};
+        for (int latent = model.p; latent < model.m(); ++latent) found.children.push_back(children(model, latent));
+        int touched = 0;
+        for (auto* sets : {&found.children, &found.selections}) {
+            for (const Set& set : *sets) touched += set.count();
+            std::sort(sets->begin(), sets->end(), precedes);
+        }
+        found.sizes = {found.children.size() + found.selections.size(), touched};
+        return found;
+    }
+
+    // Sets as binary numbers.
+    static bool precedes(const Set& a, const Set& b) {
+        return std::lexicographical_compare(a.word.rbegin(), a.word.rend(), b.word.rbegin(), b.word.rend());
+    }
+
+    static bool is_before(const std::vector<Set>& a, const std::vector<Set>& b) {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), precedes);
+    }
+
+    static Set children(const M& model, int node) {
+        Set found{};
+        for (int v = 0; v < model.m(); ++v)
+            if (model.parents[v].has(node)) found.add(v);
+        return found;
+    }
+
+    // Whether the fit lies at the border of the model, where it says no more than a simpler one: a selection node can
+    // stand in for an edge if the error variance of one of its parents grows without bound, and a latent node for an
+    // observed one if that one's error vanishes.
+    bool is_degenerate(const M& model) const {
+        const double least = std::log(set_.small_variance), most = std::log(set_.large_variance);
+        return std::any_of(model.log_variance.begin(), model.log_variance.begin() + model.p,
+                           [=](double x) { return x > most || x < least; });
+    }
 
     struct Change {
         int kind;
@@ -73,11 +144,7 @@ private:
         int which = -1, node = -1;  // or one more parent of a selection node
     };
 
-    template <class Work>
-    Ended guarded(const Watch& watch, const Work& work) {
-        watch_ = em_.watch = em_.pricing.watch = &watch;
-        return watched(work);
-    }
+    void watched_by(const Watch& watch) { watch_ = em_.watch = em_.pricing.watch = &watch; }
 
     Found noted(M&& model) {
         met_.push_back(std::make_shared<const M>(std::move(model)));
@@ -87,10 +154,10 @@ private:
     // --- rounds -----------------------------------------------------------------------------------------
 
     Found climb(Found model, int smallest) {
-        for (int done = 0; done < most_rounds; ++done) {
-            watch_->tell(0, done, most_rounds);
+        for (int done = 0; done < set_.hidden_rounds; ++done) {
+            watch_->tell(std::int64_t(Stage::HIDDEN), done, set_.hidden_rounds);
             Found better = round(*model, smallest);
-            if (better == nullptr || better->score > model->score - least_gain_) break;
+            if (better == nullptr || better->score > model->score - set_.least_gain) break;
             model = better;
         }
         return model;
@@ -99,10 +166,10 @@ private:
     Found round(const M& model, int smallest) {
         std::vector<std::pair<double, Change>> ranked;
         for (const Change& change : changes(model))
-            if (change.nodes.count() >= smallest) ranked.emplace_back(rank(gain(model, change)), change);
+            if (change.nodes.count() >= smallest) ranked.emplace_back(fits_.rank(gain(model, change)), change);
         const auto by_first = [](const auto& a, const auto& b) { return a.first < b.first; };
         std::stable_sort(ranked.begin(), ranked.end(), by_first);
-        if (ranked.size() > refreshed_) ranked.resize(refreshed_);
+        if (ranked.size() > std::size_t(set_.refreshed)) ranked.resize(std::size_t(set_.refreshed));
         std::vector<std::pair<double, M>> local;
         for (const auto& [_, change] : ranked) {
             watch_->check();
@@ -110,49 +177,42 @@ private:
             if (!made) continue;
             Set around = near(*made, change.nodes);
             if (change.kind == LATENT) around.add(model.m());
-            M fresh = em_.refresh(*made, &around, 3, 0);
-            M& better = rank(made->score) < rank(fresh.score) ? *made : fresh;
-            local.emplace_back(rank(better.score), std::move(better));
+            M fresh = em_.refresh(*made, &around, set_.local_sweeps, 0);
+            M& better = fits_.rank(made->score) < fits_.rank(fresh.score) ? *made : fresh;
+            local.emplace_back(fits_.rank(better.score), std::move(better));
         }
         std::stable_sort(local.begin(), local.end(), by_first);
         Found best;
-        for (std::size_t i = 0; i < std::min(local.size(), polished_); ++i) {
+        for (std::size_t i = 0; i < std::min(local.size(), std::size_t(set_.polished)); ++i) {
             Found candidate = noted(em_.polish(em_.pricing.prune(std::move(local[i].second)), 0));
-            if (best == nullptr || rank(candidate->score) < rank(best->score)) best = candidate;
+            if (best == nullptr || fits_.rank(candidate->score) < fits_.rank(best->score)) best = candidate;
         }
         return best == nullptr ? best : noted(em_.polish(*best, 1));
     }
 
-    bool drop_one(M& model, double limit, std::vector<MissedNode>& kept) {
+    // The model without the first hidden node that the score does not miss; nothing where it misses all.
+    Found without_one(const M& model, double limit, std::vector<MissedNode>& kept) {
         kept.clear();
         const int latents = model.m() - model.p;
         for (int i = 0; i < latents + int(model.chosen()); ++i) {
             const bool latent = i < latents;
-            Set nodes{};
-            if (latent) {
-                for (int v = 0; v < model.m(); ++v)
-                    if (model.parents[v].has(model.p + i)) nodes.add(v);
-            } else {
-                nodes = model.selections[i - latents];
-            }
+            const Set nodes = latent ? children(model, model.p + i) : model.selections[i - latents];
             M less = latent ? em_.pricing.without_latent(model, model.p + i)
                             : em_.pricing.without_selection(model, i - latents);
-            less = em_.pricing.prune(em_.refresh(less, nullptr, 4, 0));
+            less = em_.pricing.prune(em_.refresh(less, nullptr, set_.whole_sweeps, 0));
             const double missed = less.score - model.score;
-            if (missed < missed_ * fits_.price && less.score < limit) {
-                model = std::move(less);
-                return true;
-            }
-            kept.push_back({latent ? LATENT : SELECTION, members_of(nodes), missed});
+            if (missed < set_.missed * fits_.price && less.score < limit)
+                return std::make_shared<const M>(std::move(less));
+            kept.push_back({latent ? LATENT : SELECTION, members_of(common(nodes, first_nodes<W>(model.p))), missed});
         }
-        return false;
+        return nullptr;
     }
 
     // --- changes ----------------------------------------------------------------------------------------
 
     std::vector<Change> changes(const M& model) const {
         std::vector<Change> found;
-        for (const Set& nodes : joined_sets(model.parents, model.p, model.selections, [this] { watch_->check(); }))
+        for (const Set& nodes : joined_sets(model.parents, model.p, model.selections, set_, [this] { watch_->check(); }))
             for (int kind : kinds_) found.push_back({kind, nodes});
         for (std::size_t i = 0; i < model.chosen(); ++i) {
             const Set& inside = model.selections[i];
@@ -191,36 +251,8 @@ private:
         }
     }
 
-    // --- to and from Python -----------------------------------------------------------------------------
-
-    static Set set_of(const std::vector<int>& nodes) {
-        Set set{};
-        for (int v : nodes) set.add(v);
-        return set;
-    }
-
-    M taken(const FlatModel& flat) const {
-        M model;
-        model.p = fits_.p;
-        for (const auto& nodes : flat.parents) model.parents.push_back(set_of(nodes));
-        for (const auto& nodes : flat.selections) model.selections.push_back(set_of(nodes));
-        model.order = flat.order;
-        model.B = flat.B, model.log_variance = flat.log_variance, model.V = flat.V;
-        model.score = flat.score;
-        return model;
-    }
-
-    static FlatModel flat(const M& model) {
-        FlatModel found;
-        for (const Set& set : model.parents) found.parents.push_back(members_of(set));
-        for (const Set& set : model.selections) found.selections.push_back(members_of(set));
-        found.order = model.order;
-        found.B = model.B, found.log_variance = model.log_variance, found.V = model.V;
-        found.score = model.score;
-        return found;
-    }
-
     Fits<W> fits_;
+    const LiftConstants& set_;
     StructuralEM<W> em_;
     Placing<W> placing_;
     std::vector<int> kinds_;
@@ -232,12 +264,16 @@ private:
 }  // namespace
 
 std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       std::vector<int> kinds) {
-    const int most = p + most_new_nodes;
-    if (most <= 64) return std::make_unique<HiddenSearch<1>>(R, p, n, price, noise, std::move(kinds));
-    if (most <= 128) return std::make_unique<HiddenSearch<2>>(R, p, n, price, noise, std::move(kinds));
-    if (most <= 256) return std::make_unique<HiddenSearch<4>>(R, p, n, price, noise, std::move(kinds));
-    if (most <= most_variables) return std::make_unique<HiddenSearch<16>>(R, p, n, price, noise, std::move(kinds));
+                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known) {
+    const int most = p + most_new_nodes(constants);
+    const auto make = [&](auto width) -> std::unique_ptr<AnyHidden> {
+        return std::make_unique<HiddenSearch<decltype(width)::value>>(R, p, n, price, noise, constants, std::move(kinds),
+                                                                      known);
+    };
+    if (most <= 64) return make(std::integral_constant<int, 1>{});
+    if (most <= 128) return make(std::integral_constant<int, 2>{});
+    if (most <= 256) return make(std::integral_constant<int, 4>{});
+    if (most <= most_variables) return make(std::integral_constant<int, 16>{});
     return nullptr;
 }
 

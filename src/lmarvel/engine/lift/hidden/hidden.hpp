@@ -1,12 +1,14 @@
-// The search over DAGs with latent and selection nodes, as Python sees it.
+// The search over DAGs with latent and selection nodes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "base/linear.hpp"
+#include "base/names.hpp"
 #include "base/watch.hpp"
+#include "lift/constants.hpp"
 
 namespace lmarvel {
 
@@ -16,17 +18,6 @@ namespace lmarvel {
 enum HiddenKind : int { LMARVEL_HIDDEN_KINDS(LMARVEL_MEMBER) };
 LMARVEL_NAMES(hidden_kind_names, LMARVEL_HIDDEN_KINDS)
 
-constexpr int most_rounds = 12;
-constexpr int most_new_nodes = 2 * most_rounds;  // the way over large cliques has two climbs, a node a round each
-
-// A model as it travels to and from Python.
-struct FlatModel {
-    std::vector<std::vector<int>> parents, selections;
-    std::vector<int> order;
-    Vector B, log_variance, V;
-    double score = 0.0;
-};
-
 // A hidden node, and by how much the score would be worse without it.
 struct MissedNode {
     int kind;
@@ -34,20 +25,30 @@ struct MissedNode {
     double by;
 };
 
+// A search of any width. Models that were looked at closely are kept, and known by their number.
 class AnyHidden {
 public:
     virtual ~AnyHidden() = default;
-    virtual int capacity() const = 0;  // of observed and latent nodes
-    virtual FlatModel fitted(const FlatModel& model) = 0;
-    virtual Ended run(const FlatModel& model, const Watch& watch) = 0;
-    virtual Ended simplified(const FlatModel& model, double limit, const Watch& watch, FlatModel& simpler, bool& changed,
-                             std::vector<MissedNode>& kept) = 0;
-    virtual std::size_t n_met() const = 0;
-    virtual FlatModel met(std::size_t i) const = 0;
+    // Put hidden nodes into a DAG while the score falls. An order names each variable once, causes first.
+    virtual void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) = 0;
+    // The models that have hidden nodes, and whose fits lie within the model.
+    virtual std::vector<std::size_t> usable() const = 0;
+    virtual double score(std::size_t i) const = 0;
+    // The marks of the MAG that a model has over what is observed, p x p.
+    virtual std::vector<std::int8_t> marks(std::size_t i) const = 0;
+    // Whether a model says less than another, by its hidden nodes.
+    virtual bool says_less(std::size_t i, std::size_t j) const = 0;
+    // Drop hidden nodes that the score does not miss, while it stays below a limit; tell what the others are worth.
+    // Returns the number of the simpler model, or of the same where none was dropped.
+    virtual std::size_t simplified(std::size_t i, double limit, const Watch& watch, std::vector<MissedNode>& kept) = 0;
 };
 
-// The narrowest search that holds p observed variables and the latent nodes that it may put; none beyond 1,000.
+// A round of each of two climbs, over large cliques and then over all, may put a node.
+inline int most_new_nodes(const LiftConstants& constants) { return 2 * constants.hidden_rounds; }
+
+// The narrowest search that holds p observed variables and the latent nodes that it may put; none where that is too many.
+// What is handed over must outlive it.
 std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       std::vector<int> kinds);
+                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known);
 
 }  // namespace lmarvel

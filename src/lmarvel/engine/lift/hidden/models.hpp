@@ -1,4 +1,4 @@
-// DAGs with latent and selection nodes, and their fits: the twin of lmarvel.search.hidden_model, where the likelihood
+// DAGs with latent and selection nodes, and their fits: the twin of hidden_model in tests/reference/lift, where the likelihood
 // is derived.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "base/dense.hpp"
 #include "base/hash.hpp"
+#include "lift/constants.hpp"
 #include "lift/hidden/blocks.hpp"
 #include "lift/hidden/cliques.hpp"
 
@@ -67,9 +68,6 @@ Model<W> copied(const Model<W>& model) {
     return start;
 }
 
-// The same for scores that only rounding tells apart: then the first one is taken.
-inline double rank(double score) { return std::nearbyint(score / 1e-5); }
-
 // Coefficients of v on its parents, and the variance that is left, from a covariance matrix of m variables.
 inline double regress(const double* S, std::size_t m, int v, const std::vector<int>& near, Vector& slope) {
     const std::size_t k = near.size();
@@ -92,12 +90,16 @@ class Fits {
 public:
     using Set = Bits<W>;
 
-    Fits(const double* correlation, int p, double n, double price)
-        : p(p), n(n), price(price), R(correlation, correlation + std::size_t(p) * p), regressions_(p) {}
+    Fits(const double* correlation, int p, double n, double price, const LiftConstants& constants)
+        : p(p), n(n), price(price), set(constants), R(correlation, correlation + std::size_t(p) * p), regressions_(p) {}
 
     const int p;
     const double n, price;
+    const LiftConstants& set;
     const Vector R;
+
+    // The same for scores that only rounding tells apart: then the first one is taken.
+    double rank(double score) const { return std::nearbyint(score / set.tie); }
 
     // Fit a structure, beginning with the parameters of `start`; `rough` is good enough to compare candidates.
     Model<W> fit(Model<W>&& start, bool rough = false) {
@@ -260,7 +262,7 @@ private:
                 x = known->second.x;
             }
         }
-        fit.fit(x, (rough ? 0.05 : 1e-3) / n, rough ? 25 : 60);
+        fit.fit(x, (rough ? set.rough_tolerance : set.fit_tolerance) / n, rough ? set.rough_steps : set.fit_steps);
         const double value = fit.value(x.data());
         return known_[key] = {std::move(x), value, rough};
     }

@@ -87,25 +87,24 @@ public:
             start.B[v * m + u] = start.B[u * m + v] = 0.0;
         }
         start.selections[which].add(v);
-        start.V[v * s + which] = -0.3;
+        start.V[v * s + which] = -fits_.set.enlarged_loading;
         M other = copied(start);
-        other.V[v * s + which] = 0.3;
+        other.V[v * s + which] = fits_.set.enlarged_loading;
         M first = fits_.fit(std::move(other), true), second = fits_.fit(std::move(start), true);
-        return rank(second.score) < rank(first.score) ? second : first;
+        return fits_.rank(second.score) < fits_.rank(first.score) ? second : first;
     }
 
 private:
-    static constexpr double start_ = 0.8;  // loadings begin at this share of the leading eigenvector
     Fits<W>& fits_;
 
     // Loadings that explain as much of a symmetric matrix as one vector can.
-    static Vector leading(const Vector& A, std::size_t k) {
+    Vector leading(const Vector& A, std::size_t k) const {
         Eigen found = largest_eigen(A, k);
         double most = 0.0;
         for (double x : found.vector) most = std::max(most, std::fabs(x));
         const auto first = std::find_if(found.vector.begin(), found.vector.end(),
                                         [most](double x) { return std::fabs(x) > most * (1 - 1e-9); });
-        const double scale = start_ * std::sqrt(std::max(found.value, 0.05)) * (*first > 0 ? 1.0 : -1.0);
+        const double scale = fits_.set.first_loading * std::sqrt(std::max(found.value, 0.05)) * (*first > 0 ? 1.0 : -1.0);
         for (double& x : found.vector) x *= scale;
         return std::move(found.vector);
     }

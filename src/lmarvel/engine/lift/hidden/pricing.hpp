@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lift/hidden/hidden.hpp"
+#include "base/watch.hpp"
 #include "lift/hidden/models.hpp"
 
 namespace lmarvel {
@@ -25,15 +25,15 @@ public:
 
     // Drop edges and memberships that are not worth their price: a quadratic guess proposes, the fit decides.
     M prune(M model) {
-        for (int i = 0; i < 25; ++i) {
+        for (int i = 0; i < fits_.set.prune_rounds; ++i) {
             watch->check();
             bool dropped = false;
             for (const auto& [guess, index, v, is_selection] : weakest(model)) {
-                if (guess > 2 * fits_.price) return without_idle(std::move(model));
+                if (guess > fits_.set.hopeless * fits_.price) return without_idle(std::move(model));
                 M start = copied(model);
                 (is_selection ? start.selections : start.parents)[index].drop(v);
                 M fitted = fits_.fit(std::move(start));
-                if (fitted.score < model.score - 1e-3) {
+                if (fitted.score < model.score - fits_.set.step) {
                     model = std::move(fitted);
                     dropped = true;
                     break;
@@ -99,7 +99,7 @@ private:
 
     Fits<W>& fits_;
 
-    // The three weakest edges and memberships; none of a degenerate model.
+    // The weakest edges and memberships; none of a degenerate model.
     std::vector<Weak> weakest(const M& model) const {
         std::vector<Weak> found;
         const std::size_t m = model.m(), s = model.chosen();
@@ -127,7 +127,7 @@ private:
         } catch (const Singular&) {
             return {};
         }
-        const auto end = found.begin() + std::min<std::size_t>(found.size(), 3);
+        const auto end = found.begin() + std::min<std::size_t>(found.size(), std::size_t(fits_.set.weakest));
         std::partial_sort(found.begin(), end, found.end());
         found.erase(end, found.end());
         return found;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "lift/hidden/hidden.hpp"
+#include "base/watch.hpp"
 #include "lift/hidden/models.hpp"
 #include "lift/hidden/pricing.hpp"
 #include "lift/orders/settling.hpp"
@@ -23,7 +23,8 @@ public:
     using Set = Bits<W>;
     using M = Model<W>;
 
-    StructuralEM(Fits<W>& fits, double noise) : pricing(fits), fits_(fits), noise_(noise) {}
+    StructuralEM(Fits<W>& fits, double noise, const SearchLimits* known)
+        : pricing(fits), fits_(fits), noise_(noise), known_(known) {}
 
     Pricing<W> pricing;
     const Watch* watch = nullptr;
@@ -33,12 +34,12 @@ public:
         try {
             const Vector S = completed(model);
             if (S.empty()) return model;
-            Settling& settling = settling_on(S, model.m());
+            Settling<W>& settling = settling_on(S, model.m());
             const auto check = [this] { watch->check(); };
-            FoundOrder found = only == nullptr
+            FoundOrder<W> found = only == nullptr
                                    ? settling.settle(model.order, sweeps, check)
                                    : settling.settle_some(model.order, sweeps, check, [only](int v) { return only->has(v); });
-            settling.turn_families(found, families, family_sweeps_, check);
+            settling.turn_families(found, families, fits_.set.family_sweeps, check);
             return pricing.without_idle(fits_.fit(expected(model, S, std::move(found))));
         } catch (const Singular&) {
             return model;
@@ -47,41 +48,41 @@ public:
 
     // Refresh and prune the whole model while that helps.
     M polish(M model, int families) {
-        for (int i = 0; i < 3; ++i) {
-            M fresh = pricing.prune(refresh(model, nullptr, 4, families));
+        for (int i = 0; i < fits_.set.polish_rounds; ++i) {
+            M fresh = pricing.prune(refresh(model, nullptr, fits_.set.whole_sweeps, families));
             const double gained = model.score - fresh.score;
-            if (gained > 1e-3) model = std::move(fresh);
-            if (gained < 0.5) break;
+            if (gained > fits_.set.step) model = std::move(fresh);
+            if (gained < fits_.set.resting) break;
         }
         return model;
     }
 
 private:
-    static constexpr int family_sweeps_ = 6;
     static constexpr std::size_t most_kept_ = 6;
 
     // The regressions of a covariance, and where sweeps on them end.
     struct Kept {
-        Kept(const Vector& covariance, int m, double n, double price, double noise)
-            : S(covariance), best(S.data(), m, n, price), settling(best, std::size_t(m), noise) {}
+        Kept(const Vector& covariance, int m, double n, double price, double noise, const SearchLimits* known)
+            : S(covariance), best(S.data(), m, n, price, known), settling(best, noise) {}
 
         const Vector S;
         Regressions<W> best;
-        Settling settling;
+        Settling<W> settling;
     };
 
     // A model that is polished again has the covariance that its last polish ended with: what is known of the last few
     // is kept.
-    Settling& settling_on(const Vector& S, int m) {
+    Settling<W>& settling_on(const Vector& S, int m) {
         for (const auto& kept : kept_)
             if (kept->S == S) return kept->settling;
         if (kept_.size() == most_kept_) kept_.pop_front();
-        kept_.push_back(std::make_unique<Kept>(S, m, fits_.n, fits_.price, noise_));
+        kept_.push_back(std::make_unique<Kept>(S, m, fits_.n, fits_.price, noise_, known_));
         return kept_.back()->settling;
     }
 
     Fits<W>& fits_;
     double noise_;
+    const SearchLimits* known_;
     std::deque<std::unique_ptr<Kept>> kept_;
 
     // The expected covariance of observed and latent nodes, selection undone; empty where there is none.
@@ -128,7 +129,7 @@ private:
     }
 
     // The DAG that was found in a completed covariance, with its regressions; latent nodes get unit variances.
-    M expected(const M& model, const Vector& S, FoundOrder&& found) const {
+    M expected(const M& model, const Vector& S, FoundOrder<W>&& found) const {
         const std::size_t m = model.m(), s = model.chosen(), p = model.p;
         M start;
         start.p = model.p;
@@ -137,7 +138,7 @@ private:
         start.parents.resize(m);
         Vector scale(m, 1.0), slope;
         for (std::size_t v = 0; v < m; ++v) {
-            std::copy_n(found.parents.begin() + std::ptrdiff_t(v * W), W, start.parents[v].word.begin());
+            start.parents[v] = found.parents[v];
             const std::vector<int> parents = members_of(start.parents[v]);
             const double variance = std::max(regress(S.data(), m, int(v), parents, slope), 1e-6);
             for (std::size_t i = 0; i < parents.size(); ++i) start.B[v * m + parents[i]] = slope[i];

@@ -1,4 +1,4 @@
-// Grow-shrink regressions and moves within an order: the twin of lmarvel.search.regressions.
+// Grow-shrink regressions and moves within an order: the twin of lmarvel.search.orders, from correlations.
 //
 // Sets of variables are W words of 64 bits. Memories grow with the search and end with it.
 #pragma once
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,50 +14,28 @@
 #include "base/bits.hpp"
 #include "base/hash.hpp"
 #include "base/linear.hpp"
+#include "lift/constants.hpp"
 #include "lift/orders/residuals.hpp"
 
 namespace lmarvel {
 
-// What the Python layer sees of an order while variables are moved in it, and of a search, whatever W is. Sets travel
-// as arrays of `words()` words.
-class AnySweeper {
-public:
-    virtual ~AnySweeper() = default;
-    virtual bool move(int v, double noise) = 0;
-    virtual void result(int* order, double* scores, std::uint64_t* parents) const = 0;
-};
-
-class AnyRegressions {
-public:
-    virtual ~AnyRegressions() = default;
-    virtual int words() const = 0;
-    virtual void family(int v, const std::uint64_t* before, double* score, std::uint64_t* sets) = 0;
-    virtual std::unique_ptr<AnySweeper> sweeper(std::vector<int> order) = 0;
+// An order of some variables, the parents of each variable, and the score of that DAG.
+template <int W>
+struct FoundOrder {
+    std::vector<int> order;
+    std::vector<Bits<W>> parents;
+    double score = 0.0;
 };
 
 template <int W>
-class Regressions final : public AnyRegressions {
+class Regressions {
 public:
-    Regressions(const double* covariance, int m, double n, double price)
-        : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)),
+    // Parents that are excluded by what is known are not taken.
+    Regressions(const double* covariance, int m, double n, double price, const SearchLimits* known = nullptr)
+        : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)), known_beforehand_(known),
           residuals_(covariance, std::size_t(m)), S_(residuals_.covariance()), root_of_(m, nullptr), known_(256) {}
 
-    int words() const override { return W; }
-
-    // Parents, taken and tempting of v among its predecessors, one after the other.
-    void family(int v, const std::uint64_t* before, double* score, std::uint64_t* sets) override {
-        Set predecessors;
-        std::copy(before, before + W, predecessors.word.begin());
-        const Family found = best(v, predecessors);
-        *score = found.score();
-        for (const Set* set : {&found.at->parents, &found.at->grown, &found.tempting})
-            sets = std::copy(set->word.begin(), set->word.end(), sets);
-    }
-
-    // The order's variables must be different ones below m; the sweeper must not outlive this.
-    std::unique_ptr<AnySweeper> sweeper(std::vector<int> order) override {
-        return std::make_unique<Sweeper>(*this, std::move(order));
-    }
+    int size() const { return m_; }
 
 private:
     using Set = Bits<W>;
@@ -74,6 +51,8 @@ private:
         Set parents;
         double score = 0.0;
     };
+
+public:
     // Where the way of a variable among its predecessors ends, and what would have led elsewhere.
     struct Family {
         const Node* at = nullptr;
@@ -81,7 +60,8 @@ private:
         double score() const { return at->score; }
     };
 
-    class Sweeper final : public AnySweeper {
+    // An order with the family of each variable, while variables are moved: different ones below m.
+    class Sweeper {
     public:
         Sweeper(Regressions& best, std::vector<int> order)
             : best_(best), order_(std::move(order)), now_(best.m_), rated_(best.m_, 0) {
@@ -89,7 +69,7 @@ private:
         }
 
         // Move v to its best place; tell whether it moved.
-        bool move(int v, double noise) override {
+        bool move(int v, double noise) {
             const std::size_t at = std::find(order_.begin(), order_.end(), v) - order_.begin();
             if (at == order_.size()) return false;
             if (noise < noise_) ++moves_;  // what was not worth a move may be now
@@ -113,13 +93,13 @@ private:
             return true;
         }
 
-        void result(int* order, double* scores, std::uint64_t* parents) const override {
+        FoundOrder<W> result() const {
+            FoundOrder<W> found{order_, std::vector<Set>(now_.size()), 0.0};
             for (int v : order_) {
-                *order++ = v;
-                *scores++ = now_[v].score();
-                const auto& chosen = now_[v].at->parents.word;
-                std::copy(chosen.begin(), chosen.end(), parents + std::size_t(v) * W);
+                found.parents[v] = now_[v].at->parents;
+                found.score += now_[v].score();
             }
+            return found;
         }
 
     private:
@@ -168,7 +148,7 @@ private:
         Vector totals_;
     };
 
-    // Walk from no parents to those that v takes among its predecessors. No step is computed twice, and one that was
+    // The parents that v takes among its predecessors: walk from none. No step is computed twice, and one that was
     // taken before is followed without a look into the memory.
     Family best(int v, const Set& predecessors) {
         path_.clear();
@@ -193,6 +173,7 @@ private:
         return found;
     }
 
+private:
     // The one node of a set of parents, however it was reached; `path_` leads to it.
     Node* node(int v, const Set& grown) {
         if (2 * (n_nodes_ + 1) > known_.size()) make_room();
@@ -264,7 +245,8 @@ private:
         const double least = pays_ * variance;
         paying_.clear();
         for (std::size_t u = 0; u < m; ++u)
-            if (gain_[u] > least) paying_.emplace_back(gain_[u], std::int16_t(u));
+            if (gain_[u] > least && !(known_beforehand_ && known_beforehand_->excludes(u, std::size_t(at.v))))
+                paying_.emplace_back(gain_[u], std::int16_t(u));
         std::sort(paying_.begin(), paying_.end(), [](const auto& a, const auto& b) {
             return a.first > b.first || (a.first == b.first && a.second < b.second);
         });
@@ -325,6 +307,7 @@ private:
 
     int m_;
     double n_, price_, pays_;
+    const SearchLimits* known_beforehand_;
     Residuals residuals_;
     const Vector& S_;
     Arena arena_;
@@ -334,8 +317,5 @@ private:
     std::vector<std::pair<double, std::int16_t>> paying_;
     Vector root_, rows_, beside_, left_, gain_;
 };
-
-// The narrowest search that holds m variables; none where m is beyond what is compiled.
-std::unique_ptr<AnyRegressions> make_regressions(const double* S, int m, double n, double price);
 
 }  // namespace lmarvel

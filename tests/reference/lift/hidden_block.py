@@ -1,7 +1,7 @@
 """The likelihood of one block of a DAG with latent and selection nodes, and its maximum.
 
-The model is that of :mod:`lmarvel.search.hidden_model`. With a block C given its outside parents E, a graph over C and
-E in which E has no edges and unit variances, the inverse covariance is K = (I - B)' D^-1 (I - B) + V V'.
+The model is that of :mod:`tests.reference.lift.hidden_model`. With a block C given its outside parents E, a graph
+over C and E in which E has no edges and unit variances, the inverse covariance is K = (I - B)' D^-1 (I - B) + V V'.
 
 **Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
 dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
@@ -13,28 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
-from lmarvel.engine import load
 from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
+from lmarvel.search.constants import LIFT
 
-_compiled = load()
 _LEAST_LOG_VARIANCE = math.log(1e-6)
 _MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
-MAX_STEPS = 60
-
-
-class Likelihood(Protocol):
-    """The likelihood of a block as a function of its parameters."""
-
-    def value(self, x: Matrix) -> float:
-        """Return minus two log-likelihood per row, without log 2 pi."""
-
-    def fit(self, x: Matrix, tolerance: float, max_steps: int) -> Matrix:
-        """Return the parameters of a maximum, from a start."""
 
 
 class BlockProblem:
@@ -69,15 +56,6 @@ class BlockProblem:
         self.heads, self.tails = _columns(edges)
         self.loaded, self.loads_on = _columns(loadings)
         self.n_own = len(own)
-
-    def likelihood(self, compiled: bool = True) -> Likelihood:
-        """Return what tells and maximises the likelihood: compiled (``engine/lift/hidden``), if possible, or this."""
-        if not compiled or _compiled is None:
-            return self
-        sizes = self.n_own, len(self.order), len(self.selections)
-        ends = self.heads, self.tails, self.loaded, self.loads_on
-        found: Likelihood = _compiled.BlockLikelihood(self.S, *sizes, *ends)
-        return found
 
     def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
         """Return the parameters of this block out of those of the whole model."""
@@ -142,7 +120,7 @@ class BlockProblem:
         mixed = U.T @ GW
         return gradient, 2 * ((U.T @ GU) * (W.T @ GW) + mixed * mixed.T)
 
-    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = MAX_STEPS) -> Matrix:
+    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = LIFT.fit_steps) -> Matrix:
         """Return the parameters of a maximum of the likelihood, by damped Fisher scoring."""
         value, damping = self.value(x), 1e-3
         edges, own = len(self.heads), self.n_own

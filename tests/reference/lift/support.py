@@ -17,13 +17,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lmarvel.engine.run import is_built, orient_graph
-from lmarvel.graph.kinds import MAG
-from lmarvel.knowledge.closure import Known
-from lmarvel.orient.equivalence import orient_mag
-from lmarvel.orient.stated import stated_for_engine
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import Marks
+from lmarvel.search.ancestral import Marks, pag_of
 
 
 def support(pag: Marks, score: float, seen: Iterable[tuple[float, Marks]]) -> Matrix:
@@ -67,17 +62,3 @@ def pags_of(seen: Iterable[tuple[float, Marks]], selection: bool = True) -> list
         if known is None or score < known[0]:
             best[pag.tobytes()] = score, pag
     return sorted(best.values(), key=lambda found: found[0])
-
-
-def pag_of(marks: Marks, selection: bool = True, known: Known | None = None) -> Marks:
-    """Return the marks of the PAG of a maximal ancestral graph, with those that follow from what is known.
-
-    Examples
-    --------
-    >>> pag_of(np.array([[0, 2], [3, 0]], np.int8)).tolist()
-    [[0, 1], [1, 0]]
-    """
-    if is_built():
-        return orient_graph(marks, selection, None if known is None else stated_for_engine(known))
-    names = tuple(f"X{v}" for v in range(len(marks)))
-    return np.asarray(orient_mag(MAG._trusted(names, marks), selection, known).marks)
