@@ -202,18 +202,22 @@ class Firm:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         return f"a mark rests on a separation that the data reject: {readable(first.x)}, {readable(first.y)}{more}"
 
-    def _doubted(self) -> dict[frozenset[str], str]:
-        """Return what stands beside edges for other reasons."""
-        return {}
+    def _doubted(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge for other reasons."""
+        return None
+
+    def doubt(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge that is less sure than others: undecided, contested, or unfounded."""
+        why = self._doubted(a, b), self._unfounded_edges.get(frozenset((a, b)))
+        return "; ".join(filter(None, why)) or None
+
+    @property
+    def doubts(self) -> dict[frozenset[str], str]:
+        """What stands beside the edges that are less sure than others, by pair."""
+        told = ((frozenset((edge.a, edge.b)), self.doubt(edge.a, edge.b)) for edge in self.pag.edges())
+        return {pair: doubt for pair, doubt in told if doubt is not None}
 
     @cached_property
-    def doubts(self) -> dict[frozenset[str], str]:
-        """What stands beside edges that are less sure than others, by pair: undecided, contested, or unfounded."""
-        found = self._doubted()
-        for pair, why in self._unfounded_edges().items():
-            found[pair] = f"{found[pair]}; {why}" if pair in found else why
-        return found
-
     def _unfounded_edges(self) -> dict[frozenset[str], str]:
         """Return, for each edge with marks that rest on rejected separations, that they do."""
         if self.check is None or not self.check.failed:

@@ -7,7 +7,7 @@ speaks of them by name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from lmarvel import evidence_wording, table_wording, wording
 from lmarvel.atomic import write_text
-from lmarvel.counts import AllPairs, Statistics
+from lmarvel.counts import AllPairs, NamedPairs, Statistics
 from lmarvel.display import Displayed
 from lmarvel.encoding import ResultError, decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
 from lmarvel.errors import GraphError
@@ -119,7 +119,7 @@ class Discovery(Displayed, Firm, Informed, Questions):
     @property
     def rules(self) -> tuple[RuleApplication, ...]:
         """Every application of an orientation rule, in order."""
-        return tuple(e for e in self.trace if isinstance(e, RuleApplication))
+        return tuple(e for e in but_separated(self.trace) if isinstance(e, RuleApplication))
 
     @property
     def budget_ended(self) -> str | None:
@@ -162,10 +162,16 @@ class Discovery(Displayed, Firm, Informed, Questions):
         found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
         return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
 
-    def _doubted(self) -> dict[frozenset[str], str]:
-        """Return what stands beside edges that the search left open, or on which the tests disagree, by pair."""
-        contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
-        return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
+    @cached_property
+    def _disagreements(self) -> dict[frozenset[str], str]:
+        return {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
+
+    def _doubted(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge that the search left open, or on which the tests disagree."""
+        contested = self._disagreements.get(frozenset((a, b)))
+        if contested is None and self._explainer.is_undecided(self.pag.index(a), self.pag.index(b)):
+            return wording.UNDECIDED
+        return contested
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -210,9 +216,11 @@ class Discovery(Displayed, Firm, Informed, Questions):
         return self.mag is None and self.settings.get("test") != "MSeparation"
 
     @cached_property
-    def _undecided(self) -> frozenset[tuple[str, str]] | None:
+    def _undecided(self) -> Container[tuple[str, str]] | None:
         """The undecided pairs as they are listed, None if all are."""
-        return None if self.nothing_learned else frozenset(self.undecided)
+        if self.nothing_learned:
+            return None
+        return self.undecided if isinstance(self.undecided, NamedPairs) else frozenset(self.undecided)
 
     @cached_property
     def _explainer(self) -> Explainer:

@@ -55,7 +55,7 @@ def damaged(rng: np.random.Generator, marks: np.ndarray, changes: int) -> np.nda
 
 
 def ancestral(rng: np.random.Generator, n: int, degree: float) -> MixedGraph:
-    """Return a random ancestral graph, which need not be maximal: edges --> along an order, and <-> where they may be."""
+    """Return a random ancestral graph, which need not be maximal: --> along an order, and <-> where it may be."""
     marks, below = np.zeros((n, n), np.int8), np.eye(n, dtype=bool)
     order, chance = rng.permutation(n), degree / max(n - 1, 1)
     for i, j in combinations(range(n), 2):
