@@ -15,7 +15,7 @@ from lmarvel.errors import ParameterError
 from lmarvel.explanation import Explainer
 from lmarvel.frequencies import Stability, percent
 from lmarvel.graph.kinds import PAG
-from lmarvel.model_check import Implied, ModelCheck, separation
+from lmarvel.model_check import Cut, Implied, ModelCheck, separation
 from lmarvel.result_file import read_part
 from lmarvel.wording import readable
 
@@ -267,10 +267,16 @@ def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stabil
 
 def encode_check(check: ModelCheck, pag: PAG) -> dict[str, Any]:
     """Return a check as plain data; of each separation the positions of the pair and of the set, and the p-value."""
-    at = pag.index
+    place = {name: i for i, name in enumerate(pag.names)}
+    at = place.__getitem__
     implied = [[at(one.x), at(one.y), sorted(map(at, one.given)), one.pvalue] for one in check.implied]
-    told = {"level": check.level, "pairs": check.pairs, "source": check.source, "untestable": check.untestable}
-    return told | {"implied": implied}
+    told: dict[str, Any] = {
+        "level": check.level,
+        "pairs": check.pairs,
+        "source": check.source,
+        "untestable": check.untestable,
+    }
+    return told | ({} if check.cut is Cut.NONE else {"cut": check.cut.value}) | {"implied": implied}
 
 
 def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
@@ -288,7 +294,8 @@ def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
     counts = (whole(plain["pairs"]), whole(plain["untestable"]))
     if len(implied) + counts[1] > counts[0] or [one.pvalue for one in implied] != sorted(i.pvalue for i in implied):
         raise ValueError("the separations are more than the pairs, or not in order")
-    return ModelCheck(probability(plain["level"]), tuple(implied), counts[0], source, counts[1])
+    cut = Cut(plain.get("cut", Cut.NONE.value))
+    return ModelCheck(probability(plain["level"]), tuple(implied), counts[0], source, counts[1], cut)
 
 
 def decode_firmness(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:

@@ -163,14 +163,12 @@ def test_there_may_be_no_node() -> None:
 @given(mags(4, 14))
 def test_separating_sets_are_the_same_and_separate(mag: MAG) -> None:
     x, y = np.nonzero(np.triu(np.asarray(mag.marks) == 0, 1))
-    starts, members, work = separating_sets(mag.marks, x, y)
+    starts, members = separating_sets(mag.marks, x, y)
     anterior = [a | b for a, b in zip(mag.masks.parents, mag.masks.neighbors, strict=True)]
     for i, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         found = members[starts[i] : starts[i + 1]].tolist()
         assert found == separating(mag, anterior, a, b)
         assert m_separated(mag, 1 << a, 1 << b, bits(found))
-    assert len(work) == len(x)
-    assert (work > 0).all()
 
 
 # --- what comes in ----------------------------------------------------------------------------------------

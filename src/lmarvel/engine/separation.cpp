@@ -29,8 +29,6 @@ public:
         for (Nodes* nodes : {&found_, &near_, &open_, &reached_}) nodes->resize(at(p));
     }
 
-    std::int64_t steps = 0;
-
     // Of the anteriors of the two what can be reached from x, of that what can be reached from y, and of the rest, one
     // by one, what is needed.
     void find(Index x, Index y, std::vector<Index>& out) {
@@ -78,7 +76,6 @@ private:
         while (!stack_.empty()) {
             const Index v = stack_.back();
             stack_.pop_back();
-            ++steps;
             for (const auto* step : {&edges_.parents, &edges_.neighbors}) {
                 for (const Index* w = step->begin(v); w != step->end(v); ++w) add(*w, found_);
             }
@@ -93,7 +90,6 @@ private:
         while (!stack_.empty()) {
             const Index v = stack_.back();
             stack_.pop_back();
-            ++steps;
             for (const Index* w = edges_.parents.begin(v); w != edges_.parents.end(v); ++w) add(*w, open_);
         }
     }
@@ -117,7 +113,6 @@ private:
             states_.pop_back();
             const auto v = static_cast<Index>(state / 2);
             reached_[at(v)] = 1;
-            ++steps;
             if (v == stop) return true;
             const bool passes = !closed[at(v)], collides = state % 2 ? open_[at(v)] != 0 : passes;
             if (!passes && !collides) continue;
@@ -138,10 +133,8 @@ Status separating_sets(const std::int8_t* mag, Index p, const Index* x, const In
         Separation separation(mag, p);
         for (std::int64_t i = 0; i < n; ++i) {
             if (i % 64 == 63) clock.poll();
-            separation.steps = 0;
             separation.find(x[i], y[i], found.members);
             found.starts.push_back(static_cast<std::int64_t>(found.members.size()));
-            found.steps.push_back(separation.steps);
         }
     } catch (const Interrupted&) {
         return INTERRUPTED;

@@ -12,7 +12,6 @@ namespace lmarvel {
 struct SeparatingSets {
     std::vector<std::int64_t> starts{0};
     std::vector<Index> members;
-    std::vector<std::int64_t> steps;  // nodes that were looked at for each: the work, the same on every machine
 };
 
 // Find a set for each of n pairs. The graph is ancestral, without circles, p x p.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.base import checked_alpha
@@ -19,6 +22,8 @@ from lmarvel.wording import LEVEL
 
 MOST_VARIABLES = 200  # of which each pair is tested in about a second
 MOST_TESTS = 5_000
+MOST_WORK = 3e8  # steps of about a nanosecond: nobody asked for the check
+LEAST_SECONDS = 1.0  # that a check may take, also after a search that took less
 AUTO = "auto"
 
 
@@ -28,15 +33,30 @@ def later_check(
     mag: MAG | None,
     level: float,
     sepsets: Mapping[tuple[str, str], frozenset[str]],
+    search_seconds: float = 0.0,
+    left: float = math.inf,
 ) -> LaterCheck | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
-    A test of the user's own is not asked behind his back, and a large table is not kept in memory for it.
+    A test of the user's own is not asked behind his back, and a large table is not kept in memory for it. The check
+    takes no longer than the search took or a second, whichever is more, nor than the seconds left of a budget.
     """
     rows = test.rows or 0
     if not test.has_table or len(test.names) > MOST_VARIABLES or rows * len(test.names) > SMALL:
         return None
-    return LaterCheck(lambda: check_model(pag, test, level, mag=mag, sepsets=sepsets, most=MOST_TESTS))
+
+    def check() -> ModelCheck:
+        late = _late(max(LEAST_SECONDS, search_seconds), left)
+        bounds: dict[str, Any] = {"most": MOST_TESTS, "work": MOST_WORK, "late": late}
+        return check_model(pag, test, level, mag=mag, sepsets=sepsets, **bounds)
+
+    return LaterCheck(check)
+
+
+def _late(share: float, left: float) -> Callable[[], bool]:
+    """Return what tells whether a share of the processor's seconds is used, or those left of a budget have passed."""
+    used, passed = time.thread_time() + share, time.monotonic() + left
+    return lambda: time.thread_time() > used or time.monotonic() > passed
 
 
 def checked_on(found: Discovery, data: Dataset, level: float | None = None, test: str | None = None) -> ModelCheck:
