@@ -171,16 +171,9 @@ class Explainer:
         for e in self.rules:
             for x, y, _ in e.refused:
                 self.refusals.setdefault((x, y), []).append(e)
-        self.kept: dict[frozenset[int], Adjacent] = {}
-        self.doubtful: dict[frozenset[int], Doubtful] = {}
-        self.moves: dict[frozenset[int], Moved] = {}
-        for event in events:
-            if isinstance(event, Adjacent):
-                self.kept[frozenset((event.x, event.y))] = event
-            elif isinstance(event, Doubtful):
-                self.doubtful[frozenset((event.x, event.y))] = event
-            elif isinstance(event, Moved):
-                self.moves[frozenset((event.x, event.y))] = event
+        self.kept = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Adjacent)}
+        self.doubtful = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Doubtful)}
+        self.moves = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Moved)}
 
     @cached_property
     def separations(self) -> dict[frozenset[int], list[Separated]]:

@@ -44,8 +44,8 @@ def judge_mag(marks: Marks) -> Fault | None:
     --------
     >>> from lmarvel.engine.run import is_built
     >>> ring = np.array([[0, 2, 3], [3, 0, 2], [2, 3, 0]], np.int8)
-    >>> judge_mag(ring) if is_built() else ("cycle", (1, 2, 0, 1))
-    ('cycle', (1, 2, 0, 1))
+    >>> judge_mag(ring) if is_built() else ("cycle", (0, 1, 2, 0))
+    ('cycle', (0, 1, 2, 0))
     """
     found: Fault | None = _engine.judge_mag(marks)
     return found
