@@ -6,8 +6,9 @@ from scipy.stats import kstest
 
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.estimators.check import check_model
-from lmarvel.result.check import Implied, ModelCheck
+from lmarvel.estimators.check import check_model, later_check
+from lmarvel.result.check import Cut, Implied, ModelCheck
+from lmarvel.result.reliability import decode_check, encode_check
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import random_study
 
@@ -103,6 +104,76 @@ def test_a_deadline_ends_the_check():
             0.1,
             tick=tick,
         )
+
+
+def test_what_is_left_out_for_its_work_is_the_same_in_every_run():
+    study = hide(erdos_renyi(12, 0.2, seed=5), 1, 0, seed=5)
+    test = IndependenceTest(FisherZ(table(study, 300, 5)))
+    whole = check_model(study.pag, test, 0.01)
+    some, again = (check_model(study.pag, test, 0.01, work=4000) for _ in range(2))
+    assert some == again
+    assert 0 < len(some.implied) < len(whole.implied)
+    assert set(some.implied) <= set(whole.implied)
+    assert (whole.cut, some.cut) == (Cut.NONE, Cut.MANY)
+    assert f"{whole.pairs - len(some.implied)} pairs without an edge were not tested: there are too many" in str(some)
+
+
+def test_a_check_that_is_late_says_so_and_keeps_what_it_has():
+    study = hide(erdos_renyi(20, 0.1, seed=5), 1, 0, seed=5)
+    test = IndependenceTest(FisherZ(table(study, 300, 5)))
+    answers = iter([False, True])
+    some = check_model(study.pag, test, 0.01, late=lambda: next(answers))
+    assert some.cut is Cut.TIME
+    assert 0 < len(some.implied) < some.pairs
+    assert f"{some.pairs - len(some.implied)} pairs without an edge were not tested: time ran out" in str(some)
+    none = check_model(study.pag, test, 0.01, late=lambda: True)
+    assert str(none) == (
+        "None of the separations that the graph implies was tested."
+        f" ({none.pairs} pairs without an edge were not tested: time ran out.)"
+    )
+
+
+def test_a_budget_that_is_spent_leaves_the_check_nobody_asked_for_out():
+    study = hide(erdos_renyi(20, 0.1, seed=5), 1, 0, seed=5)
+    test = IndependenceTest(FisherZ(table(study, 300, 5)))
+    for left, cut in ((0.0, Cut.TIME), (60.0, Cut.NONE)):
+        later = later_check(test, study.pag, None, 0.01, {}, left=left)
+        assert later.made.cut is cut
+
+
+def test_an_illegal_graph_with_many_sets_is_not_said_to_have_none():
+    edges = ["A --> B", "B --> C", "C --> A"]
+    illegal = PAG.from_edges(*edges, nodes=list("ABCDE"))
+    test = IndependenceTest(FunctionTest(lambda x, y, given: 0.5, list("ABCDE")))
+    sepsets = {(a, b): frozenset() for a in "ABC" for b in "DE"}
+    check = check_model(illegal, test, 0.01, sepsets=sepsets, most=2)
+    assert check.source == "search"
+    assert "5 pairs without an edge were not tested: there are too many" in str(check)
+
+
+def test_sets_of_all_other_variables_are_tested_by_one_inverse_where_they_are_large():
+    rng = np.random.default_rng(0)
+    names = [f"V{v}" for v in range(70)]
+    test = IndependenceTest(FisherZ(rng.normal(size=(300, 70)) + rng.normal(size=(300, 1)), names))
+    illegal = PAG.from_edges("V0 --> V1", "V1 --> V2", "V2 --> V0", nodes=names)
+    pairs = [("V3", "V4"), ("V69", "V0"), ("V10", "V20")]
+    check = check_model(illegal, test, 0.01, sepsets={pair: frozenset(names) - {*pair} for pair in pairs})
+    assert {frozenset((one.x, one.y)) for one in check.implied} == set(map(frozenset, pairs))
+    for one in check.implied:
+        x, y = names.index(one.x), names.index(one.y)
+        alone = test.pvalue(x, y, [v for v in range(70) if v not in (x, y)])
+        assert one.pvalue == pytest.approx(alone, rel=1e-8)
+
+
+@pytest.mark.parametrize("cut", list(Cut))
+def test_what_ended_a_check_is_kept_in_a_file(cut):
+    pag = PAG.from_edges("A o-o B", "B o-o C")
+    check = ModelCheck(0.01, (Implied("A", "C", frozenset("B"), 0.2),), 1, cut=cut)
+    plain = encode_check(check, pag)
+    assert ("cut" in plain) == (cut is not Cut.NONE)
+    assert decode_check(plain, pag) == check
+    with pytest.raises(ValueError, match="soon"):
+        decode_check({**plain, "cut": "soon"}, pag)
 
 
 def test_the_words_of_a_check_are_singular_where_there_is_one():

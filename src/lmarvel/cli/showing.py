@@ -68,7 +68,7 @@ def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> I
     """Say of each edge of a variable what it means."""
     yield f"{readable(name)}: {count(len(told), 'edge') if told else 'no edges'}"
     for other, one in told.items():
-        doubt = found.doubts.get(frozenset((name, other)), "")
+        doubt = found.doubt(name, other)
         yield f"  {one.title}   {one.meaning}" + (f" ({doubt})" if doubt and doubt not in one.meaning else "")
     if found.boundaries:
         yield f"Markov boundary: {listing(found.boundaries[name], none='empty')}"

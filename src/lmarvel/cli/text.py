@@ -80,7 +80,7 @@ def _legend(found: Discovery) -> Iterator[str]:
 
 def _hidden(found: Discovery) -> Iterator[str]:
     """Iterate over what the words of support mean, the hidden nodes, and what speaks for selection."""
-    if any(found.support_word(edge.a, edge.b) for edge in found.pag.edges()):
+    if found.evidence.chose is not None and any(found.support_word(edge.a, edge.b) for edge in found.pag.edges()):
         yield "How well the marks are supported"
         yield from (f"  {word:<8} {meaning}" for word, meaning in evidence_wording.SCALE.items())
         yield ""

@@ -8,28 +8,38 @@ What a learned graph implies, held against the table it was learned from, when s
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
+from lmarvel.engine.legality import separating_sets
+from lmarvel.engine.run import is_built
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
-from lmarvel.graph.bitsets import bits
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
-from lmarvel.result.check import Implied, ModelCheck
+from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.reliability import LaterCheck
+from lmarvel.result.sepsets import NamedSepsets
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
 
 MOST_PAIRS = 5_000
+_BATCH = 64  # pairs, between two looks at the clock
+_LARGE = 64  # variables, beyond which a set of all others is tested by one inverse for all pairs
 
 Sepsets = Mapping[tuple[str, str], frozenset[str]]
+Positions = list[int]
 
 
 def check_model(
@@ -40,7 +50,9 @@ def check_model(
     mag: MAG | None = None,
     sepsets: Sepsets | None = None,
     most: int = MOST_PAIRS,
+    work: float = float("inf"),
     tick: Callable[[], None] = lambda: None,
+    late: Callable[[], bool] = lambda: False,
 ) -> ModelCheck:
     """Test one separation for each pair of variables without an edge.
 
@@ -58,8 +70,12 @@ def check_model(
         The sets that a search found: for an illegal PAG, which has no MAG to read them off.
     most : int
         The most pairs to test; those with a common neighbour, whose separation orients edges, come first.
+    work : float
+        The most work to do, in steps of about a nanosecond; what is left out is the same on every machine.
     tick : callable
         Called before each test; it may raise.
+    late : callable
+        Asked now and then whether time is up.
 
     Examples
     --------
@@ -69,34 +85,77 @@ def check_model(
     >>> print(check_model(PAG.from_edges("A o-o B", "B o-o C"), test, 0.01))
     The test does not reject the 1 separation that the graph implies (p > 0.01).
     """
-    place = {name: i for i, name in enumerate(test.names)}
     pairs = _pairs(pag)
     known = mag if mag is not None else _member(pag)
     sets = _from_sepsets(pag, pairs, sepsets or {}) if known is None else _from_graph(known, pairs)
-    implied: list[Implied] = []
-    untestable = 0
-    for x, y, given in sets:
-        if len(implied) == most:
+    asking, implied, untestable, cut = _Asking(pag, test), list[Implied](), 0, Cut.NONE
+    for number, (x, y, given) in enumerate(sets):
+        if len(implied) == most or asking.work > work:
+            cut = Cut.MANY
+            break
+        if number % _BATCH == 0 and late():
+            cut = Cut.TIME
             break
         tick()
-        if len(given) > test.largest_set:
+        pvalue = asking.pvalue(x, y, given)
+        if pvalue is None:
             untestable += 1
-            continue
-        try:
-            pvalue = test.pvalue(place[x], place[y], sorted(place[z] for z in given))
-        except CITestError:
-            untestable += 1
-            continue
-        implied.append(Implied(x, y, given, pvalue))
+        else:
+            names = frozenset(map(pag.names.__getitem__, given))
+            implied.append(Implied(pag.names[x], pag.names[y], names, pvalue))
     implied.sort(key=lambda one: (one.pvalue, one.x, one.y))
-    return ModelCheck(level, tuple(implied), len(pairs), "search" if known is None else "graph", untestable)
+    source: Source = "search" if known is None else "graph"
+    return ModelCheck(level, tuple(implied), len(pairs), source, untestable, cut)
 
 
-def _pairs(pag: PAG) -> list[tuple[int, int]]:
+class _Asking:
+    """The test by positions in the graph, and how much work was done."""
+
+    def __init__(self, pag: PAG, test: IndependenceTest) -> None:
+        where = {name: i for i, name in enumerate(test.names)}
+        self.place = [where[name] for name in pag.names]
+        self.test, self.size = test, len(pag)
+        self.width = test.columns / max(len(test.names), 1)
+        self.rows = 0 if test.moments is not None else test.rows or 0  # a test without moments counts rows
+        self.search = len(pag) + 4 * pag.n_edges  # steps of one search for a connecting path
+        self.work = 0.0
+
+    def pvalue(self, x: int, y: int, given: Positions) -> float | None:
+        """Return the p-value of a pair given a set, None where there are too few rows."""
+        size = len(given)
+        if size > self.test.largest_set:
+            return None
+        a, b = self.place[x], self.place[y]
+        if size > _LARGE and size == self.size - 2 and self._all_pairs:
+            found = self.test.pvalue_given_rest(a, b)
+            if found is not None:
+                self.work += 100.0 * size
+                return found
+        columns = size * self.width
+        self.work += self.search * (size + 4) + columns**3 / 6 + self.rows * (size + 2)
+        try:
+            return self.test.pvalue(a, b, sorted(map(self.place.__getitem__, given)))
+        except CITestError:
+            return None
+
+    @cached_property
+    def _all_pairs(self) -> bool:
+        """Whether every pair could be tested given all others, which is done at the first look."""
+        if not self.test.tests_all_pairs:
+            return False
+        try:
+            self.test.dependent_given_rest(0.5)
+        except CITestError:
+            return False
+        return True
+
+
+def _pairs(pag: PAG) -> NDArray[np.intp]:
     """Return the pairs without an edge, those with a common neighbour first."""
-    adjacent = pag.masks.adjacent
-    apart = [(x, y) for x, y in np.argwhere(np.triu(np.asarray(pag.marks) == 0, 1)).tolist()]
-    return sorted(apart, key=lambda pair: (not adjacent[pair[0]] & adjacent[pair[1]], pair))
+    adjacent = np.asarray(pag.marks) != 0
+    pairs = np.argwhere(np.triu(~adjacent, 1))
+    shared = (adjacent.astype(np.float32) @ adjacent.astype(np.float32))[pairs[:, 0], pairs[:, 1]] > 0
+    return np.concatenate([pairs[shared], pairs[~shared]])
 
 
 def _member(pag: PAG) -> MAG | None:
@@ -107,26 +166,40 @@ def _member(pag: PAG) -> MAG | None:
         return None
 
 
-def _from_graph(mag: MAG, pairs: list[tuple[int, int]]) -> Iterator[tuple[str, str, frozenset[str]]]:
-    masks, names = mag.masks, mag.names
-    anterior = [above | beside for above, beside in zip(masks.parents, masks.neighbors, strict=True)]
-    for x, y in pairs:
-        if not masks.adjacent[x] & bits((y,)):
-            yield names[x], names[y], frozenset(names[v] for v in separating(mag, anterior, x, y))
+def _from_graph(mag: MAG, pairs: NDArray[np.intp]) -> Iterator[tuple[int, int, Positions]]:
+    """Iterate over pairs that are not adjacent, each with a set that separates it."""
+    pairs = pairs[np.asarray(mag.marks)[pairs[:, 0], pairs[:, 1]] == 0]
+    if not is_built():
+        masks = mag.masks
+        anterior = [above | beside for above, beside in zip(masks.parents, masks.neighbors, strict=True)]
+        for x, y in pairs.tolist():
+            yield x, y, separating(mag, anterior, x, y)
+        return
+    for first in range(0, len(pairs), _BATCH):
+        batch = pairs[first : first + _BATCH]
+        starts, members = (found.tolist() for found in separating_sets(mag.marks, *batch.T))
+        for i, (x, y) in enumerate(batch.tolist()):
+            yield x, y, members[starts[i] : starts[i + 1]]
 
 
-def _from_sepsets(
-    pag: PAG, pairs: list[tuple[int, int]], sepsets: Sepsets
-) -> Iterator[tuple[str, str, frozenset[str]]]:
-    for x, y in pairs:
-        a, b = pag.names[x], pag.names[y]
-        found = sepsets.get((a, b), sepsets.get((b, a)))
+def _from_sepsets(pag: PAG, pairs: NDArray[np.intp], sepsets: Sepsets) -> Iterator[tuple[int, int, Positions]]:
+    """Iterate over the pairs for which the search found a set, with it."""
+    by_position = sepsets.by_position if isinstance(sepsets, NamedSepsets) else None
+    for x, y in pairs.tolist():
+        if by_position is not None:
+            found = by_position.tested(x, y)
+        else:
+            a, b = pag.names[x], pag.names[y]
+            named = sepsets.get((a, b), sepsets.get((b, a)))
+            found = None if named is None else frozenset(map(pag.index, named))
         if found is not None:
-            yield a, b, frozenset(found)
+            yield x, y, sorted(found)
 
 
 MOST_VARIABLES = 200  # of which each pair is tested in about a second
 MOST_TESTS = 5_000
+MOST_WORK = 3e8  # steps of about a nanosecond: nobody asked for the check
+LEAST_SECONDS = 1.0  # that a check may take, also after a search that took less
 AUTO = "auto"
 
 
@@ -136,15 +209,30 @@ def later_check(
     mag: MAG | None,
     level: float,
     sepsets: Mapping[tuple[str, str], frozenset[str]],
+    search_seconds: float = 0.0,
+    left: float = math.inf,
 ) -> LaterCheck | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
-    A test of the user's own is not asked behind his back, and a large table is not kept in memory for it.
+    A test of the user's own is not asked behind his back, and a large table is not kept in memory for it. The check
+    takes no longer than the search took or a second, whichever is more, nor than the seconds left of a budget.
     """
     rows = test.rows or 0
     if not test.has_table or len(test.names) > MOST_VARIABLES or rows * len(test.names) > SMALL:
         return None
-    return LaterCheck(lambda: check_model(pag, test, level, mag=mag, sepsets=sepsets, most=MOST_TESTS))
+
+    def check() -> ModelCheck:
+        late = _late(max(LEAST_SECONDS, search_seconds), left)
+        bounds: dict[str, Any] = {"most": MOST_TESTS, "work": MOST_WORK, "late": late}
+        return check_model(pag, test, level, mag=mag, sepsets=sepsets, **bounds)
+
+    return LaterCheck(check)
+
+
+def _late(share: float, left: float) -> Callable[[], bool]:
+    """Return what tells whether a share of the processor's seconds is used, or those left of a budget have passed."""
+    used, passed = time.thread_time() + share, time.monotonic() + left
+    return lambda: time.thread_time() > used or time.monotonic() > passed
 
 
 def checked_on(found: Discovery, data: Dataset, level: float | None = None, test: str | None = None) -> ModelCheck:

@@ -332,6 +332,7 @@ def _discovery(
     """Put everything together under names."""
     names = test.names
     pag, mag = PAG._trusted(names, found.pag), None if found.mag is None else MAG._trusted(names, found.mag)
+    spent = sum(clock.seconds.values()), max(ledger.meter.deadline - time.monotonic(), 0.0)
     return Discovery(
         pag=pag,
         sepsets=sepsets,
@@ -344,7 +345,7 @@ def _discovery(
         bic=found.bic,
         data=data,
         versions=dict(versions(test.search_name)),
-        later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets),
+        later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets, *spent),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.bitsets import bits, closure, collider_connected, members
+from lmarvel.graph.bitsets import bits, closure, district, members
 from lmarvel.graph.checks import checked_names, look_up, parse_edges
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, counted, readable
 from lmarvel.graph.mixed import MixedGraph, Node, Nodes
@@ -171,8 +171,18 @@ def _refuse(reason: str | None) -> None:
         raise GraphError(reason)
 
 
+Fault = tuple[str, tuple[int, ...]]
+"""What is wrong with a graph, and the nodes that show it; :func:`describe_fault` finds the words."""
+
+
 def explain_cycle(graph: MixedGraph) -> str | None:
     """Return a sentence that names a directed cycle, or None where there is none."""
+    cycle = _directed_cycle(graph)
+    return None if cycle is None else _cycle_words(graph, cycle)
+
+
+def _directed_cycle(graph: MixedGraph) -> tuple[int, ...] | None:
+    """Return a directed cycle, its first node again at the end, or None where there is none."""
     children, parents = graph.masks.children, graph.masks.parents
     degree = [mask.bit_count() for mask in parents]
     free = [v for v, d in enumerate(degree) if d == 0]
@@ -193,62 +203,95 @@ def explain_cycle(graph: MixedGraph) -> str | None:
         walk[up] = None
         up = next(members(parents[up] & stuck))
     way = list(walk)
-    cycle = [*way[way.index(up) :], up][::-1]
-    return "directed cycle: " + _shortened([readable(graph.names[v]) for v in cycle])
+    return tuple([*way[way.index(up) :], up][::-1])
 
 
-def _shortened(cycle: list[str], most: int = 20) -> str:
-    """Return a cycle as text, the middle of a long one left out."""
+def _cycle_words(graph: MixedGraph, nodes: Sequence[int], most: int = 20) -> str:
+    """Return a cycle in words, the middle of a long one left out."""
+    cycle = [readable(graph.names[v]) for v in nodes]
     if len(cycle) > most:
         left = len(cycle) - most
         cycle = [*cycle[: most // 2], f"... ({counted(left, 'node')} more) ...", *cycle[-most // 2 :]]
-    return " --> ".join(cycle)
+    return "directed cycle: " + " --> ".join(cycle)
 
 
 def explain_not_ancestral(graph: MixedGraph) -> str | None:
     """Return a sentence on the first reason why a graph is not ancestral, or None."""
-    names, masks = [readable(name) for name in graph.names], graph.masks
-    for edge in graph.edges():
-        if CIRCLE in (edge.at_a, edge.at_b):
-            return f"the edge '{edge}' has a circle, and a MAG has none"
-    cycle = explain_cycle(graph)
-    if cycle:
-        return f"not ancestral: {cycle}"
+    fault = find_not_ancestral(graph)
+    return None if fault is None else describe_fault(graph, fault)
+
+
+def find_not_ancestral(graph: MixedGraph) -> Fault | None:
+    """Return the first reason why a graph is not ancestral, or None."""
+    masks = graph.masks
+    for x, links in enumerate(graph.links):
+        for y, near, far in links:
+            if x < y and CIRCLE in (near, far):
+                return "circle", (x, y)
+    cycle = _directed_cycle(graph)
+    if cycle is not None:
+        return "cycle", cycle
     for v in range(len(graph)):
         entering = masks.parents[v] | masks.spouses[v]
         if masks.neighbors[v] and entering:
-            u, w = next(members(entering)), next(members(masks.neighbors[v]))
-            return (
-                f"not ancestral: {names[v]} has the undirected edge {names[v]} --- {names[w]} and an arrowhead from"
-                f" {names[u]}"
-            )
+            return "undirected arrow", (v, next(members(entering)), next(members(masks.neighbors[v])))
         if masks.spouses[v]:
-            both = closure(masks.parents, 1 << v) & masks.spouses[v]
-            for w in members(both):
-                pair = f"{names[w]} <-> {names[v]}"
-                return f"not ancestral: almost directed cycle, {pair} and {names[w]} is an ancestor of {names[v]}"
+            for w in members(closure(masks.parents, 1 << v) & masks.spouses[v]):
+                return "almost cycle", (w, v)
     return None
 
 
 def explain_not_maximal(graph: MixedGraph) -> str | None:
-    """Return a sentence on a non-adjacent pair that no set separates, or None.
+    """Return a sentence on a non-adjacent pair of an ancestral graph that no set separates, or None."""
+    fault = find_not_maximal(graph)
+    return None if fault is None else describe_fault(graph, fault)
 
-    Such a pair is joined by an inducing path, which is a collider path, so only pairs that a collider path
-    joins need a look.
-    """
-    for x, y in _inseparable(graph):
-        path = inducing_path(graph, x, y, 0, 0) or []
-        shown = ", ".join(readable(graph.names[v]) for v in path)
-        pair = f"{readable(graph.names[x])} and {readable(graph.names[y])}"
-        return f"not maximal: no set separates {pair}, because of the inducing path {shown}"
+
+def find_not_maximal(graph: MixedGraph) -> Fault | None:
+    """Return an inducing path between two nodes of an ancestral graph that are not adjacent, or None."""
+    for x, y in inseparable(graph):
+        return "inducing path", tuple(inducing_path(graph, x, y, 0, 0) or ())
     return None
 
 
-def _inseparable(graph: MixedGraph) -> Iterator[tuple[int, int]]:
-    """Iterate over the pairs that are not adjacent and that no set separates, ascending."""
-    for x in range(len(graph)):
-        near = collider_connected(graph, x) & ~graph.masks.adjacent[x]
-        for y in members(near >> (x + 1) << (x + 1)):
+def describe_fault(graph: MixedGraph, fault: Fault) -> str:
+    """Return in words what is wrong with a graph.
+
+    Examples
+    --------
+    >>> describe_fault(MixedGraph.from_edges("A <-> B", "B --> C", "C --> A"), ("almost cycle", (1, 0)))
+    'not ancestral: almost directed cycle, B <-> A and B is an ancestor of A'
+    """
+    kind, nodes = fault
+    names = [readable(graph.names[v]) for v in nodes]
+    if kind == "circle":
+        edge = next(e for e in graph.subgraph(nodes).edges())
+        return f"the edge '{edge}' has a circle, and a MAG has none"
+    if kind == "cycle":
+        return f"not ancestral: {_cycle_words(graph, nodes)}"
+    if kind == "undirected arrow":
+        v, u, w = names
+        return f"not ancestral: {v} has the undirected edge {v} --- {w} and an arrowhead from {u}"
+    if kind == "almost cycle":
+        w, v = names
+        return f"not ancestral: almost directed cycle, {w} <-> {v} and {w} is an ancestor of {v}"
+    pair = f"{names[0]} and {names[-1]}"
+    return f"not maximal: no set separates {pair}, because of the inducing path {', '.join(names)}"
+
+
+def inseparable(graph: MixedGraph) -> Iterator[tuple[int, int]]:
+    """Iterate over the pairs of an ancestral graph that are not adjacent and that no set separates, ascending.
+
+    An inducing path joins them. Its inner nodes are colliders, and ancestors of x or y. The one next to x has an
+    arrowhead from it, so that it is an ancestor of y; the one next to y likewise of x. Neither is a child: with
+    x --> v, x would be an ancestor of y, and so would be the node next to y, which has an arrowhead from y. So the path
+    runs inside a district, and y is a descendant of a spouse of x.
+    """
+    masks = graph.masks
+    for x, spouses in enumerate(masks.spouses):
+        near = closure(masks.children, spouses) & ~masks.adjacent[x] if spouses else 0
+        near = near >> (x + 1) << (x + 1)
+        for y in members(near & district(graph, x)) if near else ():
             if has_inducing_path(graph, x, y, 0, 0):
                 yield x, y
 
@@ -267,7 +310,7 @@ def maximal(names: tuple[str, ...], marks: NDArray[np.int8]) -> tuple[MAG, list[
     >>> [str(mag.edge(x, y)) for x, y in added]
     ['A <-> D']
     """
-    added = list(_inseparable(MixedGraph(names, marks)))
+    added = list(inseparable(MixedGraph(names, marks)))
     complete = marks.copy()
     for x, y in added:
         complete[x, y] = complete[y, x] = ARROW

@@ -8,6 +8,7 @@ is right, the p-values are uniform, and a share of them, the level, falls below 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Literal
 
@@ -16,6 +17,15 @@ from lmarvel.result.wording import p_is
 from lmarvel.text import ShownAsText
 
 Source = Literal["graph", "search"]
+
+
+class Cut(Enum):
+    """What ended a check before all pairs that have a set were tested."""
+
+    NONE = "none"
+    MANY = "many"
+    TIME = "time"
+
 
 _NAMED = 6  # of the variables of a large set
 
@@ -47,6 +57,8 @@ class ModelCheck(ShownAsText):
         those that the search found, and pairs without one are not tested.
     untestable : int
         Pairs whose set is too large for the number of rows.
+    cut : Cut
+        Why pairs that have a set were left out, if any were: there are too many, or time was up.
 
     Examples
     --------
@@ -63,6 +75,7 @@ class ModelCheck(ShownAsText):
     pairs: int
     source: Source = "graph"
     untestable: int = 0
+    cut: Cut = Cut.NONE
 
     @cached_property
     def failed(self) -> tuple[Implied, ...]:
@@ -83,6 +96,8 @@ class ModelCheck(ShownAsText):
         return frozenset((x, y)) in self._failed_pairs
 
     def __str__(self) -> str:
+        if not self.implied and self.cut is Cut.TIME:
+            return f"None of the separations that the graph implies was tested.{self._left_out()}"
         if not self.implied:
             return "The graph implies no separation that could be tested."
         read = "the graph implies" if self.source == "graph" else "the search found"
@@ -104,7 +119,8 @@ class ModelCheck(ShownAsText):
             parts.append(f"{counted(self.untestable, 'pair')} could not be tested: too few rows")
         rest = self.pairs - len(self.implied) - self.untestable
         if rest:
-            why = "no set is known, for the PAG is illegal" if self.source == "search" else "there are too many"
+            unknown = "no set is known, for the PAG is illegal" if self.source == "search" else "there are too many"
+            why = {Cut.NONE: unknown, Cut.MANY: "there are too many", Cut.TIME: "time ran out"}[self.cut]
             parts.append(f"{counted(rest, 'pair')} without an edge {'was' if rest == 1 else 'were'} not tested: {why}")
         return f" ({'; '.join(parts)}.)" if parts else ""
 

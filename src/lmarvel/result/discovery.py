@@ -7,7 +7,7 @@ speaks of them by name.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.frequencies import Stability
 from lmarvel.result.reliability import Firm, LaterCheck, decode_firmness
 from lmarvel.result.sources import Informed
-from lmarvel.result.statistics import AllPairs, Statistics
+from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.result.store import (
     decode_boundaries,
     decode_data,
@@ -129,7 +129,7 @@ class Discovery(Displayed, Firm, Informed):
     @property
     def rules(self) -> tuple[RuleApplication, ...]:
         """Every application of an orientation rule, in order."""
-        return tuple(e for e in self.trace if isinstance(e, RuleApplication))
+        return tuple(e for e in but_separated(self.trace) if isinstance(e, RuleApplication))
 
     @property
     def budget_ended(self) -> str | None:
@@ -172,10 +172,16 @@ class Discovery(Displayed, Firm, Informed):
         found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
         return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
 
-    def _doubted(self) -> dict[frozenset[str], str]:
-        """Return what stands beside edges that the search left open, or on which the tests disagree, by pair."""
-        contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
-        return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
+    @cached_property
+    def _disagreements(self) -> dict[frozenset[str], str]:
+        return {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
+
+    def _doubted(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge that the search left open, or on which the tests disagree."""
+        contested = self._disagreements.get(frozenset((a, b)))
+        if contested is None and self._explainer.is_undecided(self.pag.index(a), self.pag.index(b)):
+            return wording.UNDECIDED
+        return contested
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -220,9 +226,11 @@ class Discovery(Displayed, Firm, Informed):
         return self.mag is None and self.settings.get("test") != "MSeparation"
 
     @cached_property
-    def _undecided(self) -> frozenset[tuple[str, str]] | None:
+    def _undecided(self) -> Container[tuple[str, str]] | None:
         """The undecided pairs as they are listed, None if all are."""
-        return None if self.nothing_learned else frozenset(self.undecided)
+        if self.nothing_learned:
+            return None
+        return self.undecided if isinstance(self.undecided, NamedPairs) else frozenset(self.undecided)
 
     @cached_property
     def _explainer(self) -> Explainer:

@@ -12,16 +12,21 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import arrow, parse_edge
+from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import wording
+from lmarvel.result.statistics import positions_of
 from lmarvel.result.wording import count, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 MOST_LINES = 20  # edges that are printed; there may be thousands
+MOST_OPEN = 1000  # pairs left undecided that a command prints; there may be a million
 _MOST_NOTES = 6
 _WIDTH, _WIDEST = 120, 160  # characters of a line: of text, and of an edge, whose names may be long
 _FRAME = "background:#ffffff;color:#1b1f24;padding:0.6em 0.8em;max-width:100%;box-sizing:border-box"
@@ -44,28 +49,46 @@ def headline(found: Discovery) -> str:
 
 
 def edge_lines(found: Discovery, most: int | None = None) -> Iterator[str]:
-    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts."""
-    edges = list(islice(found.pag.edges(), most))
+    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts.
+
+    Of the pairs that a search left undecided, which can be a million, those beyond the first thousand are counted.
+    """
+    graph, left_out = _without_open(found, MOST_OPEN)
+    edges = list(islice(graph.edges(), most))
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
     supports = {edge: found.support_word(edge.a, edge.b) or "" for edge in edges}
+    supported = any(supports.values())
     for edge in edges:
-        doubt = found.doubts.get(frozenset((edge.a, edge.b)))
+        doubt = found.doubt(edge.a, edge.b)
         beside = f"   ({doubt})" if doubt else ""
-        words = (f"{supports[edge]:<6}" if any(supports.values()) else None, found.recurring(edge.a, edge.b))
+        words = (f"{supports[edge]:<6}" if supported else None, found.recurring(edge.a, edge.b))
         other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
+    if left_out and most is None:
+        yield f"  and {count(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
         yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
 
 
 def legend(found: Discovery) -> dict[str, str]:
     """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
-    left_open = set(map(frozenset, found.undecided))
-    shown = (edge for edge in found.pag.edges() if frozenset((edge.a, edge.b)) not in left_open)
-    kinds = set(map(wording.kind_of, shown))
+    decided = np.triu(_without_open(found)[0].marks)
+    # Of the edges with the same two marks one is enough.
+    _, first = np.unique(decided * 4 + np.triu(found.pag.marks.T), return_index=True)
+    pairs = (divmod(at, len(decided)) for at in first.tolist() if decided.flat[at])
+    kinds = {wording.kind_of(edge) for pair in pairs if (edge := found.pag.edge(*pair)) is not None}
     told = wording.edge_kinds(wording.selected(found.settings))
     return {kind: found.fitting(text) for kind, text in told.items() if kind in kinds}
+
+
+def _without_open(found: Discovery, but: int = 0) -> tuple[MixedGraph, int]:
+    """Return the graph without the edges that were left open, but for the first so many pairs; and their number."""
+    x, y = positions_of(found.pag.names, found.undecided[but:]).T
+    marks = found.pag.marks.copy()
+    left_out = int(np.count_nonzero(marks[x, y]))
+    marks[x, y] = marks[y, x] = 0
+    return (MixedGraph._trusted(found.pag.names, marks) if left_out else found.pag), left_out
 
 
 def warnings_of(found: Discovery) -> list[str]:

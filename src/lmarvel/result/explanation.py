@@ -7,8 +7,9 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -24,7 +25,7 @@ from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.evidence import Evidence
 from lmarvel.result.evidence_wording import overruled
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated
+from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is, readable
 
 _RULES = {**RULES, **STATED}
@@ -136,7 +137,7 @@ class Explanation:
 
 
 class Explainer:
-    """Answers questions on one run; the trace is gone through once."""
+    """Answers questions on one run; the trace is gone through once, separated pairs where one of them is asked for."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ class Explainer:
         sepsets: Mapping[tuple[str, str], frozenset[str]],
         trace: Sequence[Event],
         settings: Mapping[str, Any],
-        undecided: Set[tuple[str, str]] | None = frozenset(),
+        undecided: Container[tuple[str, str]] | None = frozenset(),
         scored: bool = False,
         legal: Callable[[], bool] = lambda: True,
         known: Known | None = None,
@@ -159,28 +160,29 @@ class Explainer:
         self.undecided = undecided  # None: all pairs, of which there can be millions
         levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
-        self.ended = any(isinstance(e, BudgetEnded) for e in trace)
-        self.evidence = Evidence(trace)
-        self.overruled = {frozenset((e.x, e.y)): e for e in trace if isinstance(e, Overruled)}
-        self.rules = [e for e in trace if isinstance(e, RuleApplication)]
+        self._trace = trace
+        events = list(but_separated(trace))
+        self.ended = any(isinstance(e, BudgetEnded) for e in events)
+        self.evidence = Evidence(events)
+        self.overruled = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Overruled)}
+        self.rules = [e for e in events if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
         for e in self.rules:
             for x, y, _ in e.refused:
                 self.refusals.setdefault((x, y), []).append(e)
-        self.separations: dict[frozenset[int], list[Separated]] = {}
-        self.kept: dict[frozenset[int], Adjacent] = {}
-        self.doubtful: dict[frozenset[int], Doubtful] = {}
-        self.moves: dict[frozenset[int], Moved] = {}
-        for event in trace:
+        self.kept = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Adjacent)}
+        self.doubtful = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Doubtful)}
+        self.moves = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Moved)}
+
+    @cached_property
+    def separations(self) -> dict[frozenset[int], list[Separated]]:
+        """The records of separated pairs, of which there can be a million."""
+        found: dict[frozenset[int], list[Separated]] = {}
+        for event in self._trace:
             if isinstance(event, Separated):
-                self.separations.setdefault(frozenset((event.x, event.y)), []).append(event)
-            elif isinstance(event, Adjacent):
-                self.kept[frozenset((event.x, event.y))] = event
-            elif isinstance(event, Doubtful):
-                self.doubtful[frozenset((event.x, event.y))] = event
-            elif isinstance(event, Moved):
-                self.moves[frozenset((event.x, event.y))] = event
+                found.setdefault(frozenset((event.x, event.y)), []).append(event)
+        return found
 
     # --- the pair ---------------------------------------------------------------------------------------
 

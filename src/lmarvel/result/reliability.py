@@ -12,7 +12,7 @@ import numpy as np
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.check import Implied, ModelCheck, separation
+from lmarvel.result.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.encoding import items, probability, text, whole
 from lmarvel.result.explanation import Explainer
 from lmarvel.result.frequencies import Stability, percent
@@ -202,18 +202,22 @@ class Firm:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         return f"a mark rests on a separation that the data reject: {readable(first.x)}, {readable(first.y)}{more}"
 
-    def _doubted(self) -> dict[frozenset[str], str]:
-        """Return what stands beside edges for other reasons."""
-        return {}
+    def _doubted(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge for other reasons."""
+        return None
+
+    def doubt(self, a: str, b: str) -> str | None:
+        """Return what stands beside an edge that is less sure than others: undecided, contested, or unfounded."""
+        why = self._doubted(a, b), self._unfounded_edges.get(frozenset((a, b)))
+        return "; ".join(filter(None, why)) or None
+
+    @property
+    def doubts(self) -> dict[frozenset[str], str]:
+        """What stands beside the edges that are less sure than others, by pair."""
+        told = ((frozenset((edge.a, edge.b)), self.doubt(edge.a, edge.b)) for edge in self.pag.edges())
+        return {pair: doubt for pair, doubt in told if doubt is not None}
 
     @cached_property
-    def doubts(self) -> dict[frozenset[str], str]:
-        """What stands beside edges that are less sure than others, by pair: undecided, contested, or unfounded."""
-        found = self._doubted()
-        for pair, why in self._unfounded_edges().items():
-            found[pair] = f"{found[pair]}; {why}" if pair in found else why
-        return found
-
     def _unfounded_edges(self) -> dict[frozenset[str], str]:
         """Return, for each edge with marks that rest on rejected separations, that they do."""
         if self.check is None or not self.check.failed:
@@ -263,10 +267,16 @@ def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stabil
 
 def encode_check(check: ModelCheck, pag: PAG) -> dict[str, Any]:
     """Return a check as plain data; of each separation the positions of the pair and of the set, and the p-value."""
-    at = pag.index
+    place = {name: i for i, name in enumerate(pag.names)}
+    at = place.__getitem__
     implied = [[at(one.x), at(one.y), sorted(map(at, one.given)), one.pvalue] for one in check.implied]
-    told = {"level": check.level, "pairs": check.pairs, "source": check.source, "untestable": check.untestable}
-    return told | {"implied": implied}
+    told: dict[str, Any] = {
+        "level": check.level,
+        "pairs": check.pairs,
+        "source": check.source,
+        "untestable": check.untestable,
+    }
+    return told | ({} if check.cut is Cut.NONE else {"cut": check.cut.value}) | {"implied": implied}
 
 
 def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
@@ -284,7 +294,8 @@ def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
     counts = (whole(plain["pairs"]), whole(plain["untestable"]))
     if len(implied) + counts[1] > counts[0] or [one.pvalue for one in implied] != sorted(i.pvalue for i in implied):
         raise ValueError("the separations are more than the pairs, or not in order")
-    return ModelCheck(probability(plain["level"]), tuple(implied), counts[0], source, counts[1])
+    cut = Cut(plain.get("cut", Cut.NONE.value))
+    return ModelCheck(probability(plain["level"]), tuple(implied), counts[0], source, counts[1], cut)
 
 
 def decode_firmness(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:

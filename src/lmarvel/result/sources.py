@@ -17,7 +17,7 @@ from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.stated import K0
 from lmarvel.result.evidence import Evidenced
 from lmarvel.result.evidence_wording import weakest, without_latents
-from lmarvel.result.trace import Adjacent, Event, Overruled, Separated
+from lmarvel.result.trace import Adjacent, Event, Overruled, Separated, but_separated
 from lmarvel.result.wording import readable
 
 
@@ -130,13 +130,13 @@ class Informed(Evidenced):
         return tuple(found.values())
 
     def _overruled(self, known: Known) -> Iterator[tuple[int, int, str, frozenset[int] | None, float | None]]:
-        for e in self.trace:
+        for e in but_separated(self.trace):
             if isinstance(e, Overruled):
                 yield e.x, e.y, known.why_pair(e.x, e.y), e.strongest, e.pvalue
 
     def _refused(self, known: Known) -> Iterator[tuple[int, int, str, frozenset[int] | None, float | None]]:
         """Iterate over the marks that a rule wanted where a statement had put another."""
-        rules = [e for e in self.trace if isinstance(e, RuleApplication)]
+        rules = [e for e in but_separated(self.trace) if isinstance(e, RuleApplication)]
         stated = {(x, y) for e in rules if e.rule == K0.name for x, y, _ in e.written}
         tests = {frozenset((e.x, e.y)): e for e in self.trace if isinstance(e, Separated)}
         for use in rules:
@@ -178,7 +178,7 @@ class Informed(Evidenced):
 
     def _origin(self, i: int, j: int) -> Iterator[str]:
         names = [readable(name) for name in self.pag.names]
-        for e in self.trace:
+        for e in but_separated(self.trace):
             if isinstance(e, Adjacent) and {e.x, e.y} == {i, j}:
                 yield f"no separating set in the {e.phase} search"
             elif isinstance(e, RuleApplication):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from functools import cached_property
+from itertools import chain, combinations, islice
 from operator import eq
 from typing import Any
 
@@ -74,6 +75,19 @@ class NamedPairs(Sequence[tuple[str, str]]):
     def __len__(self) -> int:
         return len(self.positions)
 
+    @cached_property
+    def _listed(self) -> tuple[dict[str, int], NDArray[np.bool_]]:
+        """Where each name stands, and a matrix that is True at the pairs."""
+        matrix = np.zeros((len(self.names), len(self.names)), dtype=bool)
+        matrix[self.positions[:, 0], self.positions[:, 1]] = True
+        return {name: i for i, name in enumerate(self.names)}, matrix
+
+    def __contains__(self, pair: object) -> bool:
+        where, matrix = self._listed
+        if not isinstance(pair, tuple) or len(pair) != 2 or not all(name in where for name in pair):
+            return False
+        return bool(matrix[where[pair[0]], where[pair[1]]])
+
     def __iter__(self) -> Iterator[tuple[str, str]]:
         called = np.array(self.names, dtype=object)
         return zip(called[self.positions[:, 0]].tolist(), called[self.positions[:, 1]].tolist(), strict=True)
@@ -90,6 +104,21 @@ class NamedPairs(Sequence[tuple[str, str]]):
             return NamedPairs(self.names, self.positions[index])
         x, y = self.positions[index]
         return self.names[x], self.names[y]
+
+
+def positions_of(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> NDArray[np.intp]:
+    """Return pairs as an array of two columns.
+
+    Examples
+    --------
+    >>> positions_of(["A", "B", "C"], [("A", "C")]).tolist()
+    [[0, 2]]
+    """
+    if isinstance(pairs, NamedPairs) and pairs.names == tuple(names):
+        return pairs.positions
+    where = {name: i for i, name in enumerate(names)}
+    flat = np.fromiter(map(where.__getitem__, chain.from_iterable(pairs)), dtype=np.intp, count=2 * len(pairs))
+    return flat.reshape(-1, 2)
 
 
 class AllPairs(Sequence[tuple[str, str]]):

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.result.encoding import FORMAT, items, number, probability, text, whole
-from lmarvel.result.statistics import AllPairs, NamedPairs
+from lmarvel.result.statistics import AllPairs, NamedPairs, positions_of
 
 VERSION = 4
 OLDEST = 2  # version 2 lists every edge, and every undecided pair; version 3 every record of a separated pair
@@ -155,24 +154,15 @@ def _open_pairs(names: Sequence[str], undecided: Pairs, everything: bool) -> Mat
     size = len(names)
     if everything:
         return ~np.eye(size, dtype=bool)
-    x, y = _positions(names, undecided).T
+    x, y = positions_of(names, undecided).T
     found = np.zeros((size, size), dtype=bool)
     found[x, y] = found[y, x] = True
     return found
 
 
-def _positions(names: Sequence[str], pairs: Pairs) -> NDArray[np.intp]:
-    """Return pairs as an array of two columns."""
-    if isinstance(pairs, NamedPairs) and pairs.names == tuple(names):
-        return pairs.positions
-    where = {name: i for i, name in enumerate(names)}
-    flat = np.fromiter(map(where.__getitem__, chain.from_iterable(pairs)), dtype=np.intp, count=2 * len(pairs))
-    return flat.reshape(-1, 2)
-
-
 def _encode_pairs(names: Sequence[str], pairs: Pairs, left_open: Matrix) -> list[list[str]] | dict[str, Any]:
     """Return pairs as a list, or where they are many and in order as the bits of the upper triangle, row by row."""
-    if len(pairs) > FEW and np.array_equal(_positions(names, pairs), np.argwhere(np.triu(left_open, 1))):
+    if len(pairs) > FEW and np.array_equal(positions_of(names, pairs), np.argwhere(np.triu(left_open, 1))):
         bits = np.packbits(left_open[np.triu(np.ones_like(left_open), 1)])
         return {"pairs": len(pairs), "bits": base64.b64encode(bits.tobytes()).decode("ascii")}
     return [list(pair) for pair in pairs]

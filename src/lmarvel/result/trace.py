@@ -293,5 +293,5 @@ def but_separated(trace: Sequence[Event]) -> Iterator[Event]:
     >>> list(but_separated((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late"))))
     [BudgetEnded(reason='late')]
     """
-    events = trace.runs if isinstance(trace, LazyTrace) and not trace.is_made else trace
+    events = trace.runs if isinstance(trace, LazyTrace) else trace
     return (e for e in events if not isinstance(e, Separated | SeparatedRun))

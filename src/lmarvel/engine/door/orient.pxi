@@ -4,21 +4,27 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
     Status orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
 
 
-def orient(graph, cbool selection=True, stated=None):
-    """Return the marks that all graphs of the class of a maximal ancestral graph share, and that fit what is known."""
+cdef const int8_t[:, ::1] checked_marks(graph):
+    """Return the marks of a graph, checked."""
     cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
-    cdef Py_ssize_t p = known.shape[0]
+    cdef Py_ssize_t x, y, p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
         raise ValueError("the marks of a graph must be a square matrix")
-    if p == 0:
-        return np.zeros((0, 0), dtype=np.int8)
-    cdef Py_ssize_t x, y
     for x in range(p):
         if known[x, x] != 0:
             raise ValueError("a node is not joined to itself")
         for y in range(x):
             if (known[x, y] == 0) != (known[y, x] == 0) or not 0 <= known[x, y] <= 3 or not 0 <= known[y, x] <= 3:
                 raise ValueError("an edge has two marks, of the codes 1 to 3")
+    return known
+
+
+def orient(graph, cbool selection=True, stated=None):
+    """Return the marks that all graphs of the class of a maximal ancestral graph share, and that fit what is known."""
+    cdef const int8_t[:, ::1] known = checked_marks(graph)
+    cdef Py_ssize_t p = known.shape[0]
+    if p == 0:
+        return np.zeros((0, 0), dtype=np.int8)
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
     cdef Stated statements = Stated(stated, p)
     cdef Caller caller = Caller(None)
