@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from lmarvel.errors import OutOfTime
 from lmarvel.graph.bitsets import bits, closure, collider_connected, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, CIRCLE
@@ -38,7 +39,7 @@ from lmarvel.search.ancestral import (
 )
 from lmarvel.search.climb import Climb
 from lmarvel.search.lift import LiftResult
-from lmarvel.search.record import OutOfTime, Record
+from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores, GaussianBlocks
 
 NEAR = 4.0  # in prices of an edge (about 60 units of the score): changes of one edge whose marks are looked at

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import DataError, OutOfTime, ParameterError
 from lmarvel.graph.kinds import maximal
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal, pag_of
@@ -41,7 +41,7 @@ from lmarvel.search.lift import (
 from lmarvel.search.lifting import Lifting, Pairs
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order, Regressions, forward, from_orders
-from lmarvel.search.record import OutOfTime, Progress, Record, edges_of_dag
+from lmarvel.search.record import Progress, Record, edges_of_dag
 from lmarvel.search.scores import minus_two_log_likelihood
 
 See = Callable[[Order], None]

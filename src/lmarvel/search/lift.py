@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
-from lmarvel.errors import DataError, GraphError, LMarvelError, ParameterError
+from lmarvel.errors import DataError, GraphError, LMarvelError, OutOfTime, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
@@ -38,7 +38,7 @@ from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.limits import Limits
-from lmarvel.search.record import OutOfTime, Progress, Record
+from lmarvel.search.record import Progress, Record
 
 _engine = load()
 
