@@ -139,8 +139,7 @@ class Swift:
             return (*_events(self.flat, place), *self._ended(place))
 
     def _ended(self, place: Sequence[int]) -> list[Event]:
-        early = (BudgetEnded(why) for why in self.endings if why is not None)
-        return [*early, *_uses(self.flat, place)]
+        return [*(BudgetEnded(why) for why in self.endings if why is not None), *_uses(self.flat, place)]
 
     def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
         """Return the same, but where a phase separated many pairs one after the other, these as columns."""
@@ -373,6 +372,7 @@ def _placed(positions: NDArray[np.int32], place: NDArray[np.int64]) -> list[int]
 
 
 _SEPARATED = 0
+_RULES = (*RULES, *STATED)  # by number
 _MAKERS: tuple[Callable[..., Event], ...] = (
     lambda x, y, z, s, more, p, phase: Separated(x, y, s, p, phase),
     lambda x, y, z, s, more, p, phase: Adjacent(x, y, s, p, phase),
@@ -386,9 +386,6 @@ _MAKERS: tuple[Callable[..., Event], ...] = (
 """How to make the record of each kind of event, by number."""
 
 
-_RULES = (*RULES, *STATED)  # by number
-
-
 def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
     """Return the uses of rules as records."""
     parts = flat.uses.tolist()
@@ -398,7 +395,6 @@ def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
         return tuple((place[x], place[y], mark) for x, y, mark in ends)
 
     return [
-        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
+        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*rest[:2]), marks(*rest[2:]))
         for rule, at, n, *rest in flat.rules.tolist()
-        for written, refused in [(rest[:2], rest[2:])]
     ]
