@@ -151,8 +151,7 @@ def discover(
             clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
             report("orientation", 0, 1)
             recorded = settings_of(settings, table, given, level, swift.method, why)
-            discovery = _swift_discovery(swift, order, given, ledger, clock, recorded)
-            return _informed(discovery, settings.knowledge, _placed(swift.flat.unaided, order))
+            return _swift_discovery(swift, order, given, ledger, clock, recorded, settings.knowledge)
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
         clock.lap("boundary")
@@ -166,15 +165,7 @@ def discover(
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
     named = _named(given.names, boundaries)
-    discovery = _discovery(found, sepsets, named, _later(given), given, ledger, clock, recorded)
-    return _informed(discovery, settings.knowledge, found.unaided)
-
-
-def _informed(discovery: Discovery, knowledge: Knowledge | None, unaided: Marks | None) -> Discovery:
-    """Return a result with what was known beforehand, and the PAG without it."""
-    if unaided is None:
-        return discovery
-    return replace(discovery, knowledge=knowledge, unaided=PAG._trusted(discovery.pag.names, unaided))
+    return _discovery(found, sepsets, named, _later(given), given, ledger, clock, recorded, settings.knowledge)
 
 
 def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
@@ -254,12 +245,8 @@ class _Found:
             undecided=_moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else placed(self.mag, at),
-            unaided=_placed(self.unaided, at),
+            unaided=None if self.unaided is None else placed(self.unaided, at),
         )
-
-
-def _placed(marks: Marks | None, place: Sequence[int] | NDArray[np.intp]) -> Marks | None:
-    return None if marks is None else placed(marks, np.asarray(place, dtype=np.intp))
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -309,14 +296,16 @@ def _swift_discovery(
     ledger: Ledger,
     clock: Clock,
     settings: Mapping[str, Any],
+    knowledge: Knowledge | None,
 ) -> Discovery:
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
     trace = LazyTrace(lambda: swift.trace(order), lambda: swift.runs(order))
-    found = _Found(placed(flat.marks, at), trace, _moved_pairs(flat.undecided, at), None)
+    unaided = None if flat.unaided is None else placed(flat.unaided, at)
+    found = _Found(placed(flat.marks, at), trace, _moved_pairs(flat.undecided, at), unaided=unaided)
     sepsets = NamedSepsets(lambda: swift.sepsets(order), names, lambda: swift.columns(order))
     boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
-    return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
+    return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings, knowledge)
 
 
 def _discovery(
@@ -328,6 +317,7 @@ def _discovery(
     ledger: Ledger,
     clock: Clock,
     settings: Mapping[str, Any],
+    knowledge: Knowledge | None,
 ) -> Discovery:
     """Put everything together under names."""
     names = test.names
@@ -345,6 +335,8 @@ def _discovery(
         bic=found.bic,
         data=data,
         versions=dict(versions(test.search_name)),
+        knowledge=knowledge,
+        unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
         later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets, *spent),
     )
 

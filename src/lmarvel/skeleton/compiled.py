@@ -126,8 +126,7 @@ class Swift:
             return (*_events(self.flat, place), *self._ended(place))
 
     def _ended(self, place: Sequence[int]) -> list[Event]:
-        early = (BudgetEnded(why) for why in self.endings if why is not None)
-        return [*early, *_uses(self.flat, place)]
+        return [*(BudgetEnded(why) for why in self.endings if why is not None), *_uses(self.flat, place)]
 
     def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
         """Return the same, but where a phase separated many pairs one after the other, these as columns."""
@@ -384,7 +383,6 @@ def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
         return tuple((place[x], place[y], mark) for x, y, mark in ends)
 
     return [
-        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*written), marks(*refused))
+        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*rest[:2]), marks(*rest[2:]))
         for rule, at, n, *rest in flat.rules.tolist()
-        for written, refused in [(rest[:2], rest[2:])]
     ]

@@ -1,4 +1,4 @@
-// The paths that rules need: the twin of orient/paths.
+// The paths that rules need, the twin of orient/paths, and the rules that need them.
 #include <algorithm>
 
 #include "orient/orient.hpp"
@@ -108,6 +108,79 @@ bool Orientation::uncovered_simple(const Route& route, Path& path) {
         tick();
     }
     return false;
+}
+
+// --- the rules --------------------------------------------------------------------------------------------
+
+Orientation::Wanted Orientation::r4(Index c, Index b) {
+    Path path;
+    if (!discriminating_path(b, c, path)) return {};
+    const Index v = path.front(), a = path[path.size() - 3];
+    if (triples_.collides(v, a, b, c)) return {true, path, {{a, b, ARROW}, {c, b, ARROW}, {b, c, ARROW}}};
+    return {true, path, {{c, b, TAIL}, {b, c, ARROW}}};
+}
+
+Orientation::Wanted Orientation::r5(Index a, Index b) {
+    Path path;
+    for (std::int64_t e = begin(a); e < end(a); ++e) {
+        const Index c = near(e);
+        if (c == b || !circle_edge(a, c) || !gap(b, a, c)) continue;
+        if (!uncovered_path(Route{a, c, b, CIRCLES, -1, true}, e, path)) continue;
+        Wanted wanted{true, path, {}};
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const Index x = path[i], y = path[(i + 1) % path.size()];
+            wanted.marks.push_back({x, y, TAIL});
+            wanted.marks.push_back({y, x, TAIL});
+        }
+        return wanted;
+    }
+    return {};
+}
+
+Orientation::Wanted Orientation::r9(Index c, Index a) {
+    if (mark(a, c) != ARROW) return {};
+    Path path;
+    for (std::int64_t e = begin(a); e < end(a); ++e) {
+        const Index b = near(e);
+        if (b == c || !onward(a, b) || !gap(b, a, c)) continue;
+        if (uncovered_path(Route{a, b, c, ONWARD, -1, false}, e, path)) return {true, path, {{c, a, TAIL}}};
+    }
+    return {};
+}
+
+Orientation::Wanted Orientation::r10(Index c, Index a) {
+    if (mark(a, c) != ARROW) return {};
+    std::vector<Index> causes;
+    for (std::int64_t e = begin(c); e < end(c); ++e) {
+        if (near(e) != a && directed(near(e), c)) causes.push_back(near(e));
+    }
+    if (causes.size() < 2) return {};
+    std::vector<std::pair<Index, std::vector<Path>>> routes;  // first node, and a path to each cause that it leads to
+    for (std::int64_t e = begin(a); e < end(a); ++e) {
+        const Index first = near(e);
+        if (first == c || !onward(a, first)) continue;
+        std::vector<Path> paths;
+        for (Index b : causes) {
+            Path path{a, b};
+            if (first == b || uncovered_path(Route{a, first, b, ONWARD, c, false}, e, path)) paths.push_back(path);
+        }
+        routes.emplace_back(first, std::move(paths));
+    }
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+        for (std::size_t j = i + 1; j < routes.size(); ++j) {
+            if (!gap(routes[i].first, a, routes[j].first)) continue;
+            for (const Path& one : routes[i].second) {
+                for (const Path& other : routes[j].second) {
+                    if (one.back() == other.back()) continue;
+                    Path nodes = one;
+                    nodes.push_back(c);
+                    nodes.insert(nodes.end(), other.rbegin(), other.rend() - 1);
+                    return {true, nodes, {{c, a, TAIL}}};
+                }
+            }
+        }
+    }
+    return {};
 }
 
 }  // namespace lmarvel
