@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from lmarvel.ci.test import SepsetQuery, Tried
 from lmarvel.data.rows import COMPILED as ROWS
 from lmarvel.engine import load
 from lmarvel.engine.run import is_built
+from lmarvel.search.constants import LIFT
 
 pytestmark = pytest.mark.skipif(not is_built() or ROWS is None or _kernel is None, reason="not everything was built")
 
@@ -103,14 +105,30 @@ WEIGHED = (CODES, np.array([3, 2, 2], np.int32), np.ones(60), np.zeros(3, np.uin
 STATED = np.array([[0, 8, 5, 16], [8, 0, 0, 0], [2, 2, 0, 0], [16, 0, 2, 0]], np.uint8)
 QUERY = SepsetQuery(0, 1, (2, 3), always=(), tried=(Tried((2,), (3,), 0, 1, (3,), 0.5),))
 SHORT = SepsetQuery(0, 1, (2,), tried=(Tried((), (2,), 0, 0, None, 0.5),))
-MODEL = ((0, 1, 2, 4), (), (0, 1, 2, 3), np.zeros((4, 4)), np.zeros(4), np.zeros((4, 0)), 0.0)
-HIDING = ((0, 1, 2, 16, 0), (1,), (0, 1, 2, 4, 3), np.zeros((5, 5)), np.zeros(5), np.zeros((5, 1)), 0.0)
+LIFTED = (np.full((P, P), 0.3) + 0.7 * np.eye(P), 100.0, 4.0, 1e-6, tuple(asdict(LIFT).values()), True, True, 0.2)
+MARKS = np.array([[0, 2, 0, 0], [3, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 0]], np.int8)
 
 
 def run(*arguments: Any) -> Any:
     *plain, boundaries = arguments
     found = ENGINE.run(*plain, **boundaries) if isinstance(boundaries, dict) else ENGINE.run(*plain, sets=boundaries)
     return [found[-1].array(name) for name in ("sets", "events", "found", "rules", "uses", "undecided")]
+
+
+def lift(
+    R: Any, n: Any, price: Any, noise: Any, constants: Any, selection: Any, latents: Any, seconds: Any, *parts: Any
+) -> Any:
+    """Call Lift with its constants as a tuple, and perhaps a start, orders, and what is known as two tuples."""
+    told: dict[str, Any] = {}
+    if parts:
+        start, more, matrices, flags = parts
+        names = ("required", "forbidden", "never", "causes", "effects")
+        limits = dict(zip(names, matrices, strict=True)) | dict(
+            zip(("selection", "latents", "local"), flags, strict=True)
+        )
+        told = {"start": start, "more": more, "limits": limits}
+    named = dict(zip(asdict(LIFT), constants, strict=True))
+    return ENGINE.lift(R, n, price, noise, named, selection, latents, seconds=seconds, **told)
 
 
 def made(kind: Callable[..., Any], method: str, size: int) -> Callable[..., Any]:
@@ -122,10 +140,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     R = correlation()
     order = np.arange(P)[::-1].copy()
     rows, vector = np.arange(40.0).reshape(10, P), np.arange(1.0, P + 1)
-    hidden = (R, 100.0, 4.0, 1e-6, ("latent", "selection"))
-    lifting = (R, 100.0, 4.0, np.ones((P, P), np.uint8))
-    graph = ((0, 1, 2, 4), (0, 0, 0, 0), (0, 0, 0, 0))
-    block = (R, 2, 5, 1, np.array([0, 1]), np.array([4, 2]), np.array([1]), np.array([0]))
+    known = np.eye(P, k=1, dtype=bool)
     return {
         "run on sets": (run, (R, *PLAIN, *BUDGET, None, None, CHAIN)),
         "fci on sets": (run, (R, *FCI, *BUDGET, None, None, CHAIN)),
@@ -164,24 +179,11 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "search counts": (made(ENGINE.Kernel, "search", 4), (None, 60, None, COUNTS, SHORT, 1, 5.0)),
         "partial": (_kernel.partial, (R, 0, 1, (2, 3))),
         "search": (_kernel.search, (R, 100, QUERY, 2, CRITICAL)),
-        "regression": (lambda R, n, price, v, b: ENGINE.Regressions(R, n, price)(v, b), (R, 100.0, 4.0, 1, 5)),
-        "sweeper": (
-            lambda R, order, v, noise: (lambda sweeper: (sweeper.move(v, noise), sweeper.result()))(
-                ENGINE.Regressions(R, 100.0, 4.0).sweeper(order)
-            ),
-            (R, [2, 1, 0, 3], 1, 1e-6),
+        "lift": (lift, (R, 100.0, 4.0, 1e-6, tuple(asdict(LIFT).values()), True, True, 0.2)),
+        "lift from": (
+            lambda *parts: lift(*LIFTED, *parts),
+            (MARKS, ([0, 1, 2, 3],), (known,) * 5, (True, True, False)),
         ),
-        "block value": (made(ENGINE.BlockLikelihood, "value", 8), (*block, np.full(5, 0.1))),
-        "block fit": (made(ENGINE.BlockLikelihood, "fit", 8), (*block, np.full(5, 0.1), 1e-6, 5)),
-        "orders": (ENGINE.search_orders, (R, np.linalg.inv(R), 100.0, 4.0, 1e-6, ([0, 1, 2, 3],), (3, 2, 1), 5.0)),
-        "score": (made(ENGINE.Lifting, "score", 4), (*lifting, *graph)),
-        "climb": (made(ENGINE.Lifting, "climb", 4), (*lifting, *graph, 1e-6, True, True, math.inf, 5.0)),
-        "directed": (made(ENGINE.Lifting, "directed", 4), (*lifting, *graph)),
-        "mag": (made(ENGINE.Lifting, "mag", 4), (*lifting, *graph)),
-        "fitted": (made(ENGINE.HiddenSearch, "fitted", 5), (*hidden, HIDING)),
-        "hidden": (made(ENGINE.HiddenSearch, "run", 5), (*hidden, MODEL, 0.05)),
-        "simplified": (made(ENGINE.HiddenSearch, "simplified", 5), (*hidden, HIDING, 1.0)),
-        "project": (ENGINE.project, ((0, 1, 3, 6), 2, 1)),
         "means": (ROWS.means, (rows, vector)),
         "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),
         "within": (ROWS.within, (vector, 0.0, 9.0)),

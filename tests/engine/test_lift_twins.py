@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmarvel import Auto, DataError, Knowledge, Lift
+from lmarvel.datasets import CARS
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import LMarvelError
@@ -333,5 +334,5 @@ def test_without_the_engine_lift_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(LMarvelError, match="needs the compiled engine"):
         lift(np.eye(3), 100)
     with pytest.raises(LMarvelError, match="needs the compiled engine"):
-        Lift().fit("cars")
-    assert "lmarvel: the compiled engine" in Auto().fit("cars").result_.settings["chosen"]
+        Lift().fit(CARS)
+    assert "lmarvel: the compiled engine" in Auto().fit(CARS).result_.settings["chosen"]

@@ -91,7 +91,7 @@ class Regressions:
     >>> import numpy as np
     >>> from lmarvel.search.grouped import GroupedLocal, Groups
     >>> R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
-    >>> best = Regressions(GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=100, penalty=2.0)), 3)
+    >>> best = Regressions(GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=100, penalty=2.1)), 3)
     >>> best(0, 0b110).parents == 0b010, best(0, 0b100).parents == 0, best(0, 0).tempting == 0b010
     (True, True, True)
     """

@@ -110,9 +110,12 @@ def lift(
     if not (noise >= 0 and math.isfinite(noise)):
         raise ValueError("noise cannot be negative")
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
+    for name, value in constants.items():
+        if not (value >= 0 and math.isfinite(value)) or (name == "tie" and value == 0):
+            raise ValueError(f"the constant {name} must be a number of at least 0, not {value!r}")
     task.constants = constants
     task.selection, task.latents = selection, latents
-    if task.constants.hidden_rounds < 0 or p + most_new_nodes(task.constants) > most_variables:
+    if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
         raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
     if start is not None:
         given = np.ascontiguousarray(start, dtype=np.int8)
