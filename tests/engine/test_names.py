@@ -20,7 +20,7 @@ from lmarvel.orient.rules import RULES
 from lmarvel.search import ancestral
 from lmarvel.search.hidden import Kind
 from lmarvel.skeleton import triples
-from lmarvel.skeleton.compiled import MAKERS, PHASES, _ending
+from lmarvel.skeleton.by_engine import MAKERS, PHASES, _ending
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
 

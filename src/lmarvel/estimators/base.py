@@ -30,7 +30,7 @@ from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
 from lmarvel.result.discovery import Discovery
-from lmarvel.skeleton.compiled import Course
+from lmarvel.skeleton.by_engine import PruningOptions
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.text import did_you_mean
@@ -127,7 +127,7 @@ class PagEstimator(Conventions, Estimator):
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
 
-    def for_engine(self, level: float) -> Levels | Course | None:
+    def for_engine(self, level: float) -> Levels | PruningOptions | None:
         """Return with what the compiled engine does the same, boundaries at this level; None: it cannot."""
         return None
 

@@ -33,7 +33,7 @@ from lmarvel.search.grouped import GroupedBlocks, Groups
 from lmarvel.search.grouped_stages import lift_groups
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.regressions import is_compiled
-from lmarvel.skeleton.compiled import Swift, learn_compiled, say_that_it_is_slow
+from lmarvel.skeleton.by_engine import EngineRun, learn_compiled, say_that_it_is_slow
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
 
@@ -199,9 +199,9 @@ def lmarvel_start(
     if boundaries.method == "none":
         return None
     with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
-        swift = _by_engine(ledger, boundaries, alpha, selection, report)
-        if swift is not None:
-            return swift.flat.marks if not len(swift.flat.undecided) and swift.endings[1] is None else None
+        run = _by_engine(ledger, boundaries, alpha, selection, report)
+        if run is not None:
+            return run.arrays.marks if not len(run.arrays.undecided) and run.endings[1] is None else None
         learned = lmarvel(ledger, boundaries, Levels(alpha, boundaries.level), report)
         if len(learned.undecided):
             return None
@@ -216,7 +216,9 @@ def lmarvel_start(
     return oriented.marks if oriented.complete else None
 
 
-def _by_engine(ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress) -> Swift | None:
+def _by_engine(
+    ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress
+) -> EngineRun | None:
     """Learn from boundaries with the compiled engine, where it can do the same; else nothing was done."""
     if ledger.known is not None:
         return None

@@ -47,3 +47,16 @@ def _separated_by_few(state: SkeletonState, x: int, y: int) -> bool:
         if state.try_separate(PHASE, x, y, pool, max_size=_FEW).sepset is not None:
             return True
     return False
+
+
+def settle_contested(state: SkeletonState) -> None:
+    """Cut the edges of pairs that some step of the run found independent at the level alpha.
+
+    The search for a pair and a removal test of a third variable can disagree: the latter asks about sets that hold that
+    variable, and keeps them only above a much higher threshold. Left alone, such a pair would be an edge although a
+    test at the level of the run separates it.
+    """
+    for x, y in state.edges():
+        p, given = state.ledger.memory.closest(x, y)
+        if given is not None and p > state.alpha:
+            state.separate("contested", x, y, given, p)

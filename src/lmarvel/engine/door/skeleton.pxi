@@ -53,7 +53,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
 
 
-cdef class Held:
+cdef class KeptArrays:
     """What a run found, until somebody asks for it: most of it nobody reads."""
 
     cdef Outcome out
@@ -116,10 +116,10 @@ def run(
     progress=None,
     cancel=None,
 ):
-    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `Flat` for what is returned."""
+    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `RunArrays` for what is returned."""
     cdef Request q
-    cdef Held held = Held()
-    cdef Outcome* out = &held.out
+    cdef KeptArrays kept_arrays = KeptArrays()
+    cdef Outcome* out = &kept_arrays.out
     cdef Status status
     cdef const double[:, ::1] correlation, inverse, pvalues
     cdef Py_ssize_t p
@@ -211,4 +211,4 @@ def run(
     for i in range(0, <Py_ssize_t> out.counts.size(), 3):
         tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
     took = out.skeleton_seconds, out.orientation_seconds
-    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, held
+    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, kept_arrays
