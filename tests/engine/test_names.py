@@ -19,7 +19,7 @@ from lmarvel.graph.marks import Mark
 from lmarvel.orient.rules import RULES
 from lmarvel.search import ancestral
 from lmarvel.search.hidden import Kind
-from lmarvel.skeleton import triples
+from lmarvel.skeleton import pc
 from lmarvel.skeleton.by_engine import MAKERS, PHASES, _ending
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
@@ -42,7 +42,7 @@ def test_methods() -> None:
 
 
 def test_options() -> None:
-    assert names("colliders") == tuple(triples.RULES)
+    assert names("colliders") == tuple(pc.COLLIDER_RULES)
     with pytest.raises(ParameterError) as refused:
         FCI(possible_d_sep="other").fit("cars")
     listed = str(refused.value).split("must be ")[1].split(", not ")[0].replace(" or ", ", ").split(", ")

@@ -23,7 +23,13 @@ from lmarvel.ci.registry import resolve
 from lmarvel.ci.test import CITest, checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
-from lmarvel.estimators.bootstrap import Interrupted, check_can_be_drawn, check_settings, drawn_again, to_go_on_from
+from lmarvel.estimators.bootstrap import (
+    Interrupted,
+    bootstrap_method,
+    check_can_be_drawn,
+    check_settings,
+    to_go_on_from,
+)
 from lmarvel.estimators.conventions import Conventions, has_names
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.tuning import AUTO, settled
@@ -233,7 +239,7 @@ class PagEstimator(Conventions, Estimator):
         found = self.result_
         known = to_go_on_from(before, found, replicates, seed)
         try:
-            counted = drawn_again(table, method, replicates, seed, n_jobs, known, partial(report, "bootstrap"))
+            counted = bootstrap_method(table, method, replicates, seed, n_jobs, known, partial(report, "bootstrap"))
         except Interrupted as stopped:
             if stopped.stability.replicates:
                 self.result_ = replace(found, stability=stopped.stability)
