@@ -1,4 +1,4 @@
-"""Pairs whose separating set is only implied: test it before anything rests on it.
+"""Two repairs on data, before orientation: sets that are only implied are tested, and contested edges are cut.
 
 Two variables outside each other's Markov boundary are separated, in theory, by the smaller of the two boundaries. On
 data that set was never asked about, and often fails. Orientation rests on it wherever the two have a common neighbour
@@ -7,6 +7,8 @@ each unshielded pair without a tested set is tested given that boundary, and if 
 either boundary. A pair that no such set separates stays without an edge, but in doubt: no rule reads the triples over
 it. (Joining it instead gives the better skeleton and the worse marks: on 48 data sets of the paper's kind skeleton
 and mark F1 are .846/.459 with joining and .840/.467 with doubt, .840/.454 without this step.)
+
+An edge is *contested* if some step of L-MARVEL found its ends independent (:func:`settle_contested`).
 """
 
 from __future__ import annotations
