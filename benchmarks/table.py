@@ -116,11 +116,11 @@ def beside_readable(_: Path | None) -> float:
     """Return how many times as long the readable method takes for a draw as the bootstrap does."""
     from engine import Readable
     from lmarvel import Dataset, LMarvel
-    from lmarvel.estimators.bootstrap import drawn_again
+    from lmarvel.estimators.bootstrap import bootstrap_method
 
     data = np.ascontiguousarray(random_data(1, 37, 2000))
     start = time.process_time()
-    drawn_again(Dataset.of(data), LMarvel(), 1000, 0, 1)
+    bootstrap_method(Dataset.of(data), LMarvel(), 1000, 0, 1)
     quick = (time.process_time() - start) / 1000
     rng, slow = np.random.default_rng(0), []
     for _ in range(30):

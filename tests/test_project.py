@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,33 @@ def test_a_source_file_is_short(path: Path) -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=label)
 def test_a_source_file_has_a_docstring(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+# --- what the pages for contributors say ---------------------------------------------------------------------
+
+PACKAGE = ROOT / "src" / "lmarvel"
+FILE = re.compile(r"`([\w./-]+\.(?:py|pyx|pxi|hpp|cpp|md|toml|build))`")
+
+
+@pytest.mark.parametrize(("page", "beside"), [("CONTRIBUTING.md", ROOT), ("docs/architecture.md", PACKAGE)])
+def test_every_file_that_a_page_for_contributors_names_is_there(page: str, beside: Path) -> None:
+    named = FILE.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [name for name in named if not (beside / name).is_file() and not (ROOT / name).is_file()] == []
+
+
+def test_the_architecture_shows_every_room_and_the_layers_that_are_checked() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"datasets"}
+    assert set(re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)) == rooms
+    shown = text.split("```\n")[1].split()
+    checked = re.findall(
+        r"lmarvel\.(\w+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("layers = [")[1]
+    )
+    assert [name for name in shown if name != "|"] == checked
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in folder.glob("[0-9]*.md"))

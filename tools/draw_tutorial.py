@@ -16,17 +16,11 @@ from typing import Any
 
 import matplotlib
 
-from lmarvel import DAG, Discovery
+from lmarvel import Discovery
 from lmarvel.drawing import draw
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLUE, RED, GREY = "#1558a8", "#b42318", "#8a94a3"
-ARCHITECTURE = (
-    *("source --> Dataset", "Dataset --> IndependenceTest", "oracle --> IndependenceTest"),
-    *("IndependenceTest --> Boundaries", "Boundaries --> Learned", "Learned --> Oriented", "Oriented --> Discovery"),
-    *("Dataset --> scores", "scores --> Chosen", "Chosen --> Discovery"),
-    *("Discovery --> explain", "Discovery --> effects", "Discovery --> report"),
-)
 
 Names = dict[str, Any]
 Picture = Callable[[Names, Path], object]
@@ -145,7 +139,6 @@ def main(target: Path = DOCS) -> None:
         for figure, picture in pictures.items():
             (target / figure).parent.mkdir(parents=True, exist_ok=True)
             picture(names, target / figure)
-    draw(DAG.from_edges(*ARCHITECTURE), target / "architecture.svg", layout="layered")
 
 
 if __name__ == "__main__":

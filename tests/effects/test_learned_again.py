@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lmarvel import PAG, DataError, Dataset, GraphError, LMarvel, ParameterError, effect, effect_learned_again
-from lmarvel.estimators.bootstrap import graphs_drawn_again
+from lmarvel.estimators.bootstrap import bootstrap_graphs
 from tests.cli.running import run, write_csv
 
 
@@ -24,7 +24,7 @@ def test_the_spread_over_graphs_learned_again_holds_the_chance_of_another_graph(
     assert sum(one.statuses.values()) == 60
     assert len(one.statuses) > 1  # whether A acts on Y by itself is at the border, and graphs differ
     assert one == effect_learned_again(found, "X", "Y", table, 60, seed=2, n_jobs=2)
-    by_hand = [g for g, _ in graphs_drawn_again(Dataset.of(table), LMarvel(), 60, seed=2)]
+    by_hand = [g for g, _ in bootstrap_graphs(Dataset.of(table), LMarvel(), 60, seed=2)]
     counts = Counter(status_in(g) for g in by_hand)
     assert dict(counts) == one.statuses
     shares = LMarvel().fit(table, bootstrap=60, seed=2).result_.stability

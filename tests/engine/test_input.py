@@ -18,7 +18,7 @@ from lmarvel.engine import run as engine
 from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of, setting_aside
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.experiments.methods import SecondFirst
-from lmarvel.skeleton import compiled
+from lmarvel.skeleton import by_engine
 from tests.engine.twins import moments, population
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
@@ -228,7 +228,7 @@ def test_without_the_engine_the_readable_code_runs_and_says_so_once(monkeypatch:
     table = moments(rng, population(rng, 6, 1, 0, 2.0, False), 500, exact=False)
     quick = LMarvel().fit(table).result_
     monkeypatch.setattr(engine, "_engine", None)
-    compiled.say_that_it_is_slow.cache_clear()
+    by_engine.say_that_it_is_slow.cache_clear()
     with pytest.warns(LMarvelWarning, match="engine was not built"):
         slow = LMarvel().fit(table).result_
     again = LMarvel().fit(table).result_  # warnings are errors here

@@ -194,7 +194,7 @@ def test_a_graph_is_oriented_in_the_same_way(mag: MAG, selection: bool, data: st
 )
 def test_what_cannot_be_known_is_refused(pairs: np.ndarray, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stated = Stated(pairs, True, True, True)
-    monkeypatch.setattr("lmarvel.skeleton.compiled.stated_for_engine", lambda known: stated)
+    monkeypatch.setattr("lmarvel.skeleton.by_engine.stated_for_engine", lambda known: stated)
     with pytest.raises(ValueError, match=message):
         orient_graph(np.array([[0, 2], [3, 0]], np.int8), True, stated)
     with pytest.raises(ValueError, match=message):

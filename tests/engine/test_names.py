@@ -20,8 +20,8 @@ from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import STATED
 from lmarvel.search import ancestral
 from lmarvel.search.lift import Kind, Stage
-from lmarvel.skeleton import triples
-from lmarvel.skeleton.compiled import MAKERS, PHASES, _ending
+from lmarvel.skeleton import pc
+from lmarvel.skeleton.by_engine import MAKERS, PHASES, _ending
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the engine was not built")
 
@@ -43,7 +43,7 @@ def test_methods() -> None:
 
 
 def test_options() -> None:
-    assert names("colliders") == tuple(triples.RULES)
+    assert names("colliders") == tuple(pc.COLLIDER_RULES)
     with pytest.raises(ParameterError) as refused:
         FCI(possible_d_sep="other").fit("cars")
     listed = str(refused.value).split("must be ")[1].split(", not ")[0].replace(" or ", ", ").split(", ")

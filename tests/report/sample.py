@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from lmarvel import MixedGraph
+from lmarvel.drawing.edge_labels import LabelPlace, label_places
 from lmarvel.drawing.scene import Line, compose
-from lmarvel.drawing.spots import Spot, spots
 from lmarvel.graph.marks import arrow
 from lmarvel.result.wording import UNDECIDED, edge_kinds, kind_of, meaning, p_value
 
@@ -36,7 +36,9 @@ def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
             }
             for k, box in enumerate(scene.boxes)
         ],
-        "edges": [_edge(line, spot, k) for k, (line, spot) in enumerate(zip(scene.lines, spots(scene), strict=True))],
+        "edges": [
+            _edge(line, spot, k) for k, (line, spot) in enumerate(zip(scene.lines, label_places(scene), strict=True))
+        ],
         "legend": [{"kind": k, "meaning": text, "count": counts[k]} for k, text in edge_kinds().items()],
         "signs": [{"sign": "?", "badge": "Undecided", "meaning": f"{UNDECIDED}."}] if graph.n_edges > 2 else [],
         "statistics": [["Tests", 1234], ["Mean size of the conditioning sets", 1.8725], ["Seconds", 0.0421]],
@@ -51,7 +53,7 @@ def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
     return {**page, **parts}
 
 
-def _edge(line: Line, spot: Spot, k: int) -> dict[str, Any]:
+def _edge(line: Line, spot: LabelPlace, k: int) -> dict[str, Any]:
     edge = line.edge
     rule = {
         "text": f"Arrowhead at {edge.b} by R0 on {edge.a}, {edge.b}",

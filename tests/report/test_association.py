@@ -12,7 +12,7 @@ import pytest
 from lmarvel import Lift, LMarvel
 from lmarvel.data import Dataset
 from lmarvel.datasets import CARS
-from lmarvel.report import carried, page_of
+from lmarvel.report import compressed, page_of
 from lmarvel.report.association import associations, partial_correlation
 
 
@@ -97,7 +97,7 @@ def unpacked(text):
 
 def test_gaps_are_told_as_the_result_tells_them():
     found = LMarvel().fit(CARS, bootstrap=10, seed=0).result_
-    told = json.loads(unpacked(carried.gaps_of(found)["packed"]))
+    told = json.loads(unpacked(compressed.gaps_of(found)["packed"]))
     names = found.pag.names
     gaps = {(i, j) for j in range(6) for i in range(j) if found.pag.edge(i, j) is None}
     assert {tuple(map(int, key.split(","))) for key in told["pairs"]} == gaps
@@ -112,8 +112,8 @@ def test_gaps_are_told_as_the_result_tells_them():
 
 def test_what_is_too_much_is_left_out_and_said(monkeypatch):
     found = LMarvel().fit(CARS).result_
-    monkeypatch.setattr(carried, "MOST_PAIRS", 7)
-    monkeypatch.setattr(carried, "MOST_BYTES", 100)
+    monkeypatch.setattr(compressed, "MOST_PAIRS", 7)
+    monkeypatch.setattr(compressed, "MOST_BYTES", 100)
     page = page_of(found)
     assert page["gaps"]["why"] == (
         "8 pairs without an edge are too many for this page: 'lmarvel explain' says why a pair has none."

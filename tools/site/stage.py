@@ -39,7 +39,10 @@ TREE = {  # what stands under what in the site's navigation
     "guides.md": ("guide", "command-line", "tests", "knowledge", "stability", "effects", "methods", "accuracy"),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
     "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
-    "contributing.md": ("architecture", "security"),
+    "contributing.md": ("architecture", "decisions/index", "security"),
+    "decisions/index.md": tuple(
+        f"decisions/{path.stem}" for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    ),
 }
 GUIDES = """# Guides
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from lmarvel.deferred import late
-from lmarvel.drawing.apart import GAP, Points, separate
-from lmarvel.drawing.tangle import Tangle, crossings
+from lmarvel.drawing.readability import Component, crossings
+from lmarvel.drawing.spacing import GAP, Points, separate
 from lmarvel.errors import ParameterError
 from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW
@@ -79,7 +79,7 @@ def components(graph: MixedGraph) -> list[list[int]]:
 
 
 @dataclass(frozen=True)
-class _Part(Tangle):
+class _Part(Component):
     """A connected component on positions of its own, and the shape of the picture that it should have."""
 
     aspect: float = ASPECT

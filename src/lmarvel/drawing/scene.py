@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.drawing.apart import moved_aside
 from lmarvel.drawing.curve import Curve, Point, route
 from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened
 from lmarvel.drawing.layout import ASPECT, positions
+from lmarvel.drawing.spacing import moved_aside
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.graph.mixed import MixedGraph

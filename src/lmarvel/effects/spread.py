@@ -24,7 +24,7 @@ from lmarvel.effects.pag_index import Prepared, prepare
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.bootstrap import check_can_be_drawn, check_settings, graphs_drawn_again
+from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.wording import count, readable
@@ -206,7 +206,7 @@ def effect_learned_again(
     report = progress or (lambda done, of: None)
 
     def drawn() -> Iterator[tuple[PAG, Any]]:
-        for done, graph in enumerate(graphs_drawn_again(table, method, replicates, seed, n_jobs), 1):
+        for done, graph in enumerate(bootstrap_graphs(table, method, replicates, seed, n_jobs), 1):
             report(done, replicates)
             yield graph
 

@@ -52,7 +52,7 @@ class Cancel:
 CANCEL: ContextVar[Cancel | None] = ContextVar("cancel", default=None)
 """What ends the runs of the present context: threads hear no signals."""
 
-Told = Callable[[int, int, int], None]
+EngineProgress = Callable[[int, int, int], None]
 """Called with the number of a phase, how much of it is done, and of how much."""
 
 _PER_RECORD: ContextVar[float] = ContextVar("per_record", default=0.0)
@@ -165,10 +165,10 @@ class Task(NamedTuple):
 
 def _when_read(name: str) -> Any:
     """Return an attribute that is asked from what the engine holds when it is read first."""
-    return cached_property(lambda flat: flat.held.array(name))
+    return cached_property(lambda run: run.kept.array(name))
 
 
-class Flat:
+class RunArrays:
     """What the engine found, as arrays on positions; most of them are made when they are read first.
 
     Attributes
@@ -221,10 +221,10 @@ class Flat:
         late: bool,
         seconds: tuple[float, float],
         unaided: NDArray[np.int8] | None,
-        held: Any,
+        kept: Any,
     ) -> None:
         self.marks, self.counts, self.reason, self.size = marks, counts, reason, size
-        self.late, self.seconds, self.unaided, self.held = late, seconds, unaided, held
+        self.late, self.seconds, self.unaided, self.kept = late, seconds, unaided, kept
 
 
 def lists_of(sets: Iterable[Iterable[int]]) -> Lists:
@@ -247,8 +247,8 @@ def from_precision(
     precision: NDArray[np.float64],
     limit: float,
     keep: bool,
-    progress: Told | None = None,
-) -> Flat:
+    progress: EngineProgress | None = None,
+) -> RunArrays:
     """Learn with the boundaries of total conditioning.
 
     Parameters
@@ -262,7 +262,7 @@ def from_precision(
     keep : bool
         Whether events may say how close a pair came in total conditioning.
     progress : callable, optional
-        See :data:`Told`.
+        See :data:`EngineProgress`.
     """
     return _run(task, progress, precision=np.ascontiguousarray(precision), limit=limit, keep_precision=keep)
 
@@ -272,9 +272,9 @@ def from_sets(
     sets: Sequence[Iterable[int]] | None,
     truncated: Sequence[tuple[int, Iterable[int], Iterable[int]]] = (),
     asked: Sequence[tuple[int, int, Iterable[int]]] = (),
-    progress: Told | None = None,
+    progress: EngineProgress | None = None,
     rest: NDArray[np.float64] | None = None,
-) -> Flat:
+) -> RunArrays:
     """Learn with boundaries that are given.
 
     Parameters
@@ -288,7 +288,7 @@ def from_sets(
     asked : sequence of (x, y, set)
         Tests that were made before: of x and y given the set, or of x and all others where y is -1.
     progress : callable, optional
-        See :data:`Told`.
+        See :data:`EngineProgress`.
     rest : array of shape (p, p), optional
         The boundaries come from tests of each pair given all other variables; these are their p-values.
     """
@@ -309,15 +309,15 @@ def from_lists(
     sets: Lists,
     truncated: tuple[NDArray[Any], ...],
     asked: tuple[NDArray[Any], ...],
-    progress: Told | None = None,
-) -> Flat:
+    progress: EngineProgress | None = None,
+) -> RunArrays:
     """Learn with boundaries that the engine found, see :class:`lmarvel.engine.boundaries.FlatBoundaries`."""
     return _run(task, progress, sets=sets, truncated=truncated if len(truncated[0]) else None, asked=asked)
 
 
-def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
-    found = _engine.run(*task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
-    return Flat(*found)
+def _run(task: Task, progress: EngineProgress | None, **boundaries: Any) -> RunArrays:
+    parts = _engine.run(*task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
+    return RunArrays(*parts)
 
 
 def orient_graph(marks: NDArray[np.int8], selection: bool = True, stated: Stated | None = None) -> NDArray[np.int8]:
@@ -331,5 +331,5 @@ def orient_graph(marks: NDArray[np.int8], selection: bool = True, stated: Stated
     >>> orient_graph(forth).tolist() if is_built() else [[0, 1], [1, 0]]
     [[0, 1], [1, 0]]
     """
-    found: NDArray[np.int8] = _engine.orient(marks, selection, stated)
-    return found
+    pag: NDArray[np.int8] = _engine.orient(marks, selection, stated)
+    return pag

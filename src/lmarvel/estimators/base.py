@@ -23,14 +23,20 @@ from lmarvel.ci.registry import resolve
 from lmarvel.ci.test import CITest, checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
-from lmarvel.estimators.bootstrap import Interrupted, check_can_be_drawn, check_settings, drawn_again, to_go_on_from
+from lmarvel.estimators.bootstrap import (
+    Interrupted,
+    bootstrap_method,
+    check_can_be_drawn,
+    check_settings,
+    to_go_on_from,
+)
 from lmarvel.estimators.conventions import Conventions, has_names
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
 from lmarvel.result.discovery import Discovery
-from lmarvel.skeleton.compiled import Course
+from lmarvel.skeleton.by_engine import PruningOptions
 from lmarvel.skeleton.lmarvel import Levels
 from lmarvel.skeleton.state import Learned, Progress, silent
 from lmarvel.text import did_you_mean
@@ -129,7 +135,7 @@ class PagEstimator(Conventions, Estimator):
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
 
-    def for_engine(self, level: float) -> Levels | Course | None:
+    def for_engine(self, level: float) -> Levels | PruningOptions | None:
         """Return with what the compiled engine does the same, boundaries at this level; None: it cannot."""
         return None
 
@@ -235,7 +241,7 @@ class PagEstimator(Conventions, Estimator):
         found = self.result_
         known = to_go_on_from(before, found, replicates, seed)
         try:
-            counted = drawn_again(table, method, replicates, seed, n_jobs, known, partial(report, "bootstrap"))
+            counted = bootstrap_method(table, method, replicates, seed, n_jobs, known, partial(report, "bootstrap"))
         except Interrupted as stopped:
             if stopped.stability.replicates:
                 self.result_ = replace(found, stability=stopped.stability)

@@ -209,7 +209,7 @@ def check_can_be_drawn(data: Any, settings: Settings) -> None:
         raise DataError("a bootstrap draws rows again, and there are none: pass the table itself")
 
 
-def drawn_again(
+def bootstrap_method(
     data: Dataset,
     settings: Settings,
     replicates: int,
@@ -228,7 +228,7 @@ def drawn_again(
     --------
     >>> from lmarvel import LMarvel
     >>> from lmarvel.datasets import CARS
-    >>> found = drawn_again(Dataset.of(CARS), LMarvel(), replicates=20, seed=1, n_jobs=1)
+    >>> found = bootstrap_method(Dataset.of(CARS), LMarvel(), replicates=20, seed=1, n_jobs=1)
     >>> found.edge("Weight", "MilesPerGallon") > found.edge("MilesPerGallon", "SecondsTo60")
     True
     """
@@ -247,18 +247,18 @@ def drawn_again(
     )
 
 
-def graphs_drawn_again(
+def bootstrap_graphs(
     data: Dataset, settings: Settings, replicates: int, seed: int = 0, n_jobs: int = 1
 ) -> Iterator[tuple[PAG, NDArray[np.float64]]]:
     """Iterate over the PAG that is learned from each table drawn again, with the covariance of that table.
 
-    The draws are those of :func:`drawn_again`; where nothing can be learned from one, it is left out.
+    The draws are those of :func:`bootstrap_method`; where nothing can be learned from one, it is left out.
 
     Examples
     --------
     >>> from lmarvel import LMarvel
     >>> from lmarvel.datasets import CARS
-    >>> found = list(graphs_drawn_again(Dataset.of(CARS), LMarvel(), 20, seed=1))
+    >>> found = list(bootstrap_graphs(Dataset.of(CARS), LMarvel(), 20, seed=1))
     >>> sum(graph.has_edge("Weight", "MilesPerGallon") for graph, _ in found), found[0][1].shape
     (20, (6, 6))
     """

@@ -38,7 +38,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets, Sepsets
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.result.trace import BudgetEnded, Event, LazyTrace, moved
-from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
+from lmarvel.skeleton.by_engine import EngineRun, PruningOptions, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 
@@ -89,7 +89,7 @@ class Settings(Protocol):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
 
-    def for_engine(self, level: float) -> Levels | Course | None:
+    def for_engine(self, level: float) -> Levels | PruningOptions | None:
         """Return with what the compiled engine does the same; None where it cannot."""
 
 
@@ -146,12 +146,12 @@ def discover(
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
-        swift = _by_engine(settings, ledger, level, progress)
-        if swift is not None:
-            clock.parts(boundary=None, skeleton=swift.flat.seconds[0], orientation=swift.flat.seconds[1])
+        run = _by_engine(settings, ledger, level, progress)
+        if run is not None:
+            clock.parts(boundary=None, skeleton=run.arrays.seconds[0], orientation=run.arrays.seconds[1])
             report("orientation", 0, 1)
-            recorded = settings_of(settings, table, given, level, swift.method, why)
-            return _swift_discovery(swift, order, given, ledger, clock, recorded, settings.knowledge)
+            recorded = settings_of(settings, table, given, level, run.method, why)
+            return _discovery_of_run(run, order, given, ledger, clock, recorded, settings.knowledge)
         boundaries = _boundaries(settings, ledger, level)
         method = boundaries.method
         clock.lap("boundary")
@@ -190,25 +190,25 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
     ledger = Ledger(test, method.max_conditioning, method.max_tests, known=known)
     level = method.boundary_alpha or default_boundary_alpha(len(order), method.alpha)
     try:
-        swift = _by_engine(method, ledger, level, None)
+        run = _by_engine(method, ledger, level, None)
     except BudgetSpent:
-        swift = None
-    if swift is None:
+        run = None
+    if run is None:
         return discover(data, settings).pag.marks
-    return placed(swift.flat.marks, np.asarray(order, dtype=np.intp))
+    return placed(run.arrays.marks, np.asarray(order, dtype=np.intp))
 
 
-def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> Swift | None:
+def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progress | None) -> EngineRun | None:
     """Learn with the compiled engine where it can do the same as the method; else nothing was done."""
-    course = settings.for_engine(level)
-    if course is None:
+    options = settings.for_engine(level)
+    if options is None:
         return None
     boundary = settings.boundary
     if boundary == "auto":
         boundary = choose_boundary(ledger)
     find = partial(boundaries_for, boundary, ledger, level)
     named = boundary if isinstance(boundary, str) else "own"
-    return learn_compiled(ledger, course, level, named, find, settings.selection, _GRACE, progress)
+    return learn_compiled(ledger, options, level, named, find, settings.selection, _GRACE, progress)
 
 
 def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
@@ -289,8 +289,8 @@ def _unaided(oriented: Oriented, learned: Learned, selection: bool, deadline: fl
     return orient(len(oriented.marks), edges, *ask, undecided=learned.undecided).marks
 
 
-def _swift_discovery(
-    swift: Swift,
+def _discovery_of_run(
+    run: EngineRun,
     order: Sequence[int],
     test: IndependenceTest,
     ledger: Ledger,
@@ -299,12 +299,12 @@ def _swift_discovery(
     knowledge: Knowledge | None,
 ) -> Discovery:
     """Put together what the engine found; sets and records are made when somebody reads them."""
-    names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
-    trace = LazyTrace(lambda: swift.trace(order), lambda: swift.runs(order))
-    unaided = None if flat.unaided is None else placed(flat.unaided, at)
-    found = _Found(placed(flat.marks, at), trace, _moved_pairs(flat.undecided, at), unaided=unaided)
-    sepsets = NamedSepsets(lambda: swift.sepsets(order), names, lambda: swift.columns(order))
-    boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
+    names, at, arrays = test.names, np.asarray(order, dtype=np.intp), run.arrays
+    trace = LazyTrace(lambda: run.trace(order), lambda: run.runs(order))
+    unaided = None if arrays.unaided is None else placed(arrays.unaided, at)
+    found = _Found(placed(arrays.marks, at), trace, _moved_pairs(arrays.undecided, at), unaided=unaided)
+    sepsets = NamedSepsets(lambda: run.sepsets(order), names, lambda: run.columns(order))
+    boundaries = {} if run.method == "none" else LazyMapping(lambda: _named(names, run.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings, knowledge)
 
 

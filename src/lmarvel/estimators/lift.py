@@ -32,7 +32,7 @@ from lmarvel.search.evidence import evidence
 from lmarvel.search.grouped import GroupedBlocks, Groups
 from lmarvel.search.grouped_lift import lift_groups
 from lmarvel.search.lift import LiftResult, check_engine, lift
-from lmarvel.skeleton.compiled import Swift, learn_compiled
+from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
 
@@ -199,10 +199,10 @@ def lmarvel_start(
     if boundaries.method == "none":
         return None
     with ledger.meter.part(_MOST_TESTS, _FOR_TESTS):
-        swift = _by_engine(ledger, boundaries, alpha, selection, report)
-        if swift is not None:
-            marks = swift.flat.marks if swift.flat.unaided is None else swift.flat.unaided
-            return marks if not len(swift.flat.undecided) and swift.endings[1] is None else None
+        run = _by_engine(ledger, boundaries, alpha, selection, report)
+        if run is not None:
+            marks = run.arrays.marks if run.arrays.unaided is None else run.arrays.unaided
+            return marks if not len(run.arrays.undecided) and run.endings[1] is None else None
         learned = lmarvel(ledger, boundaries, Levels(alpha, boundaries.level), report)
         if len(learned.undecided):
             return None
@@ -217,7 +217,9 @@ def lmarvel_start(
     return oriented.marks if oriented.complete else None
 
 
-def _by_engine(ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress) -> Swift | None:
+def _by_engine(
+    ledger: Ledger, boundaries: Boundaries, alpha: float, selection: bool, report: Progress
+) -> EngineRun | None:
     """Learn from boundaries with the compiled engine, where it can do the same; else nothing was done."""
     told = None if report is silent else report
     # The engine finds those of total conditioning again in less time than it takes to hand them over.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from lmarvel.ci.boundaries import Boundaries
@@ -10,18 +9,15 @@ from lmarvel.ci.boundary_searches import Boundary
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
-from lmarvel.errors import BudgetSpent, ParameterError
+from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.orient.draft import IsCollider
-from lmarvel.orient.worklist import CheckPath
-from lmarvel.skeleton.compiled import Course
+from lmarvel.skeleton.by_engine import PruningOptions
 from lmarvel.skeleton.fci import fci
-from lmarvel.skeleton.gaps import settle_gaps
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.mbcs import mbcs
-from lmarvel.skeleton.rfci import PathCheck, rfci
-from lmarvel.skeleton.state import Learned, Progress, SkeletonState
-from lmarvel.skeleton.triples import RULES, classify_triples
+from lmarvel.skeleton.pc import COLLIDER_RULES
+from lmarvel.skeleton.rfci import rfci
+from lmarvel.skeleton.state import Learned, Progress
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -91,15 +87,15 @@ class LMarvel(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run L-MARVEL."""
-        return lmarvel(ledger, boundaries, self._levels(boundaries.level), report)
+        return lmarvel(ledger, boundaries, self.levels(boundaries.level), report)
 
-    def _levels(self, boundary: float) -> Levels:
+    def levels(self, boundary: float) -> Levels:
+        """Return the levels and switches of a run whose boundaries are found at a level."""
         return Levels(self.alpha, boundary, self.removal_threshold, self.assume_chordal, self.faithful)
 
     def for_engine(self, level: float) -> Levels | None:
         """Return the levels with which the compiled engine does the same; a subclass may learn in another way."""
-        levels = self._levels(level)
-        return levels if type(self).learn is LMarvel.learn and not levels.second_first else None
+        return self.levels(level) if type(self).learn is LMarvel.learn else None
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -116,8 +112,8 @@ class _Pruned(PagEstimator):
         return True
 
     def _check(self) -> None:
-        if self.colliders not in RULES:
-            raise ParameterError(f"colliders must be one of {', '.join(RULES)}, not {self.colliders!r}")
+        if self.colliders not in COLLIDER_RULES:
+            raise ParameterError(f"colliders must be one of {', '.join(COLLIDER_RULES)}, not {self.colliders!r}")
         if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
             raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
 
@@ -165,14 +161,13 @@ class FCI(_Pruned):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""
-        options = (self.alpha, self.n_jobs, self.max_p, self.possible_d_sep, self.selection)
-        state = fci(ledger, boundaries, *options, progress=report)
-        return _learned(state, self.colliders)
+        searches = (self.alpha, self.n_jobs, self.max_p, self.colliders, self.possible_d_sep, self.selection)
+        return fci(ledger, boundaries, *searches, report)
 
-    def for_engine(self, level: float) -> Course | None:
+    def for_engine(self, level: float) -> PruningOptions | None:
         """Return with what the compiled engine does the same; a subclass may learn in another way."""
-        course = Course("fci", self.alpha, self.max_p, self.possible_d_sep, self.colliders)
-        return course if type(self).learn is FCI.learn else None
+        options = PruningOptions("fci", self.alpha, self.max_p, self.possible_d_sep, self.colliders)
+        return options if type(self).learn is FCI.learn else None
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -195,13 +190,12 @@ class RFCI(_Pruned):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run RFCI, up to the tests that go with orientation."""
-        state = rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, progress=report)
-        return _learned(state, self.colliders, lambda is_collider: PathCheck(state, is_collider))
+        return rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.colliders, report)
 
-    def for_engine(self, level: float) -> Course | None:
+    def for_engine(self, level: float) -> PruningOptions | None:
         """Return with what the compiled engine does the same; a subclass may learn in another way."""
-        course = Course("rfci", self.alpha, self.max_p, colliders=self.colliders)
-        return course if type(self).learn is RFCI.learn else None
+        options = PruningOptions("rfci", self.alpha, self.max_p, colliders=self.colliders)
+        return options if type(self).learn is RFCI.learn else None
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -232,33 +226,8 @@ class MBCS(PagEstimator):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run MBCS*."""
-        return _learned(mbcs(ledger, boundaries, self.alpha, report))
+        return mbcs(ledger, boundaries, self.alpha, report)
 
-    def for_engine(self, level: float) -> Course | None:
+    def for_engine(self, level: float) -> PruningOptions | None:
         """Return with what the compiled engine does the same; a subclass may learn in another way."""
-        return Course("mbcs", self.alpha) if type(self).learn is MBCS.learn else None
-
-
-def _learned(
-    state: SkeletonState, colliders: str = "standard", check: Callable[[IsCollider], CheckPath] | None = None
-) -> Learned:
-    """Freeze a pruned graph with its colliders read as ``colliders`` says, and with RFCI's check of paths."""
-    is_collider: IsCollider = state.sepsets.is_collider
-    ambiguous: frozenset[tuple[int, int, int]] = frozenset()
-    if state.ended is None:
-        try:
-            settle_gaps(state)
-            if colliders != "standard":
-                known, ambiguous = classify_triples(state, colliders)
-                is_collider = _by_class(known, is_collider)
-        except BudgetSpent as spent:
-            state.spent(spent)
-    return state.learned(is_collider, ambiguous, None if check is None else check(is_collider))
-
-
-def _by_class(known: dict[tuple[int, int, int], bool], otherwise: IsCollider) -> IsCollider:
-    def is_collider(v: int, a: int, b: int, c: int) -> bool:
-        triple = (min(a, c), b, max(a, c))
-        return known[triple] if v == a and triple in known else otherwise(v, a, b, c)
-
-    return is_collider
+        return PruningOptions("mbcs", self.alpha) if type(self).learn is MBCS.learn else None

@@ -12,7 +12,7 @@ from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.estimators.bootstrap import check_can_be_drawn, drawn_again
+from lmarvel.estimators.bootstrap import bootstrap_method, check_can_be_drawn
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.estimators.tune import ALPHAS, PENALTIES, WAYS, By, TuningPath, folds, gaussian_loss
 from lmarvel.estimators.tune import tune as along
@@ -140,7 +140,7 @@ class _Path:
 
     def stability(self, value: float) -> Stability:
         """Return what recurs at a value."""
-        return drawn_again(self.table, self.at(value), self.draws, self.seed, self.n_jobs)
+        return bootstrap_method(self.table, self.at(value), self.draws, self.seed, self.n_jobs)
 
     def held_out(self, value: float) -> float:
         """Return minus two log-likelihood per row of the rows that each graph was not learned from."""

@@ -6,15 +6,20 @@ Some are told a part of the truth, to see what the rest is worth: the true Marko
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lmarvel.ci.boundaries import Boundaries
+from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.oracle import MSeparation
+from lmarvel.data.dataset import Dataset
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, LMarvel, PagEstimator
 from lmarvel.estimators import METHODS as ESTIMATORS
 from lmarvel.experiments.peers import Peer
 from lmarvel.orient.study import Study
-from lmarvel.skeleton.lmarvel import Levels
+from lmarvel.skeleton.chordless import Suspect, is_needed
+from lmarvel.skeleton.lmarvel import Search, condition_1, condition_2, keep, lmarvel, may_be_false, pairs_to_check
+from lmarvel.skeleton.state import Learned, Progress, pair_of
 
 
 class Method(NamedTuple):
@@ -37,8 +42,29 @@ class SecondFirst(LMarvel):
     With tests that are never wrong the order changes nothing. On data it changes which separating sets are found.
     """
 
-    def _levels(self, boundary: float) -> Levels:
-        return replace(super()._levels(boundary), second_first=True)
+    def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
+        """Run L-MARVEL with the other order."""
+        return lmarvel(ledger, boundaries, self.levels(boundaries.level), report, _removable_second_first)
+
+
+def _removable_second_first(search: Search, x: int) -> bool:
+    """Tell whether X is removable: :func:`lmarvel.skeleton.lmarvel.is_removable` with Condition 2 first."""
+    suspects = []
+    for y, z in pairs_to_check(search, x):
+        second = condition_2(search, x, y, z)
+        if not second:
+            if condition_1(search, x, y, z):
+                continue
+            keep(search, x, y, z, second)
+            return False
+        if not second.answer.complete:
+            search.unfinished.add(pair_of(y, z))
+        if may_be_false(search, x, z):
+            if is_needed(search, x, y, z, search.removed_at, search.levels.threshold):
+                return False
+            suspects.append(Suspect(x, y, z, len(search.removed_at)))
+    search.suspects += suspects
+    return True
 
 
 def _true_boundaries(study: Study) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from typing import Any
 
 from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
+from lmarvel.drawing.edge_labels import label_places
 from lmarvel.drawing.scene import Line, Scene, compose
-from lmarvel.drawing.spots import spots
 from lmarvel.errors import OutputError
 from lmarvel.files import check_writable, write_text
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.report.association import Widths, associations, widths
-from lmarvel.report.carried import gaps_of, result_of
+from lmarvel.report.compressed import gaps_of, result_of
 from lmarvel.report.effects import effects_of
 from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
@@ -167,7 +167,7 @@ class _Shown:
 
     def edges(self) -> Iterator[dict[str, Any]]:
         """Give the edges in the order of the graph."""
-        for line, spot in zip(self.scene.lines, spots(self.scene), strict=True):
+        for line, spot in zip(self.scene.lines, label_places(self.scene), strict=True):
             pair = frozenset((line.edge.a, line.edge.b))
             yield {
                 **self._said(line.edge),
@@ -184,7 +184,7 @@ class _Shown:
         if len(self.found.pag) > MOST_NARROW:
             return None
         scene = compose(self.found.pag, room=NARROW)
-        lines = zip(scene.lines, spots(scene), strict=True)
+        lines = zip(scene.lines, label_places(scene), strict=True)
         return {
             "nodes": [[box.x, box.y] for box in scene.boxes],
             "edges": [{"curve": _curve(line), "spot": spot.at, "roomy": spot.free} for line, spot in lines],

@@ -24,10 +24,9 @@ from lmarvel.errors import BudgetSpent
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.worklist import Oriented, orient
-from lmarvel.skeleton.pc import pc_stable
-from lmarvel.skeleton.pruning import Pruning
+from lmarvel.skeleton.pc import Pruning, pc_stable, read_colliders
 from lmarvel.skeleton.rfci import PathCheck, check_triples, unshielded
-from lmarvel.skeleton.state import Progress, silent
+from lmarvel.skeleton.state import Learned, Progress, silent
 
 
 def fci(
@@ -36,10 +35,11 @@ def fci(
     alpha: float = 0.01,
     n_jobs: int = 1,
     max_p: bool = False,
+    colliders: str = "standard",
     possible_d_sep: str = "pruned",
     selection: bool = True,
     progress: Progress = silent,
-) -> Pruning:
+) -> Learned:
     """Learn the skeleton and separating sets of FCI.
 
     Parameters
@@ -54,6 +54,8 @@ def fci(
         Threads over pairs.
     max_p : bool
         Take the separating set with the largest p-value of its size, not the first found.
+    colliders : {"standard", "conservative", "majority"}
+        How colliders are read, see :mod:`lmarvel.skeleton.pc`.
     possible_d_sep : {"pruned", "classic", "none"}
         Which sets the second search uses; "none" leaves it out, and edges can be too many.
     selection : bool
@@ -66,15 +68,15 @@ def fci(
         pc_stable(pruning, progress=progress)
         if possible_d_sep == "pruned":
             check_triples(pruning, unshielded(pruning, range(len(boundaries))))
-            found = sound_marks(pruning, selection)
-            prune_by_possible_d_sep(pruning, lambda x, y: pruned_set(found, x, y), progress)
+            oriented = sound_marks(pruning, selection)
+            prune_by_possible_d_sep(pruning, lambda x, y: pruned_set(oriented, x, y), progress)
         elif possible_d_sep == "classic":
-            found = colliders(pruning)
-            reach = [possible_d_sep_of(found, x) for x in range(len(boundaries))]
+            oriented = unshielded_colliders(pruning)
+            reach = [possible_d_sep_of(oriented, x) for x in range(len(boundaries))]
             prune_by_possible_d_sep(pruning, lambda x, y: reach[x], progress)
     except BudgetSpent as spent:
         pruning.spent(spent)
-    return pruning
+    return pruning.learned(*read_colliders(pruning, colliders))
 
 
 def prune_by_possible_d_sep(
@@ -114,9 +116,9 @@ def sound_marks(pruning: Pruning, selection: bool = True) -> Oriented:
     )
 
 
-def pruned_set(found: Oriented, x: int, y: int) -> set[int]:
+def pruned_set(oriented: Oriented, x: int, y: int) -> set[int]:
     """Return the part of Possible-D-Sep(x) that can matter for separating x from y, given marks that are right."""
-    mark = found.around
+    mark = oriented.around
     possible = _possible_ancestors(mark, (x, y))
     queue = deque((x, u) for u in mark[x] if u in possible and u != y)
     seen = set(queue)
@@ -146,15 +148,15 @@ def _possible_ancestors(mark: Sequence[Mapping[int, int]], ends: tuple[int, int]
     return seen
 
 
-def colliders(pruning: Pruning) -> Oriented:
+def unshielded_colliders(pruning: Pruning) -> Oriented:
     """Return the graph with its unshielded colliders oriented (R0)."""
     n, is_collider = len(pruning.adjacent), pruning.sepsets.is_collider
     return orient(n, pruning.edges(), is_collider, rules=[RULES["R0"]], known=pruning.known)
 
 
-def possible_d_sep_of(found: Oriented, x: int) -> set[int]:
+def possible_d_sep_of(oriented: Oriented, x: int) -> set[int]:
     """Return Possible-D-Sep(x): breadth first over the edges, each in the direction away from x."""
-    mark = found.around
+    mark = oriented.around
     queue = deque((x, u) for u in mark[x])
     seen = set(queue)
     while queue:

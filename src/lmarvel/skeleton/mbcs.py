@@ -16,12 +16,13 @@ from itertools import combinations
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.errors import BudgetSpent
-from lmarvel.skeleton.state import Progress, SkeletonState, silent
+from lmarvel.skeleton.gaps import settle_gaps
+from lmarvel.skeleton.state import Learned, Pair, Progress, SkeletonState, silent
 
 PHASE = "collider-set"
 
 
-def mbcs(ledger: Ledger, boundaries: Boundaries, alpha: float = 0.01, progress: Progress = silent) -> SkeletonState:
+def mbcs(ledger: Ledger, boundaries: Boundaries, alpha: float = 0.01, progress: Progress = silent) -> Learned:
     """Learn the skeleton and separating sets of MBCS*.
 
     Parameters
@@ -36,20 +37,27 @@ def mbcs(ledger: Ledger, boundaries: Boundaries, alpha: float = 0.01, progress: 
         Called with (what, edges done, edges in all).
     """
     state = SkeletonState(ledger, boundaries, alpha, dense=True)
-    around = boundaries.sets
-    edges = [(x, y) for x, y in state.edges() if around[x] & around[y]]
+    edges = [(x, y) for x, y in state.edges() if boundaries.sets[x] & boundaries.sets[y]]
+    try:
+        cut_spouse_links(state, edges, progress)
+        settle_gaps(state)
+    except BudgetSpent as spent:
+        state.spent(spent)
+    return state.learned()
+
+
+def cut_spouse_links(state: SkeletonState, edges: Sequence[Pair], progress: Progress = silent) -> None:
+    """Cut the edges that a collider path alone explains."""
     spouse_links = []
     try:
         for done, (x, y) in enumerate(edges):
             progress(PHASE, done, len(edges))
-            found = collider_set_search(state, around, x, y)
-            if found is not None:
-                spouse_links.append((x, y, *found))
-    except BudgetSpent as spent:
-        state.spent(spent)
-    for x, y, sepset, pvalue in spouse_links:  # together, so that no search sees a graph that others have changed
-        state.separate(PHASE, x, y, sepset, pvalue)
-    return state
+            separated = collider_set_search(state, state.boundaries.sets, x, y)
+            if separated is not None:
+                spouse_links.append((x, y, *separated))
+    finally:  # what was found until a budget ended the search stands
+        for x, y, sepset, pvalue in spouse_links:  # together: no search sees a graph that others have changed
+            state.separate(PHASE, x, y, sepset, pvalue)
 
 
 def collider_set_search(
@@ -67,9 +75,9 @@ def collider_set_search(
             # Members of the boundary that an open collider among the common neighbours could make harmful.
             harmful = frozenset[int]().union(*(reached[v] for v in triangle.difference(kept)))
             always = tuple(sorted((rest - harmful).union(kept)))
-            found = _all_or_some(state, x, y, harmful, always)
-            if found is not None:
-                return found
+            separated = _all_or_some(state, x, y, harmful, always)
+            if separated is not None:
+                return separated
     return None
 
 

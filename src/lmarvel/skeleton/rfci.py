@@ -16,9 +16,8 @@ from lmarvel.ci.ledger import Ledger
 from lmarvel.errors import BudgetSpent
 from lmarvel.orient.worklist import Verdict
 from lmarvel.result.trace import Separated
-from lmarvel.skeleton.pc import pc_stable
-from lmarvel.skeleton.pruning import Pruning
-from lmarvel.skeleton.state import Progress, Triple, pair_of, silent
+from lmarvel.skeleton.pc import Pruning, pc_stable, read_colliders
+from lmarvel.skeleton.state import Learned, Progress, Triple, pair_of, silent
 
 PHASE = "triples"
 _EXHAUSTIVE = 12  # a set up to this size is searched for its smallest separating subset; a larger one is thinned out
@@ -30,8 +29,9 @@ def rfci(
     alpha: float = 0.01,
     n_jobs: int = 1,
     max_p: bool = False,
+    colliders: str = "standard",
     progress: Progress = silent,
-) -> Pruning:
+) -> Learned:
     """Learn the skeleton of RFCI, up to the tests that go with orientation (see :class:`PathCheck`).
 
     Parameters
@@ -46,6 +46,8 @@ def rfci(
         Threads over pairs in the PC search.
     max_p : bool
         Take the separating set with the largest p-value of its size, not the first found.
+    colliders : {"standard", "conservative", "majority"}
+        How colliders are read, see :mod:`lmarvel.skeleton.pc`.
     progress : callable
         Called with (what, done, of how many).
     """
@@ -55,7 +57,8 @@ def rfci(
         check_triples(pruning, unshielded(pruning, range(len(boundaries))))
     except BudgetSpent as spent:
         pruning.spent(spent)
-    return pruning
+    is_collider, ambiguous = read_colliders(pruning, colliders)
+    return pruning.learned(is_collider, ambiguous, PathCheck(pruning, is_collider))
 
 
 def unshielded(pruning: Pruning, middles: Iterable[int]) -> list[Triple]:

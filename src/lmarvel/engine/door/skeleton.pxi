@@ -55,7 +55,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
     Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
 
 
-cdef class Held:
+cdef class KeptArrays:
     """What a run found, until somebody asks for it: most of it nobody reads."""
 
     cdef Outcome out
@@ -119,10 +119,10 @@ def run(
     progress=None,
     cancel=None,
 ):
-    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `Flat` for what is returned."""
+    """Learn a PAG; see `lmarvel.engine.run` for what the arguments are, and the fields of `RunArrays` for what is returned."""
     cdef Request q
-    cdef Held held = Held()
-    cdef Outcome* out = &held.out
+    cdef KeptArrays kept_arrays = KeptArrays()
+    cdef Outcome* out = &kept_arrays.out
     cdef Status status
     cdef const double[:, ::1] correlation, inverse, pvalues
     cdef Py_ssize_t p
@@ -221,4 +221,4 @@ def run(
         tested.append((out.counts[i], out.counts[i + 1], out.counts[i + 2]))
     took = out.skeleton_seconds, out.orientation_seconds
     out.unaided = NULL
-    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, unaided, held
+    return marks, tested, NAMES["reasons"][out.reason], out.size, bool(out.late), took, unaided, kept_arrays

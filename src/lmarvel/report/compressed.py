@@ -1,4 +1,4 @@
-"""What a page carries along, compressed until somebody asks for it: the result itself, and why pairs have no edge."""
+"""What a page holds compressed until somebody asks for it: the result itself, and why pairs have no edge."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ def packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")
 
 
-def result_of(found: Discovery) -> dict[str, str]:
+def result_of(result: Discovery) -> dict[str, str]:
     """Return the result file, to be downloaded from the page, or why it is not there."""
     large = {"why": "The result is too large for this page: 'lmarvel learn table.csv -o result.json' writes it."}
-    if len(found.trace) > MOST_RECORDS:  # so many that writing them takes long
+    if len(result.trace) > MOST_RECORDS:  # so many that writing them takes long
         return large
-    text = packed(json_text(found.to_dict()) + "\n")
+    text = packed(json_text(result.to_dict()) + "\n")
     return large if len(text) > MOST_BYTES else {"packed": text}
 
 
-def gaps_of(found: Discovery) -> dict[str, str]:
-    """Return why pairs without an edge have none, by position, or why that is not told.
+def gaps_of(result: Discovery) -> dict[str, str]:
+    """Return why pairs without an edge have none, by position, or why that is left out.
 
     Reasons are many, and most are alike but for the names, so each is kept once, without the names at its start.
     """
-    names = found.pag.names
-    if found.nothing_learned:
+    names = result.pag.names
+    if result.nothing_learned:
         return {"why": "The search ended before a single pair was decided."}
-    gaps = len(names) * (len(names) - 1) // 2 - found.pag.n_edges
+    gaps = len(names) * (len(names) - 1) // 2 - result.pag.n_edges
     if gaps > MOST_PAIRS:
         size = f"{count(gaps, 'pair')} without an edge are too many for this page"
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not found.pag.marks[i, j]]
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not result.pag.marks[i, j]]
     texts: dict[str, int] = {}
-    told = {f"{i},{j}": _told(found, names[i], names[j], texts) for i, j in pairs}
-    return {"packed": packed(as_json({"texts": list(texts), "pairs": told}))}
+    reasons = {f"{i},{j}": _reason(result, names[i], names[j], texts) for i, j in pairs}
+    return {"packed": packed(as_json({"texts": list(texts), "pairs": reasons}))}
 
 
-def _told(found: Discovery, a: str, b: str, texts: dict[str, int]) -> list[Any]:
+def _reason(result: Discovery, a: str, b: str, texts: dict[str, int]) -> list[Any]:
     """Return the numbers of the meaning and the reason of a pair, and how firm that is."""
-    one = found.explain(a, b)
+    one = result.explain(a, b)
     head = f"No edge: {readable(a)} and {readable(b)}"
     reason = one.adjacency.text
     whole = not reason.startswith(head)

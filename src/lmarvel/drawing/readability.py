@@ -13,19 +13,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.drawing.apart import GAP, Points
+from lmarvel.drawing.spacing import GAP, Points
 
-Ends = NDArray[np.intp]  # a row an edge: its two nodes, the cause of a directed edge first
+Ends = NDArray[np.intp]  # one row per edge: its two nodes, the cause of a directed edge first
 Flags = NDArray[np.bool_]
 
 CROSSING, THROUGH, UPWARDS, LENGTH = 2.0, 2.0, 0.6, 0.5
 _SWEEPS, _FEW = 2, 25  # a small layout is gone through as long as it gets better, though not for ever
-_SPOTS = 90  # places that a node may move to
+_CANDIDATES = 90  # places that a node may move to
 _MOST_EDGES = 400  # with more edges, a move takes long and undoes little
 
 
 @dataclass(frozen=True)
-class Tangle:
+class Component:
     """A component: the sizes of its boxes, its edges, and which of them have a direction."""
 
     sizes: Points
@@ -42,7 +42,7 @@ class Tangle:
 
         Examples
         --------
-        >>> pair = Tangle(np.full((4, 2), 10.0), np.array([[0, 1], [2, 3]]), np.array([False, False]))
+        >>> pair = Component(np.full((4, 2), 10.0), np.array([[0, 1], [2, 3]]), np.array([False, False]))
         >>> square = np.array([[0.0, 0.0], [99.0, 99.0], [99.0, 0.0], [0.0, 99.0]])
         >>> pair.cost(square) > pair.cost(square[[0, 2, 1, 3]])
         True
@@ -71,12 +71,12 @@ class Tangle:
 
     def _move(self, v: int, places: Points, lattice: Points, typical: float) -> bool:
         """Move a node to the free place at which its edges are easiest to read, in place; tell whether it moved."""
-        spots = np.vstack([places[v], self._free(v, places, lattice)])
-        costs = self._costs(v, spots, places, typical)
+        candidates = np.vstack([places[v], self._free(v, places, lattice)])
+        costs = self._costs(v, candidates, places, typical)
         best = int(costs.argmin())
         if costs[best] > costs[0] - 0.25:
             return False
-        places[v] = spots[best]
+        places[v] = candidates[best]
         return True
 
     def _free(self, v: int, places: Points, lattice: Points) -> Points:
@@ -84,33 +84,33 @@ class Tangle:
         others = [w for k in self.touching[v] for w in self.ends[k].tolist() if w != v]
         step = self.sizes[v] + GAP
         near = places[others].mean(axis=0) + step * np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1.0)])
-        spots: Points = np.vstack([lattice, near])
-        away = np.abs(spots[:, None] - places[None]) - (self.sizes[v] + self.sizes) / 2 - 0.75 * GAP
+        candidates: Points = np.vstack([lattice, near])
+        away = np.abs(candidates[:, None] - places[None]) - (self.sizes[v] + self.sizes) / 2 - 0.75 * GAP
         taken = (away < 0).all(axis=2)
         taken[:, v] = False
-        free: Points = spots[~taken.any(axis=1)]
+        free: Points = candidates[~taken.any(axis=1)]
         return free
 
-    def _costs(self, v: int, spots: Points, places: Points, typical: float) -> NDArray[np.float64]:
+    def _costs(self, v: int, candidates: Points, places: Points, typical: float) -> NDArray[np.float64]:
         """Return what a node costs at each of these places."""
         mine = self.touching[v]
         rest = np.setdiff1d(np.arange(len(self.ends)), mine)
         first = self.ends[mine, 0] == v
         others = np.where(first, self.ends[mine, 1], self.ends[mine, 0])
-        start = np.repeat(spots, len(mine), axis=0)  # of each edge from each place
-        end = np.tile(places[others], (len(spots), 1))
+        start = np.repeat(candidates, len(mine), axis=0)  # of each edge from each place
+        end = np.tile(places[others], (len(candidates), 1))
         crossed = _crossed(start, end, places[self.ends[rest, 0]], places[self.ends[rest, 1]])
-        crossed &= ~(self.ends[rest][None] == np.tile(others, len(spots))[:, None, None]).any(axis=2)
+        crossed &= ~(self.ends[rest][None] == np.tile(others, len(candidates))[:, None, None]).any(axis=2)
         hit = _through(start, end, places, self.sizes / 2)
         hit[:, v] = False
-        hit[np.arange(len(end)), np.tile(others, len(spots))] = False
-        rise = np.where(np.tile(first, len(spots)), start[:, 1] - end[:, 1], end[:, 1] - start[:, 1])
-        upwards = np.tile(self.directed[mine], len(spots)) & (rise > -1.0)
+        hit[np.arange(len(end)), np.tile(others, len(candidates))] = False
+        rise = np.where(np.tile(first, len(candidates)), start[:, 1] - end[:, 1], end[:, 1] - start[:, 1])
+        upwards = np.tile(self.directed[mine], len(candidates)) & (rise > -1.0)
         long = _burden(np.hypot(*(start - end).T) / typical)
         each = CROSSING * crossed.sum(axis=1) + THROUGH * hit.sum(axis=1) + UPWARDS * upwards + LENGTH * long
-        covers = _through(places[self.ends[rest, 0]], places[self.ends[rest, 1]], spots, self.sizes[v] / 2)
-        found: NDArray[np.float64] = each.reshape(len(spots), -1).sum(axis=1) + THROUGH * covers.sum(axis=0)
-        return found
+        covers = _through(places[self.ends[rest, 0]], places[self.ends[rest, 1]], candidates, self.sizes[v] / 2)
+        costs: NDArray[np.float64] = each.reshape(len(candidates), -1).sum(axis=1) + THROUGH * covers.sum(axis=0)
+        return costs
 
     def _typical(self, places: Points) -> float:
         """Return how far apart neighbours are that share the room evenly."""
@@ -119,16 +119,18 @@ class Tangle:
 
 def _burden(spans: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how hard edges are to follow for their lengths: one long edge is harder than two of half the length."""
-    found: NDArray[np.float64] = spans * np.maximum(spans, 1.0)
-    return found
+    burden: NDArray[np.float64] = spans * np.maximum(spans, 1.0)
+    return burden
 
 
 def _lattice(places: Points) -> Points:
     """Return evenly spread places all over a layout."""
     low, high = places.min(axis=0), places.max(axis=0)
     wide, tall = np.maximum(high - low, 1.0)
-    columns = max(round(math.sqrt(_SPOTS * wide / tall / 2)), 2)  # boxes are about twice as wide as high, gaps included
-    lines = max(_SPOTS // columns, 2)
+    columns = max(
+        round(math.sqrt(_CANDIDATES * wide / tall / 2)), 2
+    )  # boxes are about twice as wide as high, gaps included
+    lines = max(_CANDIDATES // columns, 2)
     return np.stack(
         np.meshgrid(np.linspace(low[0], high[0], columns), np.linspace(low[1], high[1], lines)), axis=-1
     ).reshape(-1, 2)
@@ -153,9 +155,9 @@ def _crossed(a: Points, b: Points, c: Points, d: Points) -> Flags:
     ax, ay, bx, by = a[:, 0, None], a[:, 1, None], b[:, 0, None], b[:, 1, None]
     cx, cy, dx, dy = c[:, 0], c[:, 1], d[:, 0], d[:, 1]
     ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
-    found: Flags = (ux * (cy - ay) - uy * (cx - ax)) * (ux * (dy - ay) - uy * (dx - ax)) < 0
-    found &= (vx * (ay - cy) - vy * (ax - cx)) * (vx * (by - cy) - vy * (bx - cx)) < 0
-    return found
+    crossed: Flags = (ux * (cy - ay) - uy * (cx - ax)) * (ux * (dy - ay) - uy * (dx - ax)) < 0
+    crossed &= (vx * (ay - cy) - vy * (ax - cx)) * (vx * (by - cy) - vy * (bx - cx)) < 0
+    return crossed
 
 
 def _through(start: Points, end: Points, places: Points, half: Points) -> Flags:
@@ -166,5 +168,5 @@ def _through(start: Points, end: Points, places: Points, half: Points) -> Flags:
     dx, dy = places[:, 0] - start[:, 0, None], places[:, 1] - start[:, 1, None]
     reach = dx * ux + dy * uy
     need = np.abs(uy) * half[..., 0] + np.abs(ux) * half[..., 1]
-    found: Flags = (reach > 0) & (reach < length[:, None]) & (np.abs(dy * ux - dx * uy) < need)
-    return found
+    through: Flags = (reach > 0) & (reach < length[:, None]) & (np.abs(dy * ux - dx * uy) < need)
+    return through

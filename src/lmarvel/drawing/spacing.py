@@ -52,14 +52,14 @@ def _push(places: Points, sizes: Points, rows: bool, rounds: int) -> bool:
     """Push overlapping pairs apart, in place; tell whether none is left."""
     for _ in range(rounds):
         first, second = _near(places, sizes)
-        apart = places[first] - places[second]
-        miss = (sizes[first] + sizes[second]) / 2 + GAP - np.abs(apart)
+        offset = places[first] - places[second]
+        miss = (sizes[first] + sizes[second]) / 2 + GAP - np.abs(offset)
         over = (miss > 1e-6).all(axis=1)
         if not over.any():
             return True
-        first, second, apart, miss = first[over], second[over], apart[over], miss[over]
+        first, second, offset, miss = first[over], second[over], offset[over], miss[over]
         sideways = rows | (miss[:, 0] < miss[:, 1])
-        step = np.where(apart >= 0, 1.0, -1.0) * (miss * 0.51 + 0.05)
+        step = np.where(offset >= 0, 1.0, -1.0) * (miss * 0.51 + 0.05)
         step *= np.column_stack([sideways, ~sideways])
         move = np.zeros_like(places)
         np.add.at(move, first, step)

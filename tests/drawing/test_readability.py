@@ -10,11 +10,11 @@ import pytest
 
 from lmarvel import DAG, PAG, Lift, LMarvel
 from lmarvel.datasets import CARS
+from lmarvel.drawing.edge_labels import HEIGHT, WIDTH, label_places
 from lmarvel.drawing.labels import ems, rows
 from lmarvel.drawing.layout import positions
+from lmarvel.drawing.readability import Component, crossings
 from lmarvel.drawing.scene import Scene, compose
-from lmarvel.drawing.spots import HEIGHT, WIDTH, spots
-from lmarvel.drawing.tangle import Tangle, crossings
 from tests.drawing.test_layout import overlapping, random_pag
 
 ROOM = (980.0, 640.0)
@@ -53,7 +53,7 @@ def test_directions_are_layers_where_there_are_any() -> None:
 
 def test_moving_a_node_undoes_a_crossing() -> None:
     ends = np.array([[0, 1], [2, 3], [1, 2]])
-    part = Tangle(np.full((4, 2), (40.0, 30.0)), ends, np.zeros(3, dtype=bool))
+    part = Component(np.full((4, 2), (40.0, 30.0)), ends, np.zeros(3, dtype=bool))
     crossed = np.array([[0.0, 0.0], [600.0, 400.0], [600.0, 0.0], [0.0, 400.0]])
     before = crossed.copy()
     assert crossings(crossed, ends) == 1
@@ -97,7 +97,7 @@ def test_dense_and_large_graphs_are_drawn_in_bounded_memory(n: int, edges: int) 
     pairs = np.column_stack(np.triu_indices(n, 1))
     for i, j in rng.choice(pairs, edges, replace=False):
         marks[i, j] = marks[j, i] = 1
-    part = Tangle(np.full((n, 2), 30.0), np.argwhere(np.triu(marks)), np.zeros(edges, dtype=bool))
+    part = Component(np.full((n, 2), 30.0), np.argwhere(np.triu(marks)), np.zeros(edges, dtype=bool))
     places = rng.uniform(0, 2000, (n, 2))
     tracemalloc.start()
     moved = part.untangled(places)
@@ -134,12 +134,12 @@ def test_rows_fit_their_boxes() -> None:
 
 def test_numbers_stand_clear() -> None:
     scene = compose(random_pag(30, 5), room=ROOM)
-    told = spots(scene)
-    free = [line.curve.at(spot.at) for line, spot in zip(scene.lines, told, strict=True) if spot.free]
-    assert len(free) > len(told) / 4
+    places = label_places(scene)
+    free = [line.curve.at(spot.at) for line, spot in zip(scene.lines, places, strict=True) if spot.free]
+    assert len(free) > len(places) / 4
     for k, (x, y) in enumerate(free):
         for box in scene.boxes:
             assert abs(x - box.x) >= (WIDTH + box.w) / 2 or abs(y - box.y) >= (HEIGHT + box.h) / 2
         for u, v in free[:k]:
             assert abs(x - u) >= WIDTH or abs(y - v) >= HEIGHT
-    assert spots(compose(PAG.from_edges(nodes=["A"]))) == ()
+    assert label_places(compose(PAG.from_edges(nodes=["A"]))) == ()

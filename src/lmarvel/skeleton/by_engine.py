@@ -26,7 +26,7 @@ from lmarvel.ci.test import ColumnsInput, GaussianInput
 from lmarvel.deferred import without_collection
 from lmarvel.engine import names
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
-from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
+from lmarvel.engine.run import REST, EngineProgress, RunArrays, Task, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.stated import stated_for_engine
@@ -51,7 +51,7 @@ PHASES = names("phases")
 """The engine's phases by number."""
 
 
-class Course(NamedTuple):
+class PruningOptions(NamedTuple):
     """How a method that cuts edges is to be run.
 
     Attributes
@@ -76,12 +76,12 @@ class Course(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Swift:
+class EngineRun:
     """What the engine found, with all that is needed to make records of it.
 
     Attributes
     ----------
-    flat : Flat
+    arrays : RunArrays
         The arrays, on positions of the test that the engine was given.
     method : str
         How the boundaries were found.
@@ -93,7 +93,7 @@ class Swift:
         What ended the skeleton early, if anything did, and what ended the orientation early.
     """
 
-    flat: Flat
+    arrays: RunArrays
     method: str
     level: float
     given: Boundaries | FlatBoundaries | None
@@ -105,50 +105,50 @@ class Swift:
         if isinstance(self.given, Boundaries):
             return self.given
         if self.method == "none":
-            return Boundaries.complete(len(self.flat.marks), self.level)
-        members = self.flat.sets.tolist()
-        sets = (members[at : at + n] for at, n in self.flat.boundaries.tolist())
+            return Boundaries.complete(len(self.arrays.marks), self.level)
+        members = self.arrays.sets.tolist()
+        sets = (members[at : at + n] for at, n in self.arrays.boundaries.tolist())
         cut = () if self.given is None else self.given.each_truncated()
         return Boundaries.of(sets, self.method, self.level, {v: (had, kept) for v, had, kept in cut})
 
     def sepsets(self, place: Sequence[int]) -> Sepsets:
         """Return the separating sets where variable v stands at ``place[v]``."""
         moved = np.asarray(place, dtype=np.int64)
-        members, found = _placed(self.flat.sets, moved), self.flat.found.copy()
-        found[:, :2] = np.sort(moved[found[:, :2]], axis=1)
+        members, spans = _placed(self.arrays.sets, moved), self.arrays.found.copy()
+        spans[:, :2] = np.sort(moved[spans[:, :2]], axis=1)
         with without_collection():
-            sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in found.tolist()}
+            sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in spans.tolist()}
         return Sepsets(self.boundaries.moved(place), sets)
 
     def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
         """Return the records of the run where variable v stands at ``place[v]``."""
         with without_collection():
-            return (*_events(self.flat, place), *self._ended(place))
+            return (*_events(self.arrays, place), *self._ended(place))
 
     def _ended(self, place: Sequence[int]) -> list[Event]:
-        return [*(BudgetEnded(why) for why in self.endings if why is not None), *_uses(self.flat, place)]
+        return [*(BudgetEnded(why) for why in self.endings if why is not None), *_uses(self.arrays, place)]
 
     def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
         """Return the same, but where a phase separated many pairs one after the other, these as columns."""
-        return [*_runs(self.flat, place), *self._ended(place)]
+        return [*_runs(self.arrays, place), *self._ended(place)]
 
     def columns(self, place: Sequence[int]) -> SetColumns:
         """Return the separating sets as columns."""
         moved = np.asarray(place, dtype=np.int64)
-        found, p = self.flat.found, len(place)
-        pairs = np.sort(moved[found[:, :2]], axis=1)
+        spans, p = self.arrays.found, len(place)
+        pairs = np.sort(moved[spans[:, :2]], axis=1)
         # By pair; the last set of a pair is the one that stands.
         _, last = np.unique((pairs[:, 0] * p + pairs[:, 1])[::-1], return_index=True)
-        chosen = len(found) - 1 - last
-        members = _gathered(self.flat.sets, found[chosen, 2], found[chosen, 3], moved)
+        chosen = len(spans) - 1 - last
+        members = _gathered(self.arrays.sets, spans[chosen, 2], spans[chosen, 3], moved)
         around = () if self.method == "none" else self.boundaries.moved(place).truncated
         x, y = pairs[chosen].T
-        return SetColumns(x, y, found[chosen, 3], members, self.method, self.level, dict(around))
+        return SetColumns(x, y, spans[chosen, 3], members, self.method, self.level, dict(around))
 
 
 def learn_compiled(
     ledger: Ledger,
-    course: Levels | Course,
+    options: Levels | PruningOptions,
     level: float,
     boundaries: str,
     find: Callable[[], Boundaries],
@@ -156,14 +156,14 @@ def learn_compiled(
     grace: float,
     progress: Progress | None = None,
     counted: bool = False,
-) -> Swift | None:
+) -> EngineRun | None:
     """Learn skeleton and marks, or return None where the engine cannot.
 
     Parameters
     ----------
     ledger : Ledger
         The test, and the budgets; tests are counted there.
-    course : Levels or Course
+    options : Levels or PruningOptions
         Levels of the tests, and switches: of L-MARVEL, or of another method.
     level : float
         The level of the Markov boundaries.
@@ -188,7 +188,7 @@ def learn_compiled(
         return None
     p, meter = len(ledger.names), ledger.meter
     given: Boundaries | FlatBoundaries | None
-    told = None if progress is None else _in_words(progress, course)
+    report = None if progress is None else _in_words(progress, options)
     if boundaries == "tc" and not isinstance(known, ColumnsInput):
         if not counted:
             check_affordable(ledger)
@@ -196,38 +196,38 @@ def learn_compiled(
         if not counted:
             meter.count("boundary", max(p - 2, 0), p * (p - 1) // 2)
         method, given = "tc", None
-        task = _task(ledger, course, level, selection, grace, known)
-        flat = from_precision(task, precision, limit, known.keeps_precision, told)
+        task = _task(ledger, options, level, selection, grace, known)
+        arrays = from_precision(task, precision, limit, known.keeps_precision, report)
     elif isinstance(boundaries, str) and boundaries in SEARCHES and not isinstance(known, ColumnsInput):
         method, given = boundaries, flat_boundaries(ledger, boundaries, level)
         assert given is not None
-        task = _task(ledger, course, level, selection, grace, known)
-        flat = from_lists(task, given.sets, given.truncated, given.asked, told)
+        task = _task(ledger, options, level, selection, grace, known)
+        arrays = from_lists(task, given.sets, given.truncated, given.asked, report)
     else:
         meter.check_time()
-        found = given = None if boundaries == "none" else find()
-        method = "none" if found is None else found.method
-        cut = [] if found is None else [(v, had, kept) for v, (had, kept) in found.truncated.items()]
-        task = _task(ledger, course, level, selection, grace, known)
+        start = given = None if boundaries == "none" else find()
+        method = "none" if start is None else start.method
+        cut = [] if start is None else [(v, had, kept) for v, (had, kept) in start.truncated.items()]
+        task = _task(ledger, options, level, selection, grace, known)
         rest = _given_rest(ledger, known, p) if method == "tc" else None
-        flat = from_sets(task, None if found is None else found.sets, cut, ledger.memory.asked(), told, rest)
-    for phase, size, tests in flat.counts:
+        arrays = from_sets(task, None if start is None else start.sets, cut, ledger.memory.asked(), report, rest)
+    for phase, size, tests in arrays.counts:
         meter.count(PHASES[phase], size, tests)
-    late = "time ran out before all edges were oriented" if flat.late else None
-    return Swift(flat, method, level, given, (_ending(flat, ledger), late))
+    late = "time ran out before all edges were oriented" if arrays.late else None
+    return EngineRun(arrays, method, level, given, (_ending(arrays, ledger), late))
 
 
-def _in_words(progress: Progress, course: Levels | Course) -> Told:
+def _in_words(progress: Progress, options: Levels | PruningOptions) -> EngineProgress:
     """Return what the engine calls to report progress."""
 
-    def told(phase: int, done: int, total: int) -> None:
-        if isinstance(course, Levels):
+    def report(phase: int, done: int, total: int) -> None:
+        if isinstance(options, Levels):
             progress("skeleton", done, total)
         else:
-            sizes = "" if course.method == "mbcs" else f", sets of {done}"
+            sizes = "" if options.method == "mbcs" else f", sets of {done}"
             progress(f"{PHASES[phase]}{sizes}", done, total)
 
-    return told
+    return report
 
 
 @lru_cache(maxsize=1)
@@ -245,27 +245,27 @@ def _given_rest(ledger: Ledger, known: GaussianInput | ColumnsInput, p: int) -> 
     """Return what total conditioning saw for each pair, -1 where that is not known."""
     if isinstance(known, ColumnsInput) and known.given_rest is not None:
         return known.given_rest()
-    found = np.full((p, p), -1.0)
+    pvalues = np.full((p, p), -1.0)
     for x in range(p):
         for y in range(x + 1, p):
-            seen = ledger.test.pvalue_given_rest(x, y)
-            found[x, y] = found[y, x] = -1.0 if seen is None else seen
-    return found
+            pvalue = ledger.test.pvalue_given_rest(x, y)
+            pvalues[x, y] = pvalues[y, x] = -1.0 if pvalue is None else pvalue
+    return pvalues
 
 
 def _task(
     ledger: Ledger,
-    course: Levels | Course,
+    options: Levels | PruningOptions,
     level: float,
     selection: bool,
     grace: float,
     known: GaussianInput | ColumnsInput,
 ) -> Task:
     meter, largest = ledger.meter, min(ledger.largest_set, len(ledger.names))
-    if isinstance(course, Levels):
-        levels, cutting = course, Course("lmarvel", course.alpha)
+    if isinstance(options, Levels):
+        levels, cutting = options, PruningOptions("lmarvel", options.alpha)
     else:  # a search that keeps the largest p-value of all sets of a size is one at the level 1, which finds nothing
-        levels, cutting = Levels(course.alpha, level, 1.0 if course.max_p else course.alpha), course
+        levels, cutting = Levels(options.alpha, level, 1.0 if options.max_p else options.alpha), options
     gaussian = None if isinstance(known, ColumnsInput) else known
     columns = known if isinstance(known, ColumnsInput) else None
     return Task(
@@ -294,39 +294,39 @@ def _task(
     )
 
 
-def _ending(flat: Flat, ledger: Ledger) -> str | None:
+def _ending(arrays: RunArrays, ledger: Ledger) -> str | None:
     """Return in words what ended the skeleton early."""
-    match flat.reason:
+    match arrays.reason:
         case "tests":
             return f"max_tests={ledger.meter.max_tests} is used up"
         case "seconds":
             return "max_seconds is used up"
         case "too-large":
-            return f"a conditioning set of {flat.size} is over the limit of {ledger.largest_set:g}"
-    return ledger.limit if len(flat.undecided) else None
+            return f"a conditioning set of {arrays.size} is over the limit of {ledger.largest_set:g}"
+    return ledger.limit if len(arrays.undecided) else None
 
 
 # --- records ----------------------------------------------------------------------------------------------
 
 
-def _runs(flat: Flat, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
+def _runs(arrays: RunArrays, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
     """Iterate over the events, those of many pairs separated in a row as columns."""
-    if not len(flat.events):
+    if not len(arrays.events):
         return
     moved = np.asarray(place, dtype=np.int64)
-    kind, phase, size = flat.events[:, 0], flat.events[:, 4], flat.events[:, 6]
+    kind, phase, size = arrays.events[:, 0], arrays.events[:, 4], arrays.events[:, 6]
     in_columns = np.where(kind == _KINDS.index("Separated"), phase, -1)
     ends = [*(np.flatnonzero(np.diff(in_columns)) + 1).tolist(), len(kind)]
     for start, stop in zip([0, *ends], ends, strict=False):
         rows = slice(start, stop)
         if in_columns[start] < 0 or stop - start < RUN:
-            yield from _events(flat, place, rows)
+            yield from _events(arrays, place, rows)
         elif (size[rows] < 0).any():  # all other variables, in place of a list
-            yield SeparatedRun.of([e for e in _events(flat, place, rows) if isinstance(e, Separated)])
+            yield SeparatedRun.of([e for e in _events(arrays, place, rows) if isinstance(e, Separated)])
         else:
-            x, y, at, n = flat.events[rows][:, [1, 2, 5, 6]].T
-            members = _gathered(flat.sets, at, n, moved)
-            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, flat.pvalues[rows])
+            x, y, at, n = arrays.events[rows][:, [1, 2, 5, 6]].T
+            members = _gathered(arrays.sets, at, n, moved)
+            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, arrays.pvalues[rows])
 
 
 def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved: NDArray[np.int64]) -> NDArray[Any]:
@@ -336,13 +336,13 @@ def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved:
     return np.asarray(np.sort(which * len(moved) + moved[sets[at[which] + inside]]) % len(moved))
 
 
-def _events(flat: Flat, place: Sequence[int], rows: slice = slice(None)) -> list[Event]:
+def _events(arrays: RunArrays, place: Sequence[int], rows: slice = slice(None)) -> list[Event]:
     """Return the events as records."""
     moved = np.asarray(place, dtype=np.int64)
-    members, everyone = _placed(flat.sets, moved), frozenset(place)
+    members, everyone = _placed(arrays.sets, moved), frozenset(place)
     records = []
     for (kind, x, y, z, phase, at, n, at2, n2), p in zip(
-        flat.events[rows].tolist(), flat.pvalues[rows].tolist(), strict=True
+        arrays.events[rows].tolist(), arrays.pvalues[rows].tolist(), strict=True
     ):
         x, y, z = (place[v] if v >= 0 else v for v in (x, y, z))
         if n >= 0:
@@ -355,8 +355,8 @@ def _events(flat: Flat, place: Sequence[int], rows: slice = slice(None)) -> list
 
 
 def _placed(positions: NDArray[np.int32], place: NDArray[np.int64]) -> list[int]:
-    found: list[int] = place[positions].tolist()
-    return found
+    placed: list[int] = place[positions].tolist()
+    return placed
 
 
 MAKERS: dict[str, Callable[..., Event]] = {
@@ -374,9 +374,9 @@ _KINDS = names("events")
 _RULES = names("rules")
 
 
-def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
+def _uses(arrays: RunArrays, place: Sequence[int]) -> list[RuleApplication]:
     """Return the uses of rules as records."""
-    parts = flat.uses.tolist()
+    parts = arrays.uses.tolist()
 
     def marks(at: int, n: int) -> tuple[tuple[int, int, int], ...]:
         ends = (parts[i : i + 3] for i in range(at, at + 3 * n, 3))
@@ -384,5 +384,5 @@ def _uses(flat: Flat, place: Sequence[int]) -> list[RuleApplication]:
 
     return [
         RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*rest[:2]), marks(*rest[2:]))
-        for rule, at, n, *rest in flat.rules.tolist()
+        for rule, at, n, *rest in arrays.rules.tolist()
     ]
