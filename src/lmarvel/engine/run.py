@@ -84,7 +84,7 @@ def setting_aside(seconds: float) -> Iterator[None]:
 
 
 class Task(NamedTuple):
-    """What to learn from, and how.
+    """What to learn from, and how; the engine's door reads it by name.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ def from_lists(
 
 
 def _run(task: Task, progress: Told | None, **boundaries: Any) -> Flat:
-    found = _engine.run(*task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
+    found = _engine.run(task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
     return Flat(*found)
 
 
