@@ -31,7 +31,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         Levels levels
         Options options
         Budget budget
-        double seconds, grace, per_record, limit
+        double seconds, grace, limit
         cbool selection, total_conditioning, keep_precision, complete
         const double* precision
         const double* rest
@@ -84,7 +84,6 @@ cdef class Held:
 def run(
     task,
     *,
-    double per_record=0.0,
     precision=None,
     double limit=0.0,
     bint keep_precision=True,
@@ -138,7 +137,7 @@ def run(
     q.options.colliders = <Colliders> number("colliders", task.colliders)
     q.budget.largest_set, q.budget.tests = largest_set, tests
     q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
-    q.seconds, q.grace, q.per_record, q.selection = task.seconds, task.grace, per_record, task.selection
+    q.seconds, q.grace, q.selection = task.seconds, task.grace, task.selection
     q.total_conditioning = precision is not None
     if (precision is not None) + (sets is not None) + complete != 1:
         raise ValueError("one of a precision matrix, boundaries and all other variables is needed")
