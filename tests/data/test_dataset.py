@@ -34,7 +34,7 @@ def test_opening_a_file_reads_the_header_only(ending: str, tmp_path: Path, monke
         raise AssertionError("rows were read")
 
     monkeypatch.setattr("lmarvel.data.sources.csv.pieces", no_rows)
-    monkeypatch.setattr("lmarvel.data.sources.parquet._batches", no_rows)
+    monkeypatch.setattr("lmarvel.data.sources.parquet._Reader.batches", no_rows)
     data = Dataset.of(on_file(ending, tmp_path))
     assert data.names == NAMES
     with pytest.raises(AssertionError, match="rows were read"):

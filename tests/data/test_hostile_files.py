@@ -146,6 +146,7 @@ def test_an_archive_that_unpacks_without_end_is_refused_in_bounded_memory(
 ) -> None:
     monkeypatch.setattr(csv_rows, "UNPACKED", 8 << 20)
     monkeypatch.setattr(csv_rows, "BLOCK", 1 << 20)
+    monkeypatch.setattr(csv_rows, "HELD", 1 << 20)
     monkeypatch.setattr(csv_rows, "RATIO", 20)
     path = packed(tmp_path / "bomb.csv.gz", b"a,b\n", b"1,2\n" * (1 << 18), 20)
     tracemalloc.start()
@@ -169,6 +170,7 @@ def test_a_row_without_end_is_refused_in_bounded_memory(
 ) -> None:
     monkeypatch.setattr(csv_rows, "LONGEST_ROW", 1 << 20)
     monkeypatch.setattr(csv_rows, "BLOCK", 1 << 18)
+    monkeypatch.setattr(csv_rows, "HELD", 1 << 20)
     head = {"header": b"", "row": b"a,b\n1,2\n", "quotes": b'a,b\n1,2\n"'}[where]
     block = (b"1\n" if where == "quotes" else b"00") * (1 << 19)
     path = tmp_path / f"data.{ending}"

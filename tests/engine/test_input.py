@@ -15,7 +15,7 @@ import pytest
 from lmarvel import FCI, MBCS, RFCI, FisherZ, LMarvel, LMarvelWarning
 from lmarvel.ci.ledger import Ledger
 from lmarvel.engine import run as engine
-from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of, setting_aside
+from lmarvel.engine.run import Task, from_precision, from_sets, is_built, lists_of
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.experiments.methods import SecondFirst
 from lmarvel.skeleton import by_engine
@@ -195,17 +195,6 @@ def test_time_that_runs_out_ends_the_other_methods_too(method: type[PagEstimator
     assert found.budget_ended is not None
     assert "max_seconds is used up" in found.budget_ended
     assert found.undecided
-
-
-def test_time_is_set_aside_for_what_has_to_be_written_later() -> None:
-    rows = np.random.default_rng(0).standard_normal((500, 40))
-    whole = FCI(max_seconds=1000.0).fit(rows).result_
-    assert whole.budget_ended is None
-    with setting_aside(100.0):  # for each pair that is separated: ten of them are all there is time for
-        found = FCI(max_seconds=1000.0).fit(rows).result_
-    assert found.budget_ended == "max_seconds is used up"
-    assert len(found.undecided) == 40 * 39 // 2 - len(found.sepsets)
-    assert 5 < len(found.sepsets) < 15
 
 
 @pytest.mark.parametrize("method", [LMarvel, FCI, RFCI, MBCS])

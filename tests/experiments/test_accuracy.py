@@ -7,9 +7,8 @@ import pytest
 
 from lmarvel.experiments import figures
 from lmarvel.experiments import reproduce as module
-from lmarvel.experiments.accuracy import ACCURACY
-from lmarvel.experiments.catalogue import EXPERIMENTS
-from lmarvel.experiments.reproduce import Request, reproduce
+from lmarvel.experiments.reproduce import EXPERIMENTS, Request, reproduce
+from lmarvel.experiments.studies import ACCURACY
 
 KEPT = ("insurance", "sparse", "insurance by rows")
 SMALL = tuple(s for s in ACCURACY.settings if s.panel in KEPT and s.rows < 5000)

@@ -7,11 +7,11 @@ from importlib.resources import files
 import pytest
 
 from lmarvel.estimators import METHODS as ESTIMATORS
-from lmarvel.experiments.catalogue import EXPERIMENTS, PAPER
 from lmarvel.experiments.measures import MEASURES
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.paper import METHODS as PAPER_METHODS
 from lmarvel.experiments.plan import jobs_of
+from lmarvel.experiments.reproduce import EXPERIMENTS, PAPER
 from lmarvel.experiments.run import draw
 from lmarvel.experiments.summary import PUBLISHED_METRICS, in_paper, published
 

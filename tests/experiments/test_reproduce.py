@@ -12,10 +12,9 @@ import pytest
 
 from lmarvel.errors import DataError, OutputError, ParameterError
 from lmarvel.experiments import reproduce as module
-from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.measures import TIMES
 from lmarvel.experiments.plan import Job
-from lmarvel.experiments.reproduce import Request, load_structures, reproduce
+from lmarvel.experiments.reproduce import EXPERIMENTS, Request, load_structures, reproduce
 from lmarvel.experiments.run import COLUMNS, KEY, Limits, draw, run
 from lmarvel.experiments.store import SCHEMA
 from lmarvel.experiments.summary import in_paper, summary_of

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from lmarvel.errors import OutputError
-from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.plan import Job
+from lmarvel.experiments.reproduce import EXPERIMENTS
 from lmarvel.experiments.run import COLUMNS, KEY
 from lmarvel.experiments.store import SCHEMA, Store
 

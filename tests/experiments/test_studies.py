@@ -8,10 +8,9 @@ import pytest
 from lmarvel import LMarvel, MSeparation
 from lmarvel.experiments import reproduce as module
 from lmarvel.experiments.bounds import bounds_of
-from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.methods import BOUNDARY_METHODS, METHODS, SecondFirst
 from lmarvel.experiments.plan import Job
-from lmarvel.experiments.reproduce import Request, reproduce
+from lmarvel.experiments.reproduce import EXPERIMENTS, Request, reproduce
 from lmarvel.experiments.run import Limits, draw, run
 from lmarvel.graph.metrics import compare_boundaries
 from lmarvel.simulate import load_network

@@ -5,10 +5,10 @@ from itertools import combinations
 import pytest
 
 from lmarvel.experiments import figures
-from lmarvel.experiments.accuracy import ACCURACY
-from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.figures import styles_of
 from lmarvel.experiments.methods import METHODS
+from lmarvel.experiments.reproduce import EXPERIMENTS
+from lmarvel.experiments.studies import ACCURACY
 
 PEERS = tuple(name for name in METHODS if name.startswith("causal-learn"))
 SETS = {name: experiment.methods for name, experiment in EXPERIMENTS.items()}

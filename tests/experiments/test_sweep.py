@@ -6,8 +6,7 @@ import pytest
 
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.experiments import reproduce as module
-from lmarvel.experiments.catalogue import EXPERIMENTS
-from lmarvel.experiments.reproduce import Request, reproduce
+from lmarvel.experiments.reproduce import EXPERIMENTS, Request, reproduce
 from lmarvel.experiments.sweep import Sweep
 from tests.cli.running import run
 

@@ -15,7 +15,7 @@ from lmarvel.report import write_report
 from tests.cli.running import run
 from tests.generators import random_mag
 from tests.report.browsing import Visit, midpoint
-from tests.test_wording import sampled
+from tests.result.test_wording import sampled
 
 
 def test_a_large_graph_is_usable(visit: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from lmarvel.report import write_report
 from lmarvel.result.trace import Supported
 from tests.report.browsing import Visit
-from tests.test_evidence import NODE, chain
+from tests.result.test_evidence import NODE, chain
 
 
 def test_the_report_shows_it(browser: Any, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from lmarvel.datasets import CARS
 from lmarvel.report import page_of
 from lmarvel.report.signs import Signs
 from lmarvel.simulate import LinearSEM, hide, load_network
-from tests.test_wording import sampled
+from tests.result.test_wording import sampled
 
 CHAIN = MSeparation(DAG.from_edges("A --> B", "B --> C"))
 

@@ -6,7 +6,6 @@ The bootstrap on the command line: it goes on from what a file holds, and an int
 from __future__ import annotations
 
 import inspect
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -42,7 +41,6 @@ from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
 from lmarvel.data import Dataset
 from lmarvel.drawing import ENDINGS, check_target, draw
-from lmarvel.engine.run import setting_aside
 from lmarvel.errors import ParameterError, ResultError
 from lmarvel.estimators import METHODS, PagEstimator
 from lmarvel.estimators.bootstrap import Interrupted
@@ -53,12 +51,9 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import open_pairs, readable
+from lmarvel.result.wording import open_pairs, printable, readable
 
 _NOTHING_SAID = TableOptions()
-# Seconds for the records of a pair that was separated: to write them to a file, or to make a report of them.
-_WRITING, _REPORTING = 2e-6, 3e-5
-_STARTING = 1.5  # seconds of work that a process takes at most to start
 
 
 @command
@@ -111,11 +106,9 @@ def learn(
         drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
         if cautious is not None and method not in ("auto", "lift"):
             raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
-        everything = form == "json" or report is not None or (output is not None and output.suffix.lower() == ".json")
-        aside = setting_aside((0.0 if not everything else _WRITING if report is None else _REPORTING) * _stretched())
-        # A budget is the command's, and to start it took time; of a bootstrap each draw has one of its own.
-        begun = nullcontext() if bootstrap is not None else counting_from(_begun())
-        with progress_bar(quiet) as show, table.usable(data), aside, begun:
+        # A budget is the command's; of a bootstrap each draw has one of its own.
+        begun = nullcontext() if bootstrap is not None else counting_from(time.monotonic())
+        with progress_bar(quiet) as show, table.usable(data), begun:
             show("data", 0, 1)
             dataset = table.dataset(data)
             found = drawing.fit(model, dataset, show)
@@ -133,30 +126,6 @@ def learn(
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
 
 
-def _begun() -> float:
-    """Return when the command began: with its process, unless that did other work before."""
-    now, used = time.monotonic(), time.process_time()
-    return now - used * _stretched() if used < _STARTING else now
-
-
-def _stretched() -> float:
-    """Return how many times its CPU time the process has taken by the clock: where others want the processor, too.
-
-    What it will take to write is as much longer. It is 4 at most: a process may have waited for its user.
-    """
-    used = time.process_time()
-    return min(max(_age() / max(used, 1e-3), 1.0), 4.0) if used < _STARTING else 1.0
-
-
-def _age() -> float:
-    """Return the seconds since the process began, 0 where the system does not tell."""
-    try:
-        told = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - int(told[19]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):  # no Linux
-        return 0.0
-
-
 def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[str, Any]:
     """Return those options of a bootstrap that are a method's own, too; without a bootstrap that is what they are."""
     if bootstrap is None:
@@ -167,7 +136,7 @@ def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[
 
 _PRINTERS: dict[str, Callable[[Discovery], str]] = {
     "text": as_text,
-    "json": lambda found: as_json(found.to_dict()),
+    "json": lambda found: printable(found.to_json().rstrip("\n")),
 }
 
 

@@ -15,8 +15,7 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.simulating import directory
 from lmarvel.deferred import late
 from lmarvel.errors import ParameterError
-from lmarvel.experiments.catalogue import notes_on
-from lmarvel.experiments.reproduce import Request
+from lmarvel.experiments.reproduce import Request, notes_on
 from lmarvel.experiments.reproduce import reproduce as run
 from lmarvel.experiments.run import Limits
 from lmarvel.experiments.sweep import LONGEST, Sweep, shown

@@ -20,7 +20,8 @@ from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
-from lmarvel.data.table import column_names
+from lmarvel.data.sources.base import Source
+from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
 from lmarvel.result.wording import readable
@@ -54,9 +55,10 @@ class TableOptions:
 
     def dataset(self, path: Path) -> Dataset:
         """Open a table with what was said of it."""
-        chosen, said = self._resolved(path)
+        source = self._source(path)
+        chosen, said = self._resolved(source)
         return Dataset.of(
-            path,
+            source,
             **chosen,
             categorical=said.categorical,
             ordinal=said.ordinal,
@@ -68,19 +70,24 @@ class TableOptions:
 
     def profile(self, path: Path) -> Profile:
         """Look through a table, whatever it holds."""
-        chosen, said = self._resolved(path)
+        source = self._source(path)
+        chosen, said = self._resolved(source)
         said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
         roles = [name for name in (self.weights, self.cluster) if name is not None]
-        drop = [*chosen["drop"], *roles]
-        reading = open_dataset(path, None, chosen["columns"], drop, chosen["separator"], chosen["decimal"], said)
-        return profile(reading)
+        return profile(open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], None, None, said))
 
-    def _resolved(self, path: Path) -> tuple[dict[str, Any], Said]:
-        separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-        lists = (self.columns, self.drop, self.categorical, self.ordinal)
-        known = column_names(path, separator) if any(lists) else []
+    def _source(self, path: Path) -> Source:
+        """Open a table; one that was opened is the same again, with what was read of it."""
+        opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
+        if path not in opened:
+            separator = None if self.separator is None else self.separator.replace("\\t", "\t")
+            opened[path] = open_source(path, None, separator, self.decimal)
+        return opened[path]
+
+    def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
+        known = source.names
         columns = None if self.columns is None else _names(self.columns, known)
-        chosen = {"columns": columns, "drop": _names(self.drop or [], known), "separator": separator}
+        chosen = {"columns": columns, "drop": _names(self.drop or [], known)}
         said = Said(
             _names(self.categorical or [], known),
             _orders(self.ordinal or [], known),
@@ -89,7 +96,7 @@ class TableOptions:
             self.cluster,
             self.numeric_only,
         )
-        return chosen | {"decimal": self.decimal}, said
+        return chosen, said
 
     @contextmanager
     def usable(self, path: Path) -> Iterator[None]:

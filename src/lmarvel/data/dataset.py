@@ -24,9 +24,13 @@ class Dataset:
     """Named columns, whatever they come in, and what tests and scores need to know of them.
 
     Make one with :meth:`Dataset.of`. It never changes, and it does nothing before it is asked: of a file only the
-    header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, and
-    how many values are missing. A file of numbers is read in pieces; one with text, or with columns that are said to
-    have levels, is held in memory.
+    header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
+    many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
+    that are said to have levels, is held in memory.
+
+    A file is read once, and its rows are kept, up to 128 MB. A larger one is read once for all of the above; once more
+    whenever rows are asked for (a bootstrap, estimates of effects, EM), for rows with gaps to be dropped, for a column
+    of weights and for one of clusters.
 
     Attributes
     ----------
@@ -130,9 +134,10 @@ class Dataset:
         (('S', 'M', 'L'), None)
         """
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
-        if isinstance(data, Dataset) and names is None and columns is None and not (drop or told):
-            return data
         if isinstance(data, Dataset):
+            everything = columns is None or set(columns) == set(data.names)
+            if names is None and everything and not (drop or told):
+                return data
             data = data._given if data._reading is None else data._reading
         if isinstance(data, Moments):
             if told:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +109,7 @@ def _weights(source: Source, given: Any) -> Weights | Callable[[], Weights] | No
         return checked_weights(given)
     at = source.names.index(given)
 
+    @cache
     def read() -> Weights:
         table = Table.of((given,), source.choose([at], Wish()), source.in_memory)
         values, levels = _whole(table)
@@ -158,6 +160,7 @@ def _clusters(source: Source, given: Any) -> Callable[[], Clusters] | None:
         return lambda: _numbered("cluster", codes)
     at = source.names.index(given)
 
+    @cache
     def read() -> Clusters:
         table = Table.of((given,), source.choose([at], Wish(lenient=True)), source.in_memory)
         return _numbered(given, _whole(table)[0])

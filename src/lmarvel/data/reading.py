@@ -14,7 +14,7 @@ from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.levels import Levels, written
 from lmarvel.data.moments import Moments, Running
-from lmarvel.data.scan import Scan, Tick, Weights, batch_rows
+from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
@@ -42,7 +42,6 @@ class Reading:
         self.table, self.asked, self.weights, self.clusters = table, asked or _NOTHING, weights, clusters
         self.drawn, self.columns = drawn, columns or {}  # which columns hold weights and clusters
         self._view: View | None = None
-        self._settled = False
         self._scan: Scan | None = None
         self._moments: Moments | None = None
         self._effective: float | None = None
@@ -60,15 +59,9 @@ class Reading:
     # --- passes -----------------------------------------------------------------------------------------
 
     def view(self) -> View:
-        """Return the rows to work on; a file is looked through first, since it might turn out to hold text."""
-        scan = self.scan()
-        if scan.table.load is not None and not (self._settled or scan.made):
-            try:
-                for _ in scan.table.batches(batch_rows(len(scan.table.names))):
-                    pass
-            except NotNumbers:
-                self._load()
-            self._settled = True
+        """Return the rows to work on; a file is read first, since it might turn out to hold text."""
+        if self.scan().table.load is not None:
+            self.running()
         assert self._view is not None
         return self._view
 
@@ -137,11 +130,12 @@ class Reading:
     def _filled(self) -> Moments:
         """Return the moments by EM, and how many rows without gaps tell as much."""
         view = self.view()
-        rows, effective = all_rows(view.table), self.effective()
+        rows = all_rows(view.table)
+        effective = self.effective(rows)
         mean, covariance = em_moments(rows, view.table.names, view.weights)
         return Moments(view.table.names, max(round(effective), 1), mean, covariance, effective)
 
-    def effective(self) -> float:
+    def effective(self, rows: NDArray[np.float64] | None = None) -> float:
         """Return the number of rows that tell as much: with equal weights, and without gaps if they are filled."""
         if self._effective is None:
             running = self.running()
@@ -151,7 +145,7 @@ class Reading:
             elif self.view().weights is not None and running.squares:
                 found = self._kish()
             if self.asked.missing == "em" and running.missing.any():
-                found *= observed_pairs(all_rows(self.view().table))
+                found *= observed_pairs(all_rows(self.view().table) if rows is None else rows)
             self._effective = found
         return self._effective
 

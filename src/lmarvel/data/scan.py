@@ -41,11 +41,6 @@ class Scan:
         self._few: tuple[int, ...] | None = None
         self._kept: list[NDArray[np.float64]] | None = None  # the rows of a small table in memory, as they were read
 
-    @property
-    def made(self) -> bool:
-        """Whether the rows were read."""
-        return self._done is not None
-
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments; the rows are read the first time only."""
         if self._moments is None:

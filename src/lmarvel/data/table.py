@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from lmarvel.data.columns import check_known, listing
 from lmarvel.data.levels import Levels, Wish
 from lmarvel.data.sources import open_file
-from lmarvel.data.sources.base import Batches, Rows, Source
+from lmarvel.data.sources.base import Batches, Rows, Source, pieces
 from lmarvel.data.sources.frames import open_array, open_frame, open_mapping
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, NotNumbers
 
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
+KEPT = 1 << 24  # values of a file, 128 MB: up to here its rows are kept as they were read
 _AS_IT_IS = Wish()
 
 
@@ -31,7 +32,7 @@ class Table(NamedTuple):
     """Named columns, and a function from a number of rows to batches of that many, as float64.
 
     Columns with ``levels`` come as codes of them. A file that is read in pieces may turn out to hold text, which is
-    :class:`NotNumbers`; ``loaded`` reads it into memory.
+    :class:`NotNumbers`; ``loaded`` reads it into memory. Rows that come from a file are kept, up to a size.
 
     Examples
     --------
@@ -56,18 +57,15 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, names: tuple[str, ...], rows: Rows, in_memory: bool) -> Table:
         """Return a table of rows that come in pieces of any size."""
-        return cls(names, _rechunk(rows.batches), in_memory, rows.levels, rows.load, rows.private)
+        batches = _rechunk(rows.batches) if in_memory else ReadOnce.of(rows.batches)
+        load = None if rows.load is None else cache(rows.load)
+        return cls(names, batches, in_memory, rows.levels, load, rows.private)
 
     def take(self, at: Sequence[int]) -> Table:
         """Return the columns at these positions."""
         levels = None if self.levels is None else tuple(self.levels[i] for i in at)
         load = None if self.load is None else lambda: _some_rows(self.loaded(), at)
         return Table(tuple(self.names[i] for i in at), _some(self, at), self.in_memory, levels, load)
-
-
-def column_names(data: Any, separator: str | None = None) -> list[str]:
-    """Return the names of all columns of a table, as they stand there."""
-    return _source_of(data, None, separator, None).names
 
 
 def open_table(
@@ -176,9 +174,51 @@ def _rechunk(batches: Batches) -> Batches:
     return exact
 
 
+class ReadOnce:
+    """Batches of a file, which is read at the first pass; a later one gets the rows that were kept, unless many."""
+
+    def __init__(self, batches: Batches) -> None:
+        self._batches = _rechunk(batches)
+        self._rows: NDArray[np.float64] | None = None
+        self._text: NotNumbers | None = None
+
+    @classmethod
+    def of(cls, batches: Batches) -> ReadOnce:
+        """Return batches that are read once, as they are if that is so already."""
+        return batches if isinstance(batches, cls) else cls(batches)
+
+    def __call__(self, rows: int) -> Iterator[NDArray[np.float64]]:
+        """Iterate over all rows, so many at a time."""
+        if self._text is not None:
+            raise self._text
+        if self._rows is None:
+            yield from self._read(rows)
+        else:
+            yield from pieces(self._rows, rows)
+
+    def _read(self, rows: int) -> Iterator[NDArray[np.float64]]:
+        kept: list[NDArray[np.float64]] = []
+        values = 0
+        try:
+            for batch in self._batches(rows):
+                values += batch.size
+                if values <= KEPT:
+                    kept.append(batch)
+                else:
+                    kept.clear()
+                yield batch
+        except NotNumbers as text:
+            self._text = text
+            raise
+        if kept:
+            self._rows = kept[0] if len(kept) == 1 else np.concatenate(kept)
+
+
 def _source_of(data: Any, names: Sequence[str] | None, separator: str | None, decimal: str | None) -> Source:
     if separator is not None and not _is_separator(separator):
         raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
+    if isinstance(data, Source):
+        return data
     if isinstance(data, Table):
         return Source(list(data.names), lambda columns, wish: _some_rows(data, columns), data.in_memory)
     if isinstance(data, str | os.PathLike):

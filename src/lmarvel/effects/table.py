@@ -70,9 +70,7 @@ class Columns:
                     f"an effect is estimated from rows without gaps, and {count(gaps, 'value')}"
                     f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (missing='drop')"
                 )
-            rows, codes = np.array(self._data.rows()), self._data.codes()
-            levels = [i for i, name in enumerate(self.names) if self.is_level(name)]
-            rows[:, levels] = codes[:, levels]
+            rows = np.array(self._data.values())
             given, clusters = self._data.weights, self._data.clusters
             weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=np.float64)
             kept = weights > 0

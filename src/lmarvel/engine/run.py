@@ -8,8 +8,7 @@ calls it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import cached_property
 from itertools import chain
@@ -55,8 +54,6 @@ CANCEL: ContextVar[Cancel | None] = ContextVar("cancel", default=None)
 EngineProgress = Callable[[int, int, int], None]
 """Called with the number of a phase, how much of it is done, and of how much."""
 
-_PER_RECORD: ContextVar[float] = ContextVar("per_record", default=0.0)
-
 REST = -2
 """The length of a set that is all variables but the pair in question."""
 
@@ -64,23 +61,6 @@ REST = -2
 def is_built() -> bool:
     """Tell whether the engine was compiled."""
     return _engine is not None
-
-
-@contextmanager
-def setting_aside(seconds: float) -> Iterator[None]:
-    """Take so many seconds off the budget for each pair that a run separates, for records to be made and written.
-
-    Examples
-    --------
-    >>> with setting_aside(1e-5):
-    ...     _PER_RECORD.get()
-    1e-05
-    """
-    token = _PER_RECORD.set(seconds)
-    try:
-        yield
-    finally:
-        _PER_RECORD.reset(token)
 
 
 class Stated(NamedTuple):
@@ -104,7 +84,7 @@ class Stated(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What to learn from, and how.
+    """What to learn from, and how; the engine's door reads it by name.
 
     Attributes
     ----------
@@ -316,7 +296,7 @@ def from_lists(
 
 
 def _run(task: Task, progress: EngineProgress | None, **boundaries: Any) -> RunArrays:
-    parts = _engine.run(*task, progress=progress, cancel=CANCEL.get(), per_record=_PER_RECORD.get(), **boundaries)
+    parts = _engine.run(task, progress=progress, cancel=CANCEL.get(), **boundaries)
     return RunArrays(*parts)
 
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
@@ -30,7 +31,6 @@ from lmarvel.estimators.bootstrap import (
     check_settings,
     to_go_on_from,
 )
-from lmarvel.estimators.conventions import Conventions, has_names
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
@@ -76,7 +76,7 @@ class Estimator:
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class PagEstimator(Conventions, Estimator):
+class PagEstimator(Estimator):
     """An estimator that learns a PAG: the parameters that all methods share, and ``fit``."""
 
     alpha: Any = 0.01  # a number, or "auto"
@@ -205,7 +205,7 @@ class PagEstimator(Conventions, Estimator):
         (1.0, 0.27)
         """
         self.check_parameters()
-        self._has_names = has_names(data, names)
+        self._has_names = names is not None or not isinstance(data, np.ndarray | list | tuple)
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
         said |= {"cluster": cluster}
         method = self._informed()
@@ -267,6 +267,30 @@ class PagEstimator(Conventions, Estimator):
     def n_ci_tests_(self) -> int:
         """The number of tests, boundary stage included."""
         return self.result_.stats.n_tests
+
+    # --- what scikit-learn asks for ---------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of variables that were learned about."""
+        return len(self.result_.pag)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the variables; there are none where the columns of an array had no names."""
+        if not (self.__sklearn_is_fitted__() and self._has_names):
+            raise AttributeError("feature_names_in_ is there after a fit to a table whose columns have names")
+        return np.array(self.result_.pag.names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "result_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell what can be learned from: tables of numbers or text, without a target."""
+        from sklearn.utils import InputTags, Tags, TargetTags  # which asks for them, so that it is there
+
+        taken = InputTags(categorical=True, string=True, dict=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=taken)
 
 
 def _same(value: object, default: object) -> bool:

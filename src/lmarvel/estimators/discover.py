@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -130,7 +131,14 @@ def discover(
             clock.lap("data")
             unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
             return _nothing_learned(table.names, str(spent), clock, unread)
-    given = as_ci_test(settings.test, table, names)
+    return _by_test(as_ci_test(settings.test, table, names), table, settings, clock, progress)
+
+
+def _by_test(
+    given: IndependenceTest, table: Dataset | None, settings: Settings, clock: Clock, progress: Progress | None = None
+) -> Discovery:
+    """Learn a PAG by the answers of a test."""
+    report = progress or silent
     settings, why = settings.resolved(given)
     order = given.canonical_order()
     test = given.reordered(order)
@@ -182,19 +190,21 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
     """
     if settings.max_seconds is not None:
         return discover(data, settings).pag.marks
-    given = as_ci_test(settings.test, Dataset.of(data))
+    clock, table = Clock(), Dataset.of(data)
+    given = as_ci_test(settings.test, table)
     method, _ = settings.resolved(given)
-    order = given.canonical_order()
-    test = given.reordered(order)
-    known = None if method.knowledge is None else known_of(method.knowledge, test.names)
-    ledger = Ledger(test, method.max_conditioning, method.max_tests, known=known)
-    level = method.boundary_alpha or default_boundary_alpha(len(order), method.alpha)
-    try:
-        run = _by_engine(method, ledger, level, None)
-    except BudgetSpent:
-        run = None
+    level = method.boundary_alpha or default_boundary_alpha(len(given.names), method.alpha)
+    run = None
+    if method.for_engine(level) is not None:
+        order = given.canonical_order()
+        test = given.reordered(order)
+        known = None if method.knowledge is None else known_of(method.knowledge, test.names)
+        ledger = Ledger(test, method.max_conditioning, method.max_tests, known=known)
+        with suppress(BudgetSpent):
+            run = _by_engine(method, ledger, level, None)
     if run is None:
-        return discover(data, settings).pag.marks
+        table.read()  # refuses a table that nothing can be learned from
+        return _by_test(given, table, settings, clock).pag.marks
     return placed(run.arrays.marks, np.asarray(order, dtype=np.intp))
 
 

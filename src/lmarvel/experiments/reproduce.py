@@ -1,4 +1,10 @@
-"""Run experiments and write their tables and figures; the paper's with its figures beside ours."""
+"""Run experiments and write their tables and figures; the paper's with its figures beside ours.
+
+All experiments stand here by name: to add one, write it as data and list it. The paper's figures have the paper's
+numbers. Before, they were numbered without the drawing of the removability conditions, which is the paper's second:
+what was "figure2" is "figure3", and what was "figure3" is "figure4". The first old name still works, with a note. The
+second is taken now, so that it comes with a note on what it means. Names without a number cannot be confused.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.experiments.catalogue import ALIASES, EXPERIMENTS, PAPER
 from lmarvel.experiments.figures import check_matplotlib, has_matplotlib, write_figure
 from lmarvel.experiments.methods import METHODS
+from lmarvel.experiments.paper import FIGURE3, FIGURE4, TABLE1, TABLE2
 from lmarvel.experiments.peers import Peer
 from lmarvel.experiments.plan import Experiment, Job, jobs_of
 from lmarvel.experiments.run import Limits, available_cores, connect, run_all
 from lmarvel.experiments.store import Store
+from lmarvel.experiments.studies import STUDIES
 from lmarvel.experiments.summary import summary_of
 from lmarvel.experiments.sweep import Sweep
 from lmarvel.experiments.tables import tables
@@ -26,9 +33,28 @@ from lmarvel.text import did_you_mean
 from lmarvel.version import __version__
 
 Progress = Callable[[str, int, int], None]
+PAPER: Mapping[str, Experiment] = {e.name: e for e in (TABLE1, TABLE2, FIGURE3, FIGURE4)}
+EXPERIMENTS: Mapping[str, Experiment] = {**PAPER, **{e.name: e for e in STUDIES}}
+ALIASES: Mapping[str, str] = {"random-graphs": "figure3", "sample-size": "figure4", "figure2": "figure3"}
+_NOTES = {
+    "figure2": "figure2 is now figure3: the paper's number of the figure on random graphs, which is run",
+    "figure3": "figure3 is the paper's Figure 3, on random graphs; the one on sample sizes, which had this name before,"
+    " is figure4",
+}
 _CHOICE = ", ".join((*PAPER, "all", *(name for name in EXPERIMENTS if name not in PAPER), "sweep"))
 _MOST_REPS = 100_000
 LIMITS = Limits(tests=20_000_000, seconds=120.0)
+
+
+def notes_on(names: Sequence[str]) -> list[str]:
+    """Return what there is to say about names that had another meaning before.
+
+    Examples
+    --------
+    >>> print(*notes_on(["table1", "figure2"]))
+    figure2 is now figure3: the paper's number of the figure on random graphs, which is run
+    """
+    return [_NOTES[name] for name in names if name in _NOTES]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.store import json_text
 from lmarvel.result.wording import count, readable
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
@@ -31,7 +30,7 @@ def result_of(result: Discovery) -> dict[str, str]:
     large = {"why": "The result is too large for this page: 'lmarvel learn table.csv -o result.json' writes it."}
     if len(result.trace) > MOST_RECORDS:  # so many that writing them takes long
         return large
-    text = packed(json_text(result.to_dict()) + "\n")
+    text = packed(result.to_json())
     return large if len(text) > MOST_BYTES else {"packed": text}
 
 

@@ -406,9 +406,26 @@ class Discovery(Displayed, Firm, Informed):
             **decode_firmness(content, pag),
         )
 
+    def to_json(self) -> str:
+        """Return the text of the result file, which is made once.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> found = LMarvel().fit(CARS).result_
+        >>> Discovery.from_dict(json.loads(found.to_json())) == found
+        True
+        """
+        return self._json
+
+    @cached_property
+    def _json(self) -> str:
+        return json_text(self.to_dict()) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the result as one JSON file, whole or not at all."""
-        write_text(Path(path), json_text(self.to_dict()) + "\n")
+        write_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Discovery:

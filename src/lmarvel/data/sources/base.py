@@ -48,17 +48,18 @@ def rows_of(columns: Sequence[Column]) -> Rows:
     def batches(rows: int) -> Iterator[NDArray[np.float64]]:
         if not whole:  # side by side once, however often they are asked for
             whole.append(np.column_stack([column.numbers for column in columns]) if columns else np.empty((0, 0)))
-        return _pieces(whole[0], rows)
+        return pieces(whole[0], rows)
 
     return Rows(batches, _some_levels([column.levels for column in columns]), private=True)
 
 
 def rows_beside(whole: NDArray[np.float64], levels: Sequence[Levels | None]) -> Rows:
     """Return rows that stand in one array, made for them, with the levels of their columns."""
-    return Rows(lambda rows: _pieces(whole, rows), _some_levels(levels), private=True)
+    return Rows(lambda rows: pieces(whole, rows), _some_levels(levels), private=True)
 
 
-def _pieces(whole: NDArray[np.float64], rows: int) -> Iterator[NDArray[np.float64]]:
+def pieces(whole: NDArray[np.float64], rows: int) -> Iterator[NDArray[np.float64]]:
+    """Return an iterator over all rows, so many at a time."""
     return (whole[start : start + rows] for start in range(0, len(whole), rows))
 
 

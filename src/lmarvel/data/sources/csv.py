@@ -1,11 +1,11 @@
 """Tables in text files, a piece of whole rows at a time, in bounded memory.
 
 The bytes come in blocks, unpacked if the file is compressed, and are cut into pieces behind the last line end that is
-not inside quotes: where the number of quotes so far is even. Polars makes numbers of each piece. So nothing but a block
-and a row is ever held, a file is read once, and a row that never ends, an archive that unpacks without end, or a quote
-that is never closed is noticed after a known number of bytes. A file that turns out to hold more than numbers is read
-again by :mod:`lmarvel.data.sources.csv_typed`. What Polars cannot read at all is looked at in plain Python, slowly,
-to name the line that is at fault.
+not inside quotes: where the number of quotes so far is even. Polars makes numbers of each piece. So of a large file
+nothing but a block and a row is ever held, it is read once, and a row that never ends, an archive that unpacks without
+end, or a quote that is never closed is noticed after a known number of bytes. A file that turns out to hold more than
+numbers is given to :mod:`lmarvel.data.sources.csv_typed`. What Polars cannot read at all is looked at in plain Python,
+slowly, to name the line that is at fault. For all of this a small file is opened once.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from lmarvel.data.sources.csv_rows import (
     MISSING,
     SEPARATORS,
     WIDEST,
+    Content,
     TextFile,
     check_text,
     damaged,
@@ -50,9 +51,10 @@ def open_text(path: Path, separator: str, decimal: str | None = None, told: bool
     """Read the header of a text file; a separator that was not ``told`` gives way to one that makes columns."""
     if decimal not in (None, ".", ","):
         raise DataError(f"the decimal sign is '.' or ',', not {decimal!r}")
-    file = _header(path, separator, decimal)
+    content = Content(path)
+    file = _header(content, separator, decimal)
     if len(file.names) == 1 and not told:
-        others = (_header(path, sign, decimal) for sign in SEPARATORS if sign in file.names[0])
+        others = (_header(content, sign, decimal) for sign in SEPARATORS if sign in file.names[0])
         file = max(others, key=lambda other: len(other.names), default=file)
     if len(file.names) > WIDEST:
         raise DataError(f"the header of {path} has {len(file.names)} columns: at most {WIDEST} are read")
@@ -83,9 +85,7 @@ def _names_rows(file: TextFile) -> bool:
 
     R writes the names of rows there, and pandas their index. Numbers with decimals may be a measurement.
     """
-    cells = [
-        row[0].strip() for _, _, row in islice(rows_of_file(file.path, file.separator, file.encoding), 1, 1001) if row
-    ]
+    cells = [row[0].strip() for _, _, row in islice(file.rows(), 1, 1001) if row]
     different = len(set(cells)) == len(cells) > 1 and not set(MISSING) & set(cells)
     return different and not any(is_fraction(cell) for cell in cells)
 
@@ -96,15 +96,15 @@ def is_fraction(cell: str) -> bool:
     return value == value and not cell.lstrip("+-").isdecimal()
 
 
-def _header(path: Path, separator: str, decimal: str | None) -> TextFile:
+def _header(content: Content, separator: str, decimal: str | None) -> TextFile:
     for encoding in ("utf-8", LATIN):
         try:
-            first = next(rows_of_file(path, separator, encoding), None)
+            first = next(rows_of_file(content, separator, encoding), None)
         except NotUnicode:
             continue
         if first is None:
-            raise DataError(f"{path} is empty")
-        return TextFile(path, separator, first[2], first[1], decimal, encoding)
+            raise DataError(f"{content.path} is empty")
+        return TextFile(content, separator, first[2], first[1], decimal, encoding)
     raise AssertionError("every byte is a character of Latin-1")
 
 
@@ -121,16 +121,25 @@ def _batches_of(file: TextFile, columns: Sequence[int]) -> Batches:
         """
         schema = {f"c{i}": pl.Float64 if i in chosen else pl.String for i in range(len(file.names))}
         looked, comma = False, file.decimal == "," or (file.decimal is None and has_commas(file, columns))
-        for piece in pieces(file.path, file.start):
+        for piece in pieces(file):
             numbers = _parse(file, piece, schema, list(columns), comma)
             gaps = np.isnan(numbers)
-            if not looked and gaps.any():
+            blank = gaps.all(axis=1)
+            if not looked and gaps.any() and (blank.any() or not _is_whole(file, piece, len(numbers))):
                 check_text(file, columns)
                 looked = True
-            blank = gaps.all(axis=1)
             yield numbers[~blank] if blank.any() else numbers
 
     return batches
+
+
+def _is_whole(file: TextFile, piece: bytes, rows: int) -> bool:
+    """Tell whether each of so many rows has a field for each column, by counting separators.
+
+    Polars refuses a row that is too long, so that none can make up for another that is too short.
+    """
+    others = len(file.names) - 1
+    return others > 0 and b'"' not in piece and piece.count(file.separator.encode()) == rows * others
 
 
 def has_commas(file: TextFile, columns: Sequence[int]) -> bool:

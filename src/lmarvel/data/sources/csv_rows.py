@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,26 +21,49 @@ MISSING = (
 SEPARATORS = (",", ";", "\t", "|")
 LATIN = "cp1252"  # Latin-1 as Windows writes it
 BLOCK = 8 << 20
+HELD = 16 << 20  # bytes; a file up to this size is opened once
 LONGEST_ROW = 64 << 20  # bytes; a row of 100,000 columns has 2 million
 WIDEST = 1_000_000  # columns in a header, chosen or not
 UNPACKED = 1 << 30  # bytes; beyond this, text that shrank more than RATIO times is taken for a trap
 RATIO = 200  # numbers shrink by 2 to 20 times, the worst trap by 1000
 
 
+class Content:
+    """The bytes of a text file, unpacked; those of a small one are held, so that it is opened once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._held: bytes | None = None
+        self._large = path.stat().st_size > HELD
+
+    def open(self) -> IO[bytes]:
+        """Return a stream that begins with the first byte."""
+        if self._held is None and not self._large:
+            with _open(self.path) as stream:
+                start = stream.read(HELD + 1)
+            self._held, self._large = (None, True) if len(start) > HELD else (start, False)
+        return _open(self.path) if self._held is None else io.BytesIO(self._held)
+
+
 @dataclass(frozen=True)
 class TextFile:
     """A text file whose header was read: where the rows start, and what the columns are called."""
 
-    path: Path
+    content: Content
     separator: str
     names: list[str]
     start: int  # bytes before the first row, unpacked
     decimal: str | None = None
     encoding: str = "utf-8"
 
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self.content.path
+
     def rows(self) -> Iterator[tuple[int, int, list[str]]]:
         """Iterate over (lines so far, bytes so far, fields) of all rows, the header among them."""
-        return rows_of_file(self.path, self.separator, self.encoding)
+        return rows_of_file(self.content, self.separator, self.encoding)
 
 
 # --- bytes ------------------------------------------------------------------------------------------------
@@ -49,12 +73,12 @@ def _open(path: Path) -> IO[bytes]:
     return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _blocks(content: Content) -> Iterator[bytes]:
     """Iterate over the bytes of a file, unpacked."""
-    size = 0
+    path, size = content.path, 0
     try:
         limit = max(UNPACKED, RATIO * path.stat().st_size)
-        with _open(path) as stream:
+        with content.open() as stream:
             while block := stream.read(BLOCK):
                 size += len(block)
                 if size > limit:
@@ -67,10 +91,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
         raise damaged(path, error) from None
 
 
-def pieces(path: Path, start: int) -> Iterator[bytes]:
+def pieces(file: TextFile) -> Iterator[bytes]:
     """Iterate over pieces of whole rows, without blank lines in front of a piece."""
-    rest = b""
-    for block in _blocks(path):
+    path, start, rest = file.path, file.start, b""
+    for block in _blocks(file.content):
         skipped = min(start, len(block))
         start -= skipped
         rest += block[skipped:]
@@ -104,11 +128,11 @@ def end_of_rows(text: bytes) -> int:
 # --- in plain Python --------------------------------------------------------------------------------------
 
 
-def rows_of_file(path: Path, separator: str, encoding: str = "utf-8") -> Iterator[tuple[int, int, list[str]]]:
+def rows_of_file(content: Content, separator: str, encoding: str = "utf-8") -> Iterator[tuple[int, int, list[str]]]:
     """Iterate over (lines so far, bytes so far, fields), with every fault of the file turned into a message."""
-    place = [0]
+    path, place = content.path, [0]
     try:
-        with _open(path) as stream:
+        with content.open() as stream:
             reader = csv.reader(_lines(path, stream, place, encoding), delimiter=separator, strict=True)
             for fields in reader:
                 if fields:

@@ -52,7 +52,7 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
     names = [f"c{i}" for i in range(len(file.names))]
     schema: dict[str, Any] = dict.fromkeys(names, pl.String)
     parts, taken = [pl.DataFrame(schema={names[i]: pl.String for i in columns})], 0
-    for piece in pieces(file.path, file.start):
+    for piece in pieces(file):
         text = _unicode(file, piece)
         taken += len(text)
         if taken > MOST_BYTES:

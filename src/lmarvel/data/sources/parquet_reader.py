@@ -13,7 +13,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
@@ -58,7 +58,6 @@ def _scan(request: dict[str, Any]) -> Any:
 
 
 def _header(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-
     schema = _scan(request).collect_schema()
     yield {"names": schema.names(), "types": [_sort(dtype) for dtype in schema.dtypes()]}, b""
 
@@ -74,34 +73,38 @@ def _sort(dtype: Any) -> str:
     return "text" if dtype in (pl.String, pl.Categorical) else str(dtype)
 
 
-def _text(name: str) -> Any:
-    return cs.by_name(name).cast(pl.String)
-
-
-def _distinct(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Answer with the different values of columns of text, and with the order that categories have."""
-    schema = _scan(request).collect_schema()
-    for name in request["columns"]:
-        values = _scan(request).select(_text(name).unique(maintain_order=True).drop_nulls()).collect()
-        order = schema[name].categories.to_list() if _sort(schema[name]) == "ordered" else None
-        yield {"values": values.to_series().to_list(), "order": order}, b""
-
-
 def _rows(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-    texts: dict[str, list[str]] = request["texts"]
-    columns = [
-        _text(name).cast(pl.Enum(texts[name])).to_physical() if name in texts else cs.by_name(name)
-        for name in request["columns"]  # to pl.col() a star or ^...$ would be a pattern
-    ]
+    """Answer with rows of columns of numbers."""
+    columns = [cs.by_name(name) for name in request["columns"]]  # to pl.col() a star or ^...$ would be a pattern
     frame = _scan(request).select([column.cast(pl.Float64).fill_null(math.nan) for column in columns])
-    for batch in frame.collect_batches(chunk_size=request["rows"], maintain_order=True):
+    yield from _announced(frame.collect_batches(chunk_size=request["rows"], maintain_order=True))
+
+
+def _load(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Answer with the different values of columns of text, with the orders that categories have, and with all rows."""
+    names, text = request["columns"], request["text"]
+    schema = _scan(request).collect_schema()
+    as_text = [cs.by_name(name).cast(pl.String) if name in text else cs.by_name(name) for name in names]
+    frame = _scan(request).select(as_text).collect()
+    values = {name: frame[name].unique(maintain_order=True).drop_nulls() for name in text}
+    yield {"values": {name: found.to_list() for name, found in values.items()}}, b""
+    ordered = {name: _sort(schema[name]) == "ordered" for name in text}
+    yield {"orders": {name: schema[name].categories.to_list() if ordered[name] else None for name in text}}, b""
+    codes = [frame[name].cast(pl.Enum(values[name])).to_physical() if name in values else frame[name] for name in names]
+    numbers = pl.DataFrame([column.cast(pl.Float64).fill_null(math.nan) for column in codes])
+    yield from _announced(numbers.iter_slices(request["rows"]))
+
+
+def _announced(batches: Iterable[Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Iterate over batches of rows, each with its number in front, and an empty one at the end."""
+    for batch in batches:
         numbers = batch.to_numpy(order="c")
         if len(numbers):
             yield {"rows": len(numbers)}, memoryview(numbers).cast("B")
     yield {"rows": 0}, b""
 
 
-_ANSWERS = {"header": _header, "distinct": _distinct, "rows": _rows}
+_ANSWERS = {"header": _header, "rows": _rows, "load": _load}
 
 if __name__ == "__main__":
     main()

@@ -68,8 +68,6 @@ public:
         other.deadline_ = std::max(deadline_, now() + seconds);
         return other;
     }
-    // Keep so many seconds back for what comes later.
-    void set_aside(double seconds) { deadline_ -= seconds; }
     void poll() const { if (poll_ != nullptr && poll_(caller_)) throw Interrupted{}; }
 
 private:

@@ -32,7 +32,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         Options options
         Budget budget
         Statements statements
-        double seconds, grace, per_record, limit
+        double seconds, grace, limit
         cbool selection, total_conditioning, keep_precision, complete
         const double* precision
         const double* rest
@@ -84,30 +84,8 @@ cdef class KeptArrays:
 
 
 def run(
-    R,
-    long long n,
-    str method,
-    double alpha,
-    double boundary_alpha,
-    double threshold,
-    bint assume_chordal,
-    bint faithful,
-    bint max_p,
-    str possible_d_sep,
-    str colliders,
-    bint selection,
-    critical_alpha,
-    critical_threshold,
-    long long largest_set,
-    max_tests,
-    long long tests,
-    double seconds,
-    double grace,
-    blocks=None,
-    counts=None,
-    stated=None,
+    task,
     *,
-    double per_record=0.0,
     precision=None,
     double limit=0.0,
     bint keep_precision=True,
@@ -130,6 +108,8 @@ def run(
     cdef const int32_t[::1] cut, asked_x, asked_y
     cdef Sets boundary_sets, had, kept, asked_sets
     cdef Columns columns
+    cdef long long n = task.n, tests = task.tests, largest_set = task.largest_set
+    max_tests = task.max_tests
     if n < 4:
         raise ValueError("at least 4 rows are needed")
     if n > 1 << 62 or tests > 1 << 62:
@@ -138,28 +118,28 @@ def run(
         raise ValueError("the largest set is over what the rows allow")
     if tests < 0 or (max_tests is not None and max_tests < 0):
         raise ValueError("a number of tests cannot be negative")
-    if blocks is None and counts is None:
-        correlation = square(R, "the correlation matrix")
+    if task.blocks is None and task.counts is None:
+        correlation = square(task.correlation, "the correlation matrix")
         p = correlation.shape[0]
-        at_alpha, at_threshold = critical_alpha, critical_threshold
+        at_alpha, at_threshold = task.critical_alpha, task.critical_threshold
         if at_alpha.shape[0] <= min(largest_set, p) or at_threshold.shape[0] <= min(largest_set, p):
             raise ValueError("critical values are missing for the largest sets")
         q.table.R = &correlation[0, 0]
         q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
     else:
-        columns = Columns(R, n, blocks, counts)
+        columns = Columns(task.correlation, n, task.blocks, task.counts)
         p = columns.p
         q.blocks, q.counts = columns.of_blocks, columns.of_counts
     q.table.p, q.table.n = <int32_t> p, n
-    q.levels.alpha, q.levels.boundary, q.levels.threshold = alpha, boundary_alpha, threshold
-    q.levels.assume_chordal, q.levels.faithful = assume_chordal, faithful
-    q.method = <Method> number("methods", method)
-    q.options.alpha, q.options.max_p, q.options.selection = alpha, max_p, selection
-    q.options.possible_d_sep = <PossibleDSep> number("possible_d_sep", possible_d_sep)
-    q.options.colliders = <Colliders> number("colliders", colliders)
+    q.levels.alpha, q.levels.boundary, q.levels.threshold = task.alpha, task.boundary_alpha, task.threshold
+    q.levels.assume_chordal, q.levels.faithful = task.assume_chordal, task.faithful
+    q.method = <Method> number("methods", task.method)
+    q.options.alpha, q.options.max_p, q.options.selection = task.alpha, task.max_p, task.selection
+    q.options.possible_d_sep = <PossibleDSep> number("possible_d_sep", task.possible_d_sep)
+    q.options.colliders = <Colliders> number("colliders", task.colliders)
     q.budget.largest_set, q.budget.tests = largest_set, tests
     q.budget.max_tests = -1 if max_tests is None else min(max_tests, 1 << 62)
-    q.seconds, q.grace, q.per_record, q.selection = seconds, grace, per_record, selection
+    q.seconds, q.grace, q.selection = task.seconds, task.grace, task.selection
     q.total_conditioning = precision is not None
     if (precision is not None) + (sets is not None) + complete != 1:
         raise ValueError("one of a precision matrix, boundaries and all other variables is needed")
@@ -197,10 +177,10 @@ def run(
         q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
         q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
         q.asked = asked_sets.lists()
-    cdef Stated known = Stated(stated, p)
+    cdef Stated known = Stated(task.stated, p)
     q.statements = known.of
     marks = np.zeros((p, p), dtype=np.int8)
-    unaided = None if stated is None else np.zeros((p, p), dtype=np.int8)
+    unaided = None if task.stated is None else np.zeros((p, p), dtype=np.int8)
     cdef int8_t[:, ::1] written = marks
     cdef int8_t[:, ::1] by_tests = unaided
     if unaided is not None:

@@ -188,7 +188,6 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     ledger.known = given;
     remember(q, arena, ledger);
     const std::unique_ptr<State> skeleton = method_of(q, ledger, arena, boundaries);
-    skeleton->per_record = q.per_record;
     skeleton->run(Teller{report, caller});
     skeleton->hand_on();
     out.skeleton_seconds = watch.lap();

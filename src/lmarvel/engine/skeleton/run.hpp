@@ -37,7 +37,6 @@ struct Request {
     Statements statements{};
     double seconds = 0.0;  // infinite where there is no limit
     double grace = 0.0;    // seconds that orientation has in any case
-    double per_record = 0.0;  // seconds to set aside for each pair that is separated
     bool selection = true;
     // Boundaries: those of total conditioning, from a precision matrix, or sets, or all other variables.
     bool total_conditioning = false, keep_precision = false, complete = false;

@@ -85,7 +85,6 @@ void State::separate(Phase phase, Index x, Index y, Span set, double pvalue) {
         found.push_back(Separation{std::min(x, y), std::max(x, y), set});
     }
     events.push_back(Event{Event::SEPARATED, x, y, -1, phase, set, Span{}, pvalue});
-    ledger_.clock.set_aside(per_record);
 }
 
 void State::join(Phase phase, Index x, Index y) {

@@ -58,7 +58,6 @@ public:
     std::vector<Separation> found;  // in the order in which pairs were first separated
     std::vector<Event> events;
     BudgetSpent ended{Reason::NONE};
-    double per_record = 0.0;  // seconds that are set aside for each pair that is separated, to write it down later
 
     bool collides(Index v, Index, Index b, Index c) const override { return is_collider(v, b, c); }
     bool in_doubt(Index a, Index, Index c) const override { return doubtful_.ever() && doubtful_.has(a, c); }

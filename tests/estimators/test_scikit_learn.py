@@ -33,7 +33,7 @@ NO_SENSE = {
     "check_fit2d_1sample": OWN_WORDS,
     "check_fit2d_1feature": OWN_WORDS,
     "check_pipeline_consistency": "its table has two columns that are copies of each other, which is refused",
-    "check_estimators_pickle": "the same table; tests/test_estimators.py pickles on another",
+    "check_estimators_pickle": "the same table; tests/estimators/test_base.py pickles on another",
     "check_array_api_input": "skips itself unless SciPy was told to take arrays of other libraries",
 }
 

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from lmarvel import DataError, Dataset, ParameterError
+from lmarvel import M3HC, DataError, Dataset, Lift, LMarvel, ParameterError
+from lmarvel.ci.registry import as_ci_test
+from lmarvel.datasets import CARS
+from lmarvel.estimators import PagEstimator
+from lmarvel.estimators import discover as discovering
 from lmarvel.estimators.bootstrap import Interrupted, bootstrap
+from lmarvel.estimators.discover import discover_marks
 
 RNG = np.random.default_rng(3)
 TABLE = {"A": RNG.normal(size=120), "B": RNG.normal(size=120)}
@@ -94,3 +99,12 @@ def test_settings_that_make_no_sense_are_named_before_any_work(settings, message
 
     with pytest.raises(ParameterError, match=message):
         bootstrap(Dataset.of(TABLE), never, **{"replicates": 3, **settings})
+
+
+@pytest.mark.parametrize("method", [Lift(), LMarvel(), M3HC()], ids=lambda method: type(method).__name__)
+def test_a_replicate_builds_its_test_once(method: PagEstimator, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(discovering, "as_ci_test", lambda *given: made.append(1) or as_ci_test(*given))
+    marks = discover_marks(Dataset.of(CARS).resample(3), method)
+    assert marks.shape == (6, 6)
+    assert len(made) == 1
