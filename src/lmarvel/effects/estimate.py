@@ -190,8 +190,8 @@ def _standardised(
     on_scale = not table.is_level(x)
 
     def averaged(weights: Vector) -> Vector:
-        told = [_chances(design, values == level, weights, len(contrasts), on_scale) for level, _ in outcomes]
-        return np.concatenate(told)
+        by_level = [_chances(design, values == level, weights, len(contrasts), on_scale) for level, _ in outcomes]
+        return np.concatenate(by_level)
 
     return _bootstrapped(table, averaged, labels, "logistic, standardised", z, max(replicates, 2), seed)
 
@@ -335,9 +335,9 @@ def _changes(z: int, allowed: int) -> Iterator[int]:
 
 def variance(covariance: NDArray[np.float64], x: int, y: int, z: int) -> float:
     """Return Var(y | x, Z) / Var(x | Z): n times the asymptotic variance of the coefficient."""
-    given = list(members(z))
+    at = list(members(z))
     block = covariance[np.ix_([x, y], [x, y])]
-    if given:
-        across = covariance[np.ix_(given, [x, y])]
-        block = block - across.T @ np.linalg.solve(covariance[np.ix_(given, given)], across)
+    if at:
+        across = covariance[np.ix_(at, [x, y])]
+        block = block - across.T @ np.linalg.solve(covariance[np.ix_(at, at)], across)
     return float((block[1, 1] - block[0, 1] ** 2 / block[0, 0]) / block[0, 0])

@@ -155,11 +155,11 @@ def simplified(formula: Formula, independent: Independent) -> Formula:
     ``independent(a, b, c)`` tells whether a and b are independent given c, in every distribution that is asked about.
     """
     if isinstance(formula, Density):
-        given = formula.given
-        for v in members(given):
-            if independent(formula.of, 1 << v, given & ~(1 << v)):
-                given &= ~(1 << v)
-        return Density(formula.of, given)
+        conditions = formula.given
+        for v in members(conditions):
+            if independent(formula.of, 1 << v, conditions & ~(1 << v)):
+                conditions &= ~(1 << v)
+        return Density(formula.of, conditions)
     if isinstance(formula, Product):
         return product([simplified(factor, independent) for factor in formula.factors])
     if isinstance(formula, Quotient):
@@ -171,8 +171,8 @@ def simplified(formula: Formula, independent: Independent) -> Formula:
 
 def _union(sets: Iterable[int]) -> int:
     result = 0
-    for one in sets:
-        result |= one
+    for nodes in sets:
+        result |= nodes
     return result
 
 
@@ -202,8 +202,8 @@ def _write(formula: Formula, names: Sequence[str], style: _Style) -> str:
 
     def write(f: Formula, scope: int, primes: Mapping[int, int]) -> str:
         if isinstance(f, Density):
-            given = style.bar + listed(f.given, primes) if f.given else ""
-            return f"P({listed(f.of, primes)}{given})" if f.of else "1"
+            condition = style.bar + listed(f.given, primes) if f.given else ""
+            return f"P({listed(f.of, primes)}{condition})" if f.of else "1"
         if isinstance(f, Product):
             parts = [(g, write(g, scope, primes)) for g in f.factors]
             return style.times.join(f"({text})" if isinstance(g, Sum) else text for g, text in parts)

@@ -173,12 +173,12 @@ class _Run:
 
     def _decompose(self, c: int, t: int, q: Formula) -> Formula:
         for b in self.ready.buckets(c):
-            one = region(self.ready, b, c)
-            if one != c:
-                other = region(self.ready, c & ~one, c)
-                both = one & other
-                self.note(c, f"{self.names(one)} and {self.names(other)} share no unmeasured cause: take them apart.")
-                parts = [self.identify(part, t, q) for part in (one, other)]
+            first = region(self.ready, b, c)
+            if first != c:
+                rest = region(self.ready, c & ~first, c)
+                both = first & rest
+                self.note(c, f"{self.names(first)} and {self.names(rest)} share no unmeasured cause: take them apart.")
+                parts = [self.identify(part, t, q) for part in (first, rest)]
                 whole = product(parts)
                 return quotient(whole, self.identify(both, t, q), whole.of) if both else whole
         raise NotIdentified(self._hedge(c, t))
@@ -204,11 +204,11 @@ def pc_component(ready: Prepared, of: int, within: int) -> int:
         result |= _invisible(ready, v, within)
         entered = frontier = _invisible(ready, v, within, into_far=True)
         while frontier:  # colliders: entered by an arrowhead, left by one
-            found = 0
+            following = 0
             for w in members(frontier):
                 result |= _invisible(ready, w, within, into_near=True)
-                found |= _invisible(ready, w, within, into_near=True, into_far=True)
-            frontier = found & ~entered
+                following |= _invisible(ready, w, within, into_near=True, into_far=True)
+            frontier = following & ~entered
             entered |= frontier
     return result
 
@@ -225,13 +225,13 @@ def region(ready: Prepared, of: int, within: int) -> int:
 
 def _invisible(ready: Prepared, v: int, within: int, into_near: bool = False, into_far: bool = False) -> int:
     """Return what invisible edges lead to from v, those with arrowheads at v or at the other end if asked."""
-    found = 0
+    ends = 0
     for w, near, far in ready.graph.links[v]:
         if (into_near and near != ARROW) or (into_far and far != ARROW):
             continue
         if within >> w & 1 and not ready.visible[v] >> w & 1 and not ready.visible[w] >> v & 1:
-            found |= 1 << w
-    return found
+            ends |= 1 << w
+    return ends
 
 
 Links = list[list[tuple[int, int, int]]]
@@ -296,8 +296,8 @@ def _as_well_set(ready: Prepared, x: int, y: int, z: int) -> int:
 def _undirected(ready: Prepared, bucket: int, x: int, wanted: int) -> Hedge:
     above = ready.possible_ancestors(wanted, ready.everything & ~x)
     stuck = next(members(bucket & x))
-    near = ready.circles[stuck] & above or bucket & above
-    return Hedge(above, ready.everything, stuck, next(members(near)))
+    candidates = ready.circles[stuck] & above or bucket & above
+    return Hedge(above, ready.everything, stuck, next(members(candidates)))
 
 
 # --- rule 2 -----------------------------------------------------------------------------------------------

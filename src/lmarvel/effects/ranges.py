@@ -77,13 +77,13 @@ class Range:
     complete: bool
 
     def __str__(self) -> str:
-        told = self.looked_at - self.untold
+        telling = self.looked_at - self.untold
         first = "" if self.complete else "the first "
         more = "" if self.complete else ", and there are more"
         explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
-        if told == 0:
+        if telling == 0:
             return f"Of {explanations}, none tells the effect."
-        verb = "s" if told == 1 else ""
+        verb = "s" if telling == 1 else ""
         says = f"put{verb} the effect {self._where}" if self.values else f"tell{verb} the effect"
         comma = "" if self.complete else ","
         if not self.untold:
@@ -93,7 +93,7 @@ class Range:
             )
         outside = ": it may lie outside" if self.values else ""
         rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
-        return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
+        return f"Of {explanations}{comma} {telling:,} {says}, and {rest}"
 
     @property
     def _where(self) -> str:
@@ -110,18 +110,18 @@ class Range:
 def effect_range(ready: Prepared, x: int, y: int, covariance: NDArray[np.float64] | None, most: int = MOST) -> Range:
     """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them."""
     near = ready.possible_ancestors(1 << x | 1 << y)
-    ways: Counter[Formula | int | None] = Counter()
+    counts: Counter[Formula | int | None] = Counter()
     members = class_members(ready.mag, near)
     for mag in islice(members, most):
-        ways[way_to_tell(Prepared(mag), x, y)] += 1
-    told = [way for way in ways if way is not None]
+        counts[effect_formula(Prepared(mag), x, y)] += 1
+    formulas = [formula for formula in counts if formula is not None]
     values: list[float] = []
     if covariance is not None:
-        values = sorted({0.0 if isinstance(way, int) else slope(way, covariance, x, y) for way in told})
-    return Range(tuple(values), sum(ways.values()), ways[None], next(members, None) is None)
+        values = sorted({0.0 if isinstance(formula, int) else slope(formula, covariance, x, y) for formula in formulas})
+    return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None)
 
 
-def way_to_tell(ready: Prepared, x: int, y: int) -> Formula | int | None:
+def effect_formula(ready: Prepared, x: int, y: int) -> Formula | int | None:
     """Return how one graph tells the effect: 0 if there is none, a formula, or None where it does not."""
     if not ready.possible_ancestors(1 << y) >> x & 1:
         return 0
@@ -149,9 +149,9 @@ def class_members(mag: MAG, near: int = -1) -> Iterator[MAG]:
     """
     queue, later, seen = deque([mag]), deque[MAG](), {mag.marks.tobytes()}
     while queue or later:
-        one = (queue or later).popleft()
-        yield one
-        for marks, a, b in _changes(one):
+        member = (queue or later).popleft()
+        yield member
+        for marks, a, b in _changes(member):
             key = marks.tobytes()
             if key not in seen:
                 seen.add(key)
@@ -186,6 +186,6 @@ def _discriminated(masks: Masks, a: int, b: int) -> bool:
     """
     inner = masks.parents[b] & ~(1 << a)
     steps = {v: masks.spouses[v] & inner for v in members(inner)}
-    apart = ~masks.adjacent[b] & ~(1 << b)
+    not_adjacent = ~masks.adjacent[b] & ~(1 << b)
     reached = closure(steps, (masks.spouses[a] | masks.children[a]) & inner)
-    return any((masks.parents[v] | masks.spouses[v]) & apart & ~(1 << a) for v in members(reached))
+    return any((masks.parents[v] | masks.spouses[v]) & not_adjacent & ~(1 << a) for v in members(reached))

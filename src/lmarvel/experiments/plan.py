@@ -121,10 +121,10 @@ class Experiment:
 
     def without(self, structures: Sequence[str]) -> Experiment:
         """Return the experiment without some structures."""
-        kept = tuple(s for s in self.settings if s.structure not in structures)
-        if not kept:
+        left = tuple(s for s in self.settings if s.structure not in structures)
+        if not left:
             raise ParameterError(f"nothing is left of {self.name} without {', '.join(structures)}")
-        return replace(self, settings=kept)
+        return replace(self, settings=left)
 
     def of_panels(self, panels: Sequence[str]) -> list[Setting]:
         """Return the settings of some panels, in the order of the panels."""

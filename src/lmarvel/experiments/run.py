@@ -80,16 +80,16 @@ def run(job: Job, seed: int, limits: Limits, structure: str = "") -> Row:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LMarvelWarning)  # a fit that stopped early is still a result here
-            found = _learn(job.method, study, dict(zip(study.observed, data.T, strict=True)), limits)
+            result = _learn(job.method, study, dict(zip(study.observed, data.T, strict=True)), limits)
     except LMarvelError as error:
         return _row(job, "error: " + " ".join(str(error).split()), {})
-    if found.budget_ended:
+    if result.budget_ended:
         return _row(job, "limit", {})
-    return _row(job, "ok", _numbers(Outcome(found, compare_graphs(found.pag, study.pag), study)))
+    return _row(job, "ok", _numbers(Outcome(result, compare_graphs(result.pag, study.pag), study)))
 
 
 def _learn(method: str, study: Study, columns: Mapping[str, np.ndarray], limits: Limits) -> Discovery:
-    model = METHODS[method].informed(study)
+    model = METHODS[method].make_for(study)
     budgets = {"max_tests": limits.tests, "max_seconds": limits.seconds}
     known = model.get_params()
     model.set_params(**{name: value for name, value in budgets.items() if name in known})

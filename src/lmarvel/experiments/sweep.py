@@ -142,8 +142,8 @@ class Sweep:
 
     def _figure(self, settings: Sequence[Setting]) -> Figure | None:
         """Return the figure over what varies first: latent, selection, rows, variables; None if nothing does."""
-        given = (self.latent, self.selection, self.rows, self._sizes)
-        across = next((name for name, values in zip(_ACROSS, given, strict=True) if len(values) > 1), None)
+        varied = (self.latent, self.selection, self.rows, self._sizes)
+        across = next((name for name, values in zip(_ACROSS, varied, strict=True) if len(values) > 1), None)
         if across is None:
             return None
         groups: dict[str, list[Setting]] = {}

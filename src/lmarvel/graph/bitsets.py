@@ -63,10 +63,10 @@ def closure(step: Sequence[int] | Mapping[int, int], start: int) -> int:
     """Return every node that steps of the relation reach from ``start``, which is included."""
     reached = frontier = start
     while frontier:
-        found = 0
+        successors = 0
         for v in members(frontier):
-            found |= step[v]
-        frontier = found & ~reached
+            successors |= step[v]
+        frontier = successors & ~reached
         reached |= frontier
     return reached
 

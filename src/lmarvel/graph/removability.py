@@ -48,8 +48,8 @@ class NotRemovable:
         if self.condition == 1:
             why = f"{y} is adjacent to {x}, and {z} is a child or neighbour of {x}"
         else:
-            way = ", ".join(map(readable, self.path[1:]))
-            why = f"the collider path {way} leads from {x} to {y}, and all on it but {y} are parents of {z}"
+            nodes = ", ".join(map(readable, self.path[1:]))
+            why = f"the collider path {nodes} leads from {x} to {y}, and all on it but {y} are parents of {z}"
         return f"{x} is not removable: {y} and {z} are not adjacent, but {why}, so without {x} nothing separates them"
 
 
@@ -89,10 +89,10 @@ def why_not_removable(graph: MixedGraph, node: Node) -> NotRemovable | None:
     """
     require_marks(graph)
     x = graph.index(node)
-    found = next(_first(graph, x), None) or next(_second(graph, x), None)
-    if found is None:
+    broken = next(_first(graph, x), None) or next(_second(graph, x), None)
+    if broken is None:
         return None
-    condition, path = found
+    condition, path = broken
     names = tuple(graph.names[v] for v in path)
     return NotRemovable(graph.names[x], names[-1], names[0], condition, names)
 
@@ -123,7 +123,7 @@ def _second(graph: MixedGraph, x: int) -> Iterator[_Broken]:
                     queue.append(w)
         for v in queue:
             for y in members((masks.parents[v] | masks.spouses[v]) & ~masks.adjacent[z] & ~(1 << z) & ~(1 << x)):
-                way = [y, v]
-                while way[-1] != x:
-                    way.append(came[way[-1]])
-                yield 2, [z, *reversed(way)]
+                path = [y, v]
+                while path[-1] != x:
+                    path.append(came[path[-1]])
+                yield 2, [z, *reversed(path)]

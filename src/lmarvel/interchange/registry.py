@@ -191,14 +191,14 @@ def by_ending(path: Path) -> list[Format]:
     >>> [form.name for form in by_ending(Path("graph.csv"))]
     ['edges', 'pcalg']
     """
-    found = [form for form in FORMATS.values() if path.suffix.lower() in form.endings]
-    if not found:
+    forms = [form for form in FORMATS.values() if path.suffix.lower() in form.endings]
+    if not forms:
         known = ", ".join(dict.fromkeys(ending for form in FORMATS.values() for ending in form.endings))
         raise FormatError(
             f"cannot tell the format of {path.name!r} by its ending: use one of {known}, or name the format, one of"
             f" {', '.join(FORMATS)}"
         )
-    return found
+    return forms
 
 
 def sniff(content: str, path: Path) -> str:

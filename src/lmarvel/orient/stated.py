@@ -118,11 +118,11 @@ def _leads(ways: set[End], a: int, b: int) -> bool:
 
 def _directed(draft: Draft) -> Matrix:
     """Return the ancestors by directed edges alone."""
-    found = np.zeros((len(draft.mark), len(draft.mark)), dtype=bool)
+    direct = np.zeros((len(draft.mark), len(draft.mark)), dtype=bool)
     for x, around in enumerate(draft.mark):
         for y in around:
-            found[x, y] = draft.directed(x, y)
-    return reach(found)
+            direct[x, y] = draft.directed(x, y)
+    return reach(direct)
 
 
 def _around(known: Known, direct: Matrix, own: Matrix, x: int, y: int) -> tuple[int, ...]:
