@@ -10,18 +10,19 @@
 A cause with levels is compared level by level with its first one. Nominal variables that are adjusted for become
 indicators of their levels.
 
+**Which adjustment set.** Of the valid sets that with the smallest variance is taken, for linear models. The variance of
+the coefficient of x in the regression of y on x and Z is, for large n, Var(y | x, Z) / (n Var(x | Z)): what explains y
+should be in Z, what explains x only should not. Without unmeasured variables a set that is best whatever the
+coefficients can be read off the graph [2]_; with them there need not be one. So the variances themselves are compared,
+with the covariance of the data or of a model: over all valid sets if these are few, else along single changes from the
+best minimal set.
+
 References
 ----------
 .. [1] MacKinnon & White, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics 29
    (1985).
-
-The adjustment set with the smallest variance, for linear models.
-
-The variance of the coefficient of x in the regression of y on x and Z is, for large n, Var(y | x, Z) / (n Var(x |
-Z)): what explains y should be in Z, what explains x only should not. Without unmeasured variables a set that is best
-whatever the coefficients can be read off the graph (Henckel, Perković & Maathuis 2022); with them there need not be
-one. So the variances themselves are compared, with the covariance of the data or of a model: over all valid sets if
-these are few, else along single changes from the best minimal set.
+.. [2] Henckel, Perković & Maathuis, Graphical criteria for efficient total effect estimation via adjustment in causal
+   linear models, Journal of the Royal Statistical Society B 84 (2022).
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ stats = late("scipy.stats")
 
 LEVEL = 0.95
 REPLICATES = 200
+FEW = 8  # allowed nodes: up to here all sets are looked at
+STARTS = 16
 
 
 @dataclass(frozen=True)
@@ -274,8 +277,7 @@ def _check_design(design: Vector, names: Sequence[str]) -> None:
         raise DataError(f"the columns {listing(names)} determine each other: leave one of them out of the table")
 
 
-FEW = 8  # allowed nodes: up to here all sets are looked at
-STARTS = 16
+# --- the adjustment set with the smallest variance --------------------------------------------------------
 
 
 def optimal_adjustment(

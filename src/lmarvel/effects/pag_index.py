@@ -1,18 +1,16 @@
-"""A PAG made ready for questions about effects: who may cause whom, which arrows are visible, one MAG of the class.
+"""A PAG made ready for questions about effects: who may cause whom, which arrows are visible, what separates two nodes.
 
 All sets are bit sets (:mod:`lmarvel.graph.bitsets`), so that a question about a pair costs microseconds.
 
-A step v to w is *possible* if the edge between them can be v --> w in some MAG of the class: no arrowhead at v and no
-tail at w. A walk of possible steps has an unshielded path of possible steps among its nodes (Zhang 2008, Lemma B.1),
-which can be made directed, so reachability decides who is a possible ancestor.
+**Possible steps.** A step v to w is *possible* if the edge between them can be v --> w in some MAG of the class: no
+arrowhead at v and no tail at w. A walk of possible steps has an unshielded path of possible steps among its nodes
+(Zhang 2008, Lemma B.1), which can be made directed, so reachability decides who is a possible ancestor.
 
-All minimal sets that separate two nodes, one after another.
-
-A set of ancestors of x and y separates them in an ancestral graph exactly if it cuts them apart in the *augmented*
-graph of these ancestors, which joins every two nodes that a collider path joins [1]_; and a minimal one holds
-ancestors only. So the minimal sets are the minimal cuts of an undirected graph. From the cut nearest to x, each
-further one is found by pushing one of its nodes to the side of x [2]_, with a polynomial number of steps between one
-and the next.
+**Minimal separating sets.** A set of ancestors of x and y separates them in an ancestral graph exactly if it cuts them
+apart in the *augmented* graph of these ancestors, which joins every two nodes that a collider path joins [1]_; and a
+minimal one holds ancestors only. So the minimal sets are the minimal cuts of an undirected graph. From the cut nearest
+to x, each further one is found by pushing one of its nodes to the side of x [2]_, with a polynomial number of steps
+between one and the next.
 
 References
 ----------
@@ -221,6 +219,9 @@ def selection_near(graph: MixedGraph, nodes: int) -> str | None:
         return None
     shown = ", ".join(edges[:3]) + (f" and {counted(len(edges) - 3, 'more edge')}" if len(edges) > 3 else "")
     return f"{shown} {'says' if len(edges) == 1 else 'say'} that the sample was selected"
+
+
+# --- minimal separating sets ------------------------------------------------------------------------------
 
 
 def augmented(graph: MixedGraph, within: int, x: int, cut: int) -> list[int]:

@@ -3,18 +3,12 @@
 
 Each MAG of the class is an explanation of the data. In some of them the effect is identified (zero where x is no
 ancestor of y, by adjustment, or by a formula), and each of these gives a number. In others a confounder may stand
-behind an arrow, and no number can be given: how often that happens is told, because the effect may then lie anywhere.
+behind an arrow, and no number can be given. How often that happens is reported, because the effect may then lie
+anywhere.
 
-References
-----------
-.. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
-   of Approximate Reasoning 88 (2017).
-
-The MAGs of a Markov equivalence class, one after another, as long as somebody asks for more.
-
-Two MAGs without undirected edges are Markov equivalent exactly if a sequence of single changes, A --> B into A <-> B
-or back, leads from one to the other with every graph on the way a MAG of the class (Zhang & Spirtes 2005 [1]_). A
-change is allowed if
+**The members of a class.** Two MAGs without undirected edges are Markov equivalent exactly if a sequence of single
+changes, A --> B into A <-> B or back, leads from one to the other with every graph on the way a MAG of the class (Zhang
+& Spirtes 2005 [2]_). A change is allowed if
 
 1. there is no directed path from A to B beside the edge,
 2. whatever has C --> A has C --> B, and whatever has C <-> A has C --> B or C <-> B,
@@ -24,7 +18,9 @@ So a walk over allowed changes finds the class, and the first of very many membe
 
 References
 ----------
-.. [1] A transformational characterization of Markov equivalence for directed acyclic graphs with latent variables,
+.. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
+   of Approximate Reasoning 88 (2017).
+.. [2] A transformational characterization of Markov equivalence for directed acyclic graphs with latent variables,
    UAI 2005.
 """
 
@@ -132,6 +128,9 @@ def effect_formula(ready: Prepared, x: int, y: int) -> Formula | int | None:
     if z is not None:
         return Density(1 << y, 1 << x | z)  # its slope in x is the coefficient of the regression
     return identify(ready, 1 << x, 1 << y).formula
+
+
+# --- the MAGs of a class ----------------------------------------------------------------------------------
 
 
 def class_members(mag: MAG, near: int = -1) -> Iterator[MAG]:

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 
 from lmarvel.errors import ParameterError
 
+COUNTED = ("parents<=", "degree=", "cliques=")  # kinds of random graphs that go with a number
+
 
 class Setting(NamedTuple):
     """A column of a table, or a point of a figure.
@@ -150,9 +152,6 @@ def jobs_of(experiment: Experiment, methods: Sequence[str], reps: int) -> Iterat
         for setting in experiment.settings:
             for method in methods:
                 yield Job(setting, method, rep)
-
-
-COUNTED = ("parents<=", "degree=", "cliques=")  # kinds of random graphs that go with a number
 
 
 def is_random(structure: str) -> bool:

@@ -192,8 +192,8 @@ def explain_cycle(graph: MixedGraph) -> str | None:
     while up not in walk:
         walk[up] = None
         up = next(members(parents[up] & stuck))
-    visited = list(walk)
-    cycle = [*visited[visited.index(up) :], up][::-1]
+    way = list(walk)
+    cycle = [*way[way.index(up) :], up][::-1]
     return "directed cycle: " + _shortened([readable(graph.names[v]) for v in cycle])
 
 

@@ -14,6 +14,8 @@ from lmarvel.graph.marks import readable
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import require_marks
 
+_Broken = tuple[int, list[int]]
+
 
 @dataclass(frozen=True)
 class NotRemovable:
@@ -89,7 +91,7 @@ def why_not_removable(graph: MixedGraph, node: Node) -> NotRemovable | None:
     """
     require_marks(graph)
     x = graph.index(node)
-    broken = next(_first(graph, x), None) or next(_second(graph, x), None)
+    broken = next(_condition_1(graph, x), None) or next(_condition_2(graph, x), None)
     if broken is None:
         return None
     condition, path = broken
@@ -97,10 +99,7 @@ def why_not_removable(graph: MixedGraph, node: Node) -> NotRemovable | None:
     return NotRemovable(graph.names[x], names[-1], names[0], condition, names)
 
 
-_Broken = tuple[int, list[int]]
-
-
-def _first(graph: MixedGraph, x: int) -> Iterator[_Broken]:
+def _condition_1(graph: MixedGraph, x: int) -> Iterator[_Broken]:
     """Iterate over Z, X, Y where Y in Adj(X) and Z in Ch(X) + N(X) are not adjacent."""
     masks = graph.masks
     for z in members(masks.children[x] | masks.neighbors[x]):
@@ -108,7 +107,7 @@ def _first(graph: MixedGraph, x: int) -> Iterator[_Broken]:
             yield 1, [z, x, y]
 
 
-def _second(graph: MixedGraph, x: int) -> Iterator[_Broken]:
+def _condition_2(graph: MixedGraph, x: int) -> Iterator[_Broken]:
     """Iterate over Z, X, V1 .. Vm, Y, a shortest collider path for each Y, where Y and Z are not adjacent."""
     masks = graph.masks
     for z in members(masks.children[x]):

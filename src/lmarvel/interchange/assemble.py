@@ -1,8 +1,8 @@
-"""From what a reader found to a graph of the right kind.
+"""What readers and writers of graphs share: from names and edges to a graph of the right kind, and cells of CSV.
 
-The error of every reader and writer of graphs.
-
-What the CSV formats share: rows with their lines, and names in quotes.
+A reader hands on its edges, each with its line in the text, and :func:`assemble` checks them. Where the text does not
+name the kind of the graph, it is the most special kind that fits: a PAG if there are circles, else a DAG, a MAG or a
+mixed graph.
 """
 
 from __future__ import annotations
@@ -121,6 +121,9 @@ def mark_of(text: object, edge: str, line: int | None = None) -> Mark:
 def refuse_name(name: str, form: str, why: str) -> FormatError:
     """Return the error for a variable whose name a format has no way to write."""
     return FormatError(f"{form} cannot hold the variable name {name!r}: {why}. Rename it, or choose another format")
+
+
+# --- cells of CSV -----------------------------------------------------------------------------------------
 
 
 def rows(text: str) -> list[tuple[int, list[str]]]:

@@ -48,6 +48,7 @@ FORMATS: dict[str, Format] = {
         Format("mermaid", "Mermaid", (".mmd",), mermaid.dumps, None),
     )
 }
+_BRACED = {"dagitty": dagitty.DIALECT, "dot": dot.DIALECT}
 
 
 def loads(content: str, format: str) -> MixedGraph:
@@ -219,9 +220,6 @@ def sniff(content: str, path: Path) -> str:
     header = re.match(r'\s*(?:strict\s+)?(\w+)(?:\s*"[^"]*"|\s+[\w.]+)?\s*\{', content, re.IGNORECASE)
     word = header.group(1).lower() if header else ""
     return next((form for form, dialect in _BRACED.items() if word in dialect.headers), "text")
-
-
-_BRACED = {"dagitty": dagitty.DIALECT, "dot": dot.DIALECT}
 
 
 def check_format(name: str) -> Format:

@@ -19,6 +19,13 @@ from lmarvel.knowledge.resolve import Names
 from lmarvel.knowledge.vocabulary import Statement
 
 Matrix = NDArray[np.bool_]
+_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
+_SAID = {
+    "causes": "{0} causes {1}",
+    "not_causes": "{0} does not cause {1}",
+    "edges": "{0} and {1} are adjacent",
+    "no_edges": "{0} and {1} are not adjacent",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,15 +209,6 @@ class Known:
                 names = readable(self.names[a]), readable(self.names[b])
                 return "you said that " + _SAID[statement.kind].format(*names)
         return "it follows from what you said"
-
-
-_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
-_SAID = {
-    "causes": "{0} causes {1}",
-    "not_causes": "{0} does not cause {1}",
-    "edges": "{0} and {1} are adjacent",
-    "no_edges": "{0} and {1} are not adjacent",
-}
 
 
 def reach(direct: Matrix) -> Matrix:

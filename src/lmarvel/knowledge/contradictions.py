@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lmarvel.knowledge.statements import Knowledge
 
 _MOST = 3000  # sets of statements to look at for a smaller one
+_OTHER = "\0another variable"  # what a table may hold besides
 
 
 def check_as_written(knowledge: Knowledge) -> None:
@@ -25,9 +26,6 @@ def check_as_written(knowledge: Knowledge) -> None:
     statements = [s for s in knowledge.statements if not _has_pattern(s)]
     names = dict.fromkeys(name for s in statements for name in _names(s))
     _checked(statements, [*names, _OTHER])
-
-
-_OTHER = "\0another variable"  # what a table may hold besides
 
 
 def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
