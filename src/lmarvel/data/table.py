@@ -31,7 +31,7 @@ class Table(NamedTuple):
     """Named columns, and a function from a number of rows to batches of that many, as float64.
 
     Columns with ``levels`` come as codes of them. A file that is read in pieces may turn out to hold text, which is
-    :class:`NotNumbers`; ``loaded`` reads it into memory.
+    :class:`lmarvel.errors.NotNumbers`; ``loaded`` reads it into memory.
 
     Examples
     --------

@@ -176,8 +176,9 @@ def effect_learned_again(
 ) -> Spread:
     """Learn again from draws of the rows as a result was learned, and return what these graphs say about an effect.
 
-    The interval of :func:`effect` takes the graph as given. Here each draw has its own graph and its own numbers, so
-    that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in ``effect``.
+    The interval of :func:`lmarvel.effect` takes the graph as given. Here each draw has its own graph and its own
+    numbers, so that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in
+    ``effect``.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from lmarvel.graph.marks import quote
 
 
 class Statement(NamedTuple):
-    """One statement: its kind, a key of :class:`Knowledge`, and what it is about (names or patterns)."""
+    """One statement: its kind, a key of :class:`lmarvel.Knowledge`, and what it is about (names or patterns)."""
 
     kind: str
     about: tuple[Any, ...] = ()
