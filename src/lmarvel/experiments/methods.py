@@ -1,6 +1,6 @@
 """The methods as the experiments run them: the package's, variants of them, and programs of others.
 
-Some are told a part of the truth, to see what the rest is worth: the true Markov boundaries, or all answers to tests.
+Some are given a part of the truth, to see what the rest is worth: the true Markov boundaries, or all answers to tests.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Setting(NamedTuple):
 
     @property
     def size(self) -> str:
-        """What tells it from the other settings of its panel."""
+        """What distinguishes it from the other settings of its panel."""
         per_variable = f"{self.variables}x{self.rows_per_variable}"
         return per_variable if self.sample is None else f"{self.variables}n{self.sample}"
 
@@ -142,7 +142,7 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:
-        """What tells it from all other jobs, as it stands among the runs."""
+        """What distinguishes it from all other jobs, as the runs have it."""
         return self.setting.experiment, self.setting.panel, self.setting.size, self.method, self.rep
 
 

@@ -229,7 +229,7 @@ def _quiet_manager() -> Iterator[None]:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Keep Dask from logging what is told in one line here."""
+    """Keep Dask from logging what is reported in one line here."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -94,7 +94,7 @@ class Sweep:
     def experiment(
         self, nodes: Callable[[str], int], name: str = "sweep", title: str = "Sweep", reps: int = 20
     ) -> Experiment:
-        """Return the sweep as an experiment; ``nodes`` tells how many variables a network has."""
+        """Return the sweep as an experiment; ``nodes`` returns how many variables a network has."""
         self.check()
         sizes = {kind: self._sizes if is_random(kind) else (nodes(kind),) for kind in self._kinds}
         if self.variables is not None and not any(map(is_random, sizes)):

@@ -84,7 +84,7 @@ def _rates(counts: Mapping[tuple[str, str], int], name: str) -> list[str]:
 
 
 def _plain_table(summary: Summary, table: Table) -> str:
-    """Return a table of mean ± standard error, or of medians: a block of rows a measure, methods under each other."""
+    """Return a table of mean ± standard error, or of medians: one block of rows per measure, one row per method."""
     settings = summary.experiment.of_panels(table.panels)
     entry = "median" if table.medians else "mean"
     legend = f"The {entry} over {summary.reps} repetitions{'' if table.medians else ' ± its standard error'}."

@@ -1,4 +1,4 @@
-"""What names and marks have to be before a graph is made of them, and what is said where they are not.
+"""What names and marks have to be before a graph is made of them, and the error where they are not.
 
 A graph is a matrix, so its size grows with the square of its nodes: 20,000 nodes take 400 MB, and more are refused
 before the matrix is made.
@@ -18,7 +18,7 @@ from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, 
 from lmarvel.text import did_you_mean
 
 MOST_NODES = 20_000
-MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes an edge
+MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes per edge
 
 
 def check_size(nodes: int, edges: int = 0) -> None:

@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="MixedGraph")
 
 
 class MixedGraph:
-    """A graph with at most one edge a pair, and a mark (tail, arrowhead, circle) at each end.
+    """A graph with at most one edge per pair, and a mark (tail, arrowhead, circle) at each end.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class MixedGraph:
 
     @classmethod
     def from_edges(cls: type[Self], *edges: str | Edge, nodes: Iterable[str] | None = None) -> Self:
-        """Build a graph from its text form, an edge an argument or many lines in one.
+        """Build a graph from its text form: one edge per argument, or many lines in one.
 
         Without ``nodes`` (and without a line ``nodes: A B C``) the nodes are those named, in order of
         appearance; with it, an edge to any other node is an error. Blank lines and lines that start with

@@ -1,6 +1,6 @@
 """DAGitty, the language of dagitty.net and of the R package dagitty.
 
-``pag { A; "B c"; A @-> "B c" }``: a circle is written ``@``. The header tells the kind: ``pag``, ``mag`` and ``dag``
+``pag { A; "B c"; A @-> "B c" }``: a circle is written ``@``. The header names the kind: ``pag``, ``mag`` and ``dag``
 are a PAG, a MAG and a DAG. A ``dag`` may hold ``<->``, which stands for an unmeasured common cause: it is read as the
 most special kind that fits, or by :func:`loads_study` with a latent variable. In a ``pdag`` the edge ``--`` means
 that both directions are possible, which is not what it means in a MAG: it is read as a plain mixed graph. Layout

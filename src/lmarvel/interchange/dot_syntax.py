@@ -21,7 +21,7 @@ MOST_NESTED = 100  # subgraphs within subgraphs: beyond this the text is an atta
 
 @dataclass(frozen=True)
 class Dialect:
-    """What tells one language of this family from another."""
+    """What distinguishes one language of this family from another."""
 
     title: str
     headers: tuple[str, ...]

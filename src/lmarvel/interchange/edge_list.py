@@ -2,7 +2,7 @@
 
 Without a third column, or where it is empty, an edge is directed. The third column holds signs such as ``o->`` or
 ``<->``. A row with one name only is a node without edges. Other headers that are read, and what else may stand in
-such a list, is said in :mod:`lmarvel.graph.edge_list`. A header has to be there.
+such a list: see :mod:`lmarvel.graph.edge_list`. A header has to be there.
 """
 
 from __future__ import annotations

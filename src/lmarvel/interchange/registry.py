@@ -115,8 +115,8 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
     path : str or Path
         The file, in UTF-8; of at most 64 MB, or 1 GB where it ends in ``.json`` and may be a whole result.
     format : str, optional
-        A key of ``FORMATS``. Without it the ending tells; ``.csv`` may hold a list of edges or a matrix of pcalg,
-        and ``.txt`` this package's text or that of Tetrad, DAGitty or DOT, and the content tells which.
+        A key of ``FORMATS``. Without it the ending decides; ``.csv`` may hold a list of edges or a matrix of pcalg,
+        and ``.txt`` this package's text or that of Tetrad, DAGitty or DOT, and the content decides which.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
 
 
 def read_content(path: Path, format: str | None = None) -> tuple[str, str]:
-    """Return the text of a graph file, and the name of its format, found out where it is not given."""
+    """Return the text of a graph file, and the name of its format, guessed where it is not given."""
     form = None if format is None else check_format(format)
     if form is None:
         by_ending(path)
@@ -164,7 +164,7 @@ def write_graph(graph: MixedGraph, path: str | Path, format: str | None = None) 
     path : str or Path
         The file; it is replaced if it is there.
     format : str, optional
-        A key of ``FORMATS``. Without it the ending tells; ``.csv`` becomes a list of edges.
+        A key of ``FORMATS``. Without it the ending decides; ``.csv`` becomes a list of edges.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Knowledge as text: a form for people, and Tetrad's.
 
-The form for people has a statement a line; ``#`` begins a comment, and names with blanks, commas or ``<`` stand in
+The form for people has one statement per line; ``#`` begins a comment, and names with blanks, commas or ``<`` stand in
 double quotes. Several names, with commas, can stand where one can::
 
     # what we know of the survey

@@ -33,7 +33,7 @@ from lmarvel.orient.rule import End, MarkAt, Needs, Rule, Stage, Wakes, Wanted, 
 from lmarvel.orient.tails import onward
 
 
-def said(draft: Draft) -> Iterator[Wanted]:
+def stated_marks(draft: Draft) -> Iterator[Wanted]:
     """Write the marks that statements give at once."""
     known = draft.known
     if known is None:
@@ -49,7 +49,7 @@ def _never(draft: Draft, x: int, y: int) -> Wanted | None:
     return None
 
 
-K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you said so"), least=2, everywhere=said)
+K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you said so"), least=2, everywhere=stated_marks)
 
 
 # --- K1: statements on variables that are not adjacent ----------------------------------------------------

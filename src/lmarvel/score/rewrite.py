@@ -65,7 +65,7 @@ def undo(
 ) -> None:
     """Turn a fit (A', Omega') of the rewritten equations into one of the original graph, in place.
 
-    ``place`` tells which row, and column of A, belongs to a node.
+    ``place`` maps a node to its row, and its column of A.
     """
     for x, y in reversed(steps):
         i, j = place[x], place[y]
