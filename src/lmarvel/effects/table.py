@@ -73,10 +73,10 @@ class Columns:
             rows, codes = np.array(self._data.rows()), self._data.codes()
             levels = [i for i, name in enumerate(self.names) if self.is_level(name)]
             rows[:, levels] = codes[:, levels]
-            stored, clusters = self._data.weights, self._data.clusters
-            weights = np.ones(len(rows)) if stored is None else np.asarray(stored, dtype=np.float64)
-            positive = weights > 0
-            self._read = rows[positive], weights[positive], None if clusters is None else clusters[positive]
+            given, clusters = self._data.weights, self._data.clusters
+            weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=np.float64)
+            kept = weights > 0
+            self._read = rows[kept], weights[kept], None if clusters is None else clusters[kept]
         return self._read
 
     @property

@@ -1,7 +1,7 @@
 """How right the methods are, edges and marks: more structures, roles and sample sizes than the paper has.
 
-The structures of the paper's Table 1 have the paper's latent and selection variables and 50 rows per variable. Those
-that the package does not have are left out where no directory holds them. The random graphs are alike but for one thing
+The structures of the paper's Table 1 have the paper's latent and selection variables and 50 rows a variable; those that
+the package does not have are left out where no directory holds them. The random graphs are alike but for one thing
 each: more edges, no latent variables, no selection, neither, or many latent variables. Last, four of the structures are
 run with 200 to 50,000 rows.
 """
