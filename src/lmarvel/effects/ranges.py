@@ -73,13 +73,13 @@ class Range:
     complete: bool
 
     def __str__(self) -> str:
-        telling = self.looked_at - self.untold
+        told = self.looked_at - self.untold
         first = "" if self.complete else "the first "
         more = "" if self.complete else ", and there are more"
         explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
-        if telling == 0:
+        if told == 0:
             return f"Of {explanations}, none tells the effect."
-        verb = "s" if telling == 1 else ""
+        verb = "s" if told == 1 else ""
         says = f"put{verb} the effect {self._where}" if self.values else f"tell{verb} the effect"
         comma = "" if self.complete else ","
         if not self.untold:
@@ -89,7 +89,7 @@ class Range:
             )
         outside = ": it may lie outside" if self.values else ""
         rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
-        return f"Of {explanations}{comma} {telling:,} {says}, and {rest}"
+        return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
 
     @property
     def _where(self) -> str:
