@@ -99,8 +99,8 @@ def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
 
     Examples
     --------
-    >>> for one in all_effects(PAG.from_edges("A o-> C", "B o-> C", "C --> D"))[:3]:
-    ...     print(one.x, one.y, one.status)
+    >>> for pair in all_effects(PAG.from_edges("A o-> C", "B o-> C", "C --> D"))[:3]:
+    ...     print(pair.x, pair.y, pair.status)
     A C not identified
     A B none
     A D not identified

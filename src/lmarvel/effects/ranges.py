@@ -140,8 +140,8 @@ def class_members(mag: MAG, near: int = -1) -> Iterator[MAG]:
 
     Examples
     --------
-    >>> for one in class_members(MAG.from_edges("A --> B")):
-    ...     print(one.edge("A", "B"))
+    >>> for member in class_members(MAG.from_edges("A --> B")):
+    ...     print(member.edge("A", "B"))
     A --> B
     A <-> B
     A <-- B

@@ -112,17 +112,17 @@ def _condition_2(graph: MixedGraph, x: int) -> Iterator[_Broken]:
     masks = graph.masks
     for z in members(masks.children[x]):
         inside = masks.parents[z]
-        came: dict[int, int] = dict.fromkeys(members((masks.children[x] | masks.spouses[x]) & inside), x)
-        queue = list(came)
+        before: dict[int, int] = dict.fromkeys(members((masks.children[x] | masks.spouses[x]) & inside), x)
+        queue = list(before)
         for v in queue:  # grows as it is read
             new = masks.spouses[v] & inside & ~(1 << x)
             for w in members(new):
-                if w not in came:
-                    came[w] = v
+                if w not in before:
+                    before[w] = v
                     queue.append(w)
         for v in queue:
             for y in members((masks.parents[v] | masks.spouses[v]) & ~masks.adjacent[z] & ~(1 << z) & ~(1 << x)):
                 path = [y, v]
                 while path[-1] != x:
-                    path.append(came[path[-1]])
+                    path.append(before[path[-1]])
                 yield 2, [z, *reversed(path)]
