@@ -41,7 +41,7 @@ def test_a_run_records_the_degree_and_the_bounds():
 def test_boundaries_are_scored(method):
     found = row(method)
     study, data = draw(Job(INSURANCE, method, 0), 5, TEXT)
-    model = METHODS[method].informed(study).fit(dict(zip(study.observed, data.T, strict=True)))
+    model = METHODS[method].make_for(study).fit(dict(zip(study.observed, data.T, strict=True)))
     rate = compare_boundaries(model.boundaries_, study.mag)
     assert found["boundary_precision"] == pytest.approx(rate.precision, abs=1e-5)
     assert found["boundary_recall"] == pytest.approx(rate.recall, abs=1e-5)

@@ -33,12 +33,12 @@ def some_pairs(n: int, random: Random, chance: float) -> Pairs:
 def test_an_undecided_pair_is_neither_an_edge_nor_a_gap() -> None:
     draft = Draft(4, [(0, 1), (1, 2), (0, 2)], undecided=[(2, 0)])
     assert 2 not in draft.mark[0]
-    assert not draft.apart(0, 2)
+    assert not draft.not_adjacent(0, 2)
     assert not draft.gap(0, 1, 2)
-    assert draft.apart(0, 3)
+    assert draft.not_adjacent(0, 3)
     assert draft.matrix().tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
     draft.delete(2, 0)
-    assert draft.apart(0, 2)
+    assert draft.not_adjacent(0, 2)
     assert draft.gap(0, 1, 2)
     assert draft.matrix()[0, 2] == 0
 

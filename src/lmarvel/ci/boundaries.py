@@ -1,10 +1,8 @@
-"""Markov boundaries of all variables, as a search handed them on: where every method starts.
+"""Markov boundaries of all variables, where every method starts, and how total conditioning (TC) finds them.
 
-Markov boundaries by total conditioning (TC).
-
-X and Y are in each other's boundary exactly if they depend on each other given all other variables (Pellet
-& Elisseeff, 2008). That is one test a pair; a test that can make all of them at once (the Gaussian one by
-inverting the correlation matrix, the oracle by one search a variable) is asked to.
+X and Y are in each other's boundary exactly if they depend on each other given all other variables (Pellet &
+Elisseeff, 2008). TC makes this one test per pair. Some tests can make all of them at once: the Gaussian one by
+inverting the correlation matrix, the oracle by one search per variable.
 """
 
 from __future__ import annotations

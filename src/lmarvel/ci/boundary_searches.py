@@ -1,25 +1,18 @@
-"""Boundary searches that go one target at a time: what they share.
+"""Where a method starts: Markov boundaries that are searched for or that a user passes, or all pairs.
 
-A :class:`~lmarvel.ci.growth.Growth` holds the conditioning set of one target. Its answers are counted here and kept
-within budget; :func:`shrink` ends every search, and :func:`every_boundary` makes one for each target and the whole
-symmetric.
+Total conditioning stands in :mod:`lmarvel.ci.boundaries`. The searches here take one target at a time. A
+:class:`~lmarvel.ci.growth.Growth` holds the conditioning set of the target; its answers are counted and kept within
+budget. :func:`shrink`, which takes out what is independent given the rest, ends every search, and
+:func:`every_boundary` runs one for each target and makes the whole symmetric.
 
-Markov boundaries by grow-shrink (Margaritis & Thrun, 1999).
+* *Grow-shrink* (Margaritis & Thrun, 1999) goes through the candidates in order of their marginal dependence, takes in
+  the first that depends on the target given what was taken, and starts over, until none does.
+* *IAMB* (Tsamardinos, Aliferis & Statnikov, 2003) takes in the candidate that depends most on the target given the
+  set, until none depends. *Inter-IAMB* shrinks after each step. *Fast-IAMB* (Yaramakala & Margaritis, 2005) takes in
+  all dependent candidates at once and shrinks in between.
 
-Grow: go through the candidates in order of their marginal dependence, take in the first that depends on the
-target given what was taken, and start over, until none does. Shrink: take out what is independent given the rest.
-
-Markov boundaries by IAMB and its variants (Tsamardinos, Aliferis & Statnikov, 2003; Yaramakala & Margaritis, 2005).
-
-IAMB takes in the candidate that depends most on the target given the set, until none depends, and then shrinks.
-Inter-IAMB shrinks after each step. Fast-IAMB takes in all dependent candidates at once and shrinks in between. They
-need tests given small sets only, so there may be fewer rows than columns.
-
-Boundary searches by the compiled engine, for tests that it can make itself: the same sets, counts and records.
-
-Which boundary search to use, and running it.
-
-Where a method starts: Markov boundaries that are searched, all pairs, or what a user passes, checked.
+All of them need tests given small sets only, so there may be fewer rows than columns. For tests that the engine can
+make itself, :func:`flat_boundaries` runs the same searches compiled: with the same sets, counts and records.
 """
 
 from __future__ import annotations

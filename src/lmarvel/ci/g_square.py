@@ -6,35 +6,33 @@ n_xz n_yz / n_z for what is expected of a cell,
     X² = sum (n_xyz - e_xyz)² / e_xyz,    df = sum over z of (rows_z - 1)(columns_z - 1),
 
 where rows_z and columns_z are the levels of X and of Y that hold a count in the stratum: an empty row tells nothing and
-has no degrees of freedom. A set whose table would have fewer than 5 rows a cell on average is not tried.
+has no degrees of freedom. A set whose table would have fewer than 5 rows per cell on average is not tried.
 
 This is Pearson's statistic. With many rows it is the likelihood ratio G², and where cells are expected to hold few rows
-it has what G² lacks: three moments given all margins in closed form. The p-value is the tail of the distribution that
-has these moments (:mod:`lmarvel.ci.g_square`); with many rows that is the chi-square distribution.
+it has what G² lacks: three moments given all margins in closed form. The p-value is the tail of a distribution that
+has these moments; with many rows that is the chi-square distribution.
 
-A level with one or two rows in a stratum adds little but noise: a single row in a cell that expects 0.01 adds 100. So
-levels with fewer than 3 rows in a stratum are taken together there, and left out if they have fewer than 3 together.
-The margins decide it, and given the margins the rest is as independent as before.
-
-Rows with a missing value are left out of the tests that need that value, and of no others. Weights multiply counts,
-scaled so that they sum up to the effective number of rows. Where Z determines X or Y nothing can be compared, and the
-test does not say "independent".
-
-Pearson's statistic of a table by chance: its mean, variance and skewness given the margins, and its tail.
-
-Let n rows fall into r levels of X and k levels of Y, both counts fixed, and match them at random. The statistic is
-then n tr(A B_σ), with A and B the projections on the levels less their mean, and σ a random order. Its first moments
-over all orders are known in closed form: mean and variance from Haldane (1940), the third from Mielke & Berry (1985)
-and, for any two matrices, from Kazi-Aoual et al. (1995). Of a side they need
+**The moments.** Let n rows fall into r levels of X and k levels of Y, both counts fixed, and match them at random. The
+statistic is then n tr(A B_σ), with A and B the projections on the levels less their mean, and σ a random order. Its
+first moments over all orders are known in closed form: mean and variance from Haldane (1940), the third from Mielke &
+Berry (1985) and, for any two matrices, from Kazi-Aoual et al. (1995). For each side they need
 
     t = r - 1,    s = n Σ 1/n_x - 2r + 1,    q = n² Σ 1/n_x² - 3n Σ 1/n_x + 3r - 1,
 
 where n_x are the rows of a level. For projections the third cumulant is a bilinear form in (t, t², t³, s, ts, q) of
 either side, whose coefficients are polynomials in n (``_THIRD``).
 
-Strata are independent of each other, so their cumulants add up. What has these three is looked for among the
-distributions of Pearson's system that begin at zero, as the statistic does: beta where it has a short tail, beta prime
-where it has a long one, and gamma, which the chi-square distributions are, between the two.
+Strata are independent of each other, so their cumulants add up. The distribution with these three is one of Pearson's
+system that begins at zero, as the statistic does: beta where it has a short tail, beta prime where it has a long one,
+and gamma, which the chi-square distributions are, between the two.
+
+**What is counted.** A level with one or two rows in a stratum adds little but noise: a single row in a cell that
+expects 0.01 adds 100. So levels with fewer than 3 rows in a stratum are taken together there, and left out if they have
+fewer than 3 together. The margins decide it, and given the margins the rest is as independent as before.
+
+Rows with a missing value are left out of the tests that need that value, and of no others. Weights multiply counts,
+scaled so that they sum up to the effective number of rows. Where Z determines X or Y nothing can be compared, and the
+test does not say "independent".
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """The growing conditioning set of one target: what all boundary searches but total conditioning work on.
 
 A :class:`Growth` answers two questions about a target T and a set M: how strongly does each candidate depend on T
-given M, and how strongly each member given the rest of M. The Gaussian test brings an incremental one
-(:class:`lmarvel.ci.growth.GaussianGrowth`); for any other test each answer is a round of single tests.
-A test that can tell more than a p-value, which is 0 for all strong dependences, has an :class:`EvidenceGrowth`.
+given M, and how strongly does each member given the rest of M. There are three kinds:
+
+* :class:`PairwiseGrowth` works with any test: each answer is a round of single tests.
+* :class:`EvidenceGrowth` is for tests that report more than a p-value, which is 0 for all strong dependences.
+* :class:`GaussianGrowth` serves Fisher's z. A Cholesky factor grows by one row per member, so that the squared partial
+  correlations of all variables come out of one pass.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The ledger: a test, a meter and a memory. Every test of a run goes through it.
 
-The meter counts and holds the budgets; the memory keeps what is known of each pair, so that no test is counted twice
-(the bookkeeping that Proposition 3 needs).
-
-The meter: how many tests were made, and what the budgets still allow.
+The :class:`Meter` counts tests by phase and size, and ends the run when a budget of tests or seconds is spent. The
+memory keeps what is known of each pair, so that no test is counted twice (the bookkeeping that Proposition 3 needs).
 """
 
 from __future__ import annotations

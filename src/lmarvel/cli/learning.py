@@ -1,6 +1,6 @@
 """The commands that learn from a table: learn, compare, demo.
 
-The bootstrap on the command line: it goes on from what a file holds, and an interruption keeps what was counted.
+A bootstrap goes on from what a result file holds, and an interruption keeps what was counted.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """The moments of a table (number of rows, means, covariance): all that Gaussian tests need of the data.
 
-They are taken in one pass by :mod:`lmarvel.data.moments`.
-
-Moments in one pass, in bounded memory and without loss of digits.
-
-The textbook formula, the mean of the squares less the square of the mean, loses every digit where the mean is large: at
-a mean of 1e9 and a deviation of 1 nothing is left of 16 digits. So the first row is subtracted from all, each
-batch of m rows is centred on its own mean, and its scatter S (the sum of outer products of centred rows) is merged with
-that of the n rows so far by the rule of Chan, Golub & LeVeque (1983, Algorithms for computing the sample variance)
+:class:`Running` takes them in one pass, in bounded memory and without loss of digits. The textbook formula, the mean of
+the squares less the square of the mean, loses every digit where the mean is large: at a mean of 1e9 and a deviation of
+1 nothing is left of 16 digits. So the first row is subtracted from all, each batch of m rows is centred on its own
+mean, and its scatter S (the sum of outer products of centred rows) is merged with that of the n rows so far by the rule
+of Chan, Golub & LeVeque (1983, Algorithms for computing the sample variance)
 
     S = S_n + S_m + (nm / (n + m)) d dᵀ,    mean = mean_n + (m / (n + m)) d,    d = mean_m - mean_n,
 

@@ -32,7 +32,8 @@ class Table(NamedTuple):
     """Named columns, and a function from a number of rows to batches of that many, as float64.
 
     Columns with ``levels`` come as codes of them. A file that is read in pieces may turn out to hold text, which is
-    :class:`NotNumbers`; ``loaded`` reads it into memory. Rows that come from a file are kept, up to a size.
+    :class:`lmarvel.errors.NotNumbers`; ``loaded`` reads it into memory. Rows that come from a file are kept, up to a
+    size.
 
     Examples
     --------

@@ -214,11 +214,13 @@ def _forbidden(ready: Prepared, pair: Pair, v: int) -> Verdict:
         return Verdict(
             False, f"{name} lies on a path on which {x} may affect {y}: {ready.path_text(path)}", ready.named(path)
         )
-    ways = (ready.possible_path(u, 1 << v) for u in members(pair.between))
-    way = min((way for way in ways if way), key=len)
-    source = readable(ready.graph.names[way[0]])
-    where = "" if way[0] == pair.y else f", which lies on a path on which {x} may affect {y}"
-    return Verdict(False, f"{name} may be affected by {source}{where}: {ready.path_text(way)}", ready.named(way))
+    paths = (ready.possible_path(u, 1 << v) for u in members(pair.between))
+    shortest = min((path for path in paths if path), key=len)
+    source = readable(ready.graph.names[shortest[0]])
+    where = "" if shortest[0] == pair.y else f", which lies on a path on which {x} may affect {y}"
+    return Verdict(
+        False, f"{name} may be affected by {source}{where}: {ready.path_text(shortest)}", ready.named(shortest)
+    )
 
 
 def _opened_by(ready: Prepared, walk: list[int], z: int) -> str:
@@ -289,8 +291,8 @@ def adjustment_sets(graph: PAG | MAG | Prepared, x: Node, y: Node, *, minimal: b
     if selection_near(ready.graph, 1 << i | 1 << j) is not None:
         return iter(())
     pair = pair_of(ready, i, j)
-    found = minimal_sets(ready, pair) if minimal else all_sets(ready, pair)
-    return (frozenset(ready.named(z)) for z in found)
+    sets = minimal_sets(ready, pair) if minimal else all_sets(ready, pair)
+    return (frozenset(ready.named(z)) for z in sets)
 
 
 def all_sets(ready: Prepared, pair: Pair, within: int = -1) -> Iterator[int]:

@@ -30,7 +30,7 @@ SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
 def effect(
-    found: Discovery | PAG | Prepared,
+    result: Discovery | PAG | Prepared,
     x: Node,
     y: Node,
     data: Any = None,
@@ -45,7 +45,7 @@ def effect(
 
     Parameters
     ----------
-    found : Discovery or PAG
+    result : Discovery or PAG
         What was learned.
     x, y : str
         Cause and outcome.
@@ -74,7 +74,7 @@ def effect(
     >>> print(effect(pag, "X", "Y", table).sentence)
     X affects Y by 0.388 (0.357 to 0.42) under every explanation of these data.
     """
-    ready = ready_for_effects(found)
+    ready = ready_for_effects(result)
     i, j = checked_pair(ready, x, y)
     z = node_set(ready.graph, given)
     if z & (1 << i | 1 << j):
@@ -82,13 +82,13 @@ def effect(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
     _check_counts(bootstrap, most)
-    told = classify_given(ready, i, j, z) if z else classify(ready, i, j)
+    identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
-    answered = Answering(ready, table, found, bootstrap, seed)
+    answered = Answering(ready, table, result, bootstrap, seed)
     span = None
-    if told.status == "not identified" and told.path and not z:
+    if identified.status == "not identified" and identified.path and not z:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
-    return answered.answer(told, z, span)
+    return answered.answer(identified, z, span)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Answering:
         The graph.
     table : Columns or None
         The table; without it answers have no numbers.
-    found : object
+    result : object
         What the graph comes from, which may tell how firm it is.
     bootstrap, seed
         See :func:`effect`.
@@ -113,41 +113,43 @@ class Answering:
 
     ready: Prepared
     table: Columns | None = None
-    found: object = None
+    result: object = None
     bootstrap: int | None = None
     seed: int = 0
     beside: int = SIDE_BY_SIDE
     climb: bool = True
 
-    def answer(self, told: Identified, given: int = 0, span: Range | None = None) -> Effect:
+    def answer(self, identified: Identified, given: int = 0, span: Range | None = None) -> Effect:
         """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
         ready = self.ready
-        i, j = ready.graph.index(told.x), ready.graph.index(told.y)
+        i, j = ready.graph.index(identified.x), ready.graph.index(identified.y)
         estimates: list[Estimate] = []
         others: list[Estimate] = []
-        if self.table is not None and told.status == "adjustment":
+        if self.table is not None and identified.status == "adjustment":
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
-        elif self.table is not None and told.status == "formula":
-            estimates = _by_formula(ready, told, self.table, self.bootstrap, self.seed)
+        elif self.table is not None and identified.status == "formula":
+            estimates = _by_formula(ready, identified, self.table, self.bootstrap, self.seed)
         chance = " The interval does not hold the chance of learning another graph." if estimates else ""
         near = ready.possible_ancestors(1 << i | 1 << j | given)
         selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
-        edges = edges_among(self.found, ready.named(near), border=told.status == "none")
+        edges = edges_among(self.result, ready.named(near), border=identified.status == "none")
         if selected:  # which is why nothing can be told
-            edges = [edge for edge in edges_among(self.found, ready.graph.names) if says_selection(edge)]
+            edges = [edge for edge in edges_among(self.result, ready.graph.names) if says_selection(edge)]
         often = None
-        if told.cause != "possible":
-            often = Recurring.of(self.found, told.path, told.x, told.y, told.cause == "definite")
+        if identified.cause != "possible":
+            often = Recurring.of(
+                self.result, identified.path, identified.x, identified.y, identified.cause == "definite"
+            )
         return Effect(
-            told,
+            identified,
             ready.named(given),
             tuple(estimates),
             tuple(others),
             span,
             ready.named(ready.possible_descendants(1 << i) & given),
-            self.rests_on(edges, selected) + _recurs(told, often) + chance + self._elsewhere(bool(estimates)),
+            self.rests_on(edges, selected) + _recurs(identified, often) + chance + self._elsewhere(bool(estimates)),
             ready.graph.names,
-            caution(self.found, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
+            caution(self.result, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
         )
 
     def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
@@ -155,13 +157,13 @@ class Answering:
 
         ``selected`` means that the answer is that the sample was selected.
         """
-        whole = not isinstance(self.found, Discovery) or self.ready.graph is self.found.pag
+        whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.found, edges, selected) + left_out
+        return what_it_rests_on(self.result, edges, selected) + left_out
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""
-        learned = self.found.data if isinstance(self.found, Discovery) else None
+        learned = self.result.data if isinstance(self.result, Discovery) else None
         if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
             return ""
         return " The graph was learned from another table than these numbers: that it is right for both is assumed."
@@ -177,25 +179,29 @@ class Answering:
             z for z in (*islice(minimal_sets(ready, pair), self.beside), largest) if z != best and self.beside
         )
         x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
-        found = [adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)]
-        return found[0], [one for part in found[1:] for one in part]
+        estimates = [
+            adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)
+        ]
+        return estimates[0], [estimate for part in estimates[1:] for estimate in part]
 
 
-def _recurs(told: Identified, often: Recurring | None) -> str:
+def _recurs(identified: Identified, often: Recurring | None) -> str:
     """Say how often what is claimed of a pair recurs, where a bootstrap tells."""
     if often is None:
         return ""
-    verb = "causes" if told.cause == "definite" else "does not cause"
-    return f" How often it recurs that {readable(told.x)} {verb} {readable(told.y)}: {often.words}."
+    verb = "causes" if identified.cause == "definite" else "does not cause"
+    return f" How often it recurs that {readable(identified.x)} {verb} {readable(identified.y)}: {often.words}."
 
 
-def _by_formula(ready: Prepared, told: Identified, table: Columns, bootstrap: int | None, seed: int) -> list[Estimate]:
-    formula = told.formula
+def _by_formula(
+    ready: Prepared, identified: Identified, table: Columns, bootstrap: int | None, seed: int
+) -> list[Estimate]:
+    formula = identified.formula
     if isinstance(formula, Density):  # P(y | x, z): a regression
-        z = ready.named(formula.given & ~(1 << ready.graph.index(told.x)))
-        return adjusted_estimates(table, told.x, told.y, z, bootstrap, seed)
+        z = ready.named(formula.given & ~(1 << ready.graph.index(identified.x)))
+        return adjusted_estimates(table, identified.x, identified.y, z, bootstrap, seed)
     assert formula is not None
-    return formula_estimates(table, formula, ready.graph.names, told.x, told.y, bootstrap, seed)
+    return formula_estimates(table, formula, ready.graph.names, identified.x, identified.y, bootstrap, seed)
 
 
 def _covariance(ready: Prepared, table: Columns) -> Any:

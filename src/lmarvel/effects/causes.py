@@ -90,8 +90,8 @@ class Causes(ShownAsText):
     Examples
     --------
     >>> from lmarvel import PAG
-    >>> found = causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")
-    >>> found.definite, found.possible, found.impossible
+    >>> answer = causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")
+    >>> answer.definite, answer.possible, answer.impossible
     (('C',), ('A', 'B'), ())
     """
 
@@ -143,12 +143,12 @@ class Causes(ShownAsText):
         return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
 
 
-def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
+def causes(result: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     """Return which variables cause ``y`` under every explanation of the data, under some, and under none.
 
     Parameters
     ----------
-    found : Discovery, PAG or MAG
+    result : Discovery, PAG or MAG
         What was learned.
     y : str
         The variable that is asked about.
@@ -162,21 +162,24 @@ def causes(found: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     D does not cause C: no path leads from D to C without an edge that points back
     This rests on the learned graph being right, and on a sample that was not selected.
     """
-    ready = found if isinstance(found, Prepared) else Prepared(found.pag if isinstance(found, Discovery) else found)
+    ready = (
+        result if isinstance(result, Prepared) else Prepared(result.pag if isinstance(result, Discovery) else result)
+    )
     graph = ready.graph
     j = graph.index(y)
     selected = selection_near(graph, 1 << j)
     steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
     sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
-    told = [_told(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
+    described = [_describe(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
     firm = tuple(
-        replace(one, firm=beside(found, one.path, one.name, graph.names[j], _CLAIMED[one.status])) for one in told
+        replace(cause, firm=beside(result, cause.path, cause.name, graph.names[j], _CLAIMED[cause.status]))
+        for cause in described
     )
-    edges = edges_among(found, ready.named(ready.possible_ancestors(1 << j)), border=True)
-    return Causes(graph.names[j], firm, selected, what_it_rests_on(found, edges, selected is not None))
+    edges = edges_among(result, ready.named(ready.possible_ancestors(1 << j)), border=True)
+    return Causes(graph.names[j], firm, selected, what_it_rests_on(result, edges, selected is not None))
 
 
-def _told(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
+def _describe(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
     name, to = ready.graph.names[v], readable(ready.graph.names[y])
     if sure >> v & 1:
         directed = _shortest(ready.graph.masks.children, v, y)

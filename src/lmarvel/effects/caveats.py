@@ -22,12 +22,12 @@ from lmarvel.result.wording import readable
 HALF = 0.5  # a claim that fewer draws make is not stable
 
 
-def edges_among(found: object, names: Iterable[str], border: bool = False) -> list[Edge]:
+def edges_among(result: object, names: Iterable[str], border: bool = False) -> list[Edge]:
     """Return the edges of a result with both ends among these variables; with ``border``, with one end at least."""
-    if not isinstance(found, Discovery):
+    if not isinstance(result, Discovery):
         return []
     near, enough = frozenset(names), any if border else all
-    return [edge for edge in found.pag.edges() if enough(end in near for end in (edge.a, edge.b))]
+    return [edge for edge in result.pag.edges() if enough(end in near for end in (edge.a, edge.b))]
 
 
 def says_selection(edge: Edge) -> bool:
@@ -35,59 +35,59 @@ def says_selection(edge: Edge) -> bool:
     return TAIL in (edge.at_a, edge.at_b) and ARROW not in (edge.at_a, edge.at_b)
 
 
-def what_it_rests_on(found: object, edges: Sequence[Edge] = (), known: bool = False) -> str:
+def what_it_rests_on(result: object, edges: Sequence[Edge] = (), known: bool = False) -> str:
     """Say once what an answer rests on, and how firm the edges that bear on it are.
 
     ``known`` means that selection has been reckoned with.
     """
-    doubtful = not known and (not isinstance(found, Discovery) or wording.selected(found.settings))
+    doubtful = not known and (not isinstance(result, Discovery) or wording.selected(result.settings))
     rests = f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
-    if not isinstance(found, Discovery):
+    if not isinstance(result, Discovery):
         return rests
-    return " ".join([rests, *_supported(found, edges), *_rejected(found, edges)])
+    return " ".join([rests, *_supported(result, edges), *_rejected(result, edges)])
 
 
-def caution(found: object, edges: Sequence[Edge], unstable: str = "") -> str:
+def caution(result: object, edges: Sequence[Edge], unstable: str = "") -> str:
     """Return what to put before a claim that is not firm: a sentence's beginning, or nothing.
 
     Parameters
     ----------
-    found : object
+    result : object
         What the claim is read from.
     edges : sequence of Edge
         The edges that bear on it.
     unstable : str
         What recurs too rarely of it, in words.
     """
-    if not isinstance(found, Discovery):
+    if not isinstance(result, Discovery):
         return ""
-    if _failed(found, edges):
+    if _failed(result, edges):
         return "In doubt, for the data reject a separation that it rests on: "
-    if any(found.support_word(edge.a, edge.b) == "open" for edge in edges):
+    if any(result.support_word(edge.a, edge.b) == "open" for edge in edges):
         return "Open, for other marks fit nearly as well or were not ruled out: "
     return f"Not stable, for {unstable}: " if unstable else ""
 
 
-def beside(found: object, path: Sequence[str], x: str, y: str, claimed: bool | None) -> str:
+def beside(result: object, path: Sequence[str], x: str, y: str, claimed: bool | None) -> str:
     """Return how firm it is that x causes y (``claimed``), does not, or may (None): what stands behind the reason."""
-    if not isinstance(found, Discovery) or claimed is None:
+    if not isinstance(result, Discovery) or claimed is None:
         return ""
-    edges, parts = along(found, path), []
-    words = [word for edge in edges if (word := found.support_word(edge.a, edge.b)) is not None]
+    edges, parts = along(result, path), []
+    words = [word for edge in edges if (word := result.support_word(edge.a, edge.b)) is not None]
     if claimed and words:
         parts.append(min(words, key=WORDS.index))
-    if claimed and (failed := _failed(found, edges)):
+    if claimed and (failed := _failed(result, edges)):
         pair = f"{readable(failed[0].x)}, {readable(failed[0].y)}"
         parts.append(f"a mark rests on a separation that the data reject: {pair}")
-    told = Recurring.of(found, path, x, y, claimed)
-    if told is not None:
-        parts.append(told.words)
+    recurring = Recurring.of(result, path, x, y, claimed)
+    if recurring is not None:
+        parts.append(recurring.words)
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def along(found: Discovery, path: Sequence[str]) -> list[Edge]:
+def along(result: Discovery, path: Sequence[str]) -> list[Edge]:
     """Return the edges of a path."""
-    return [edge for a, b in pairwise(path) if (edge := found.pag.edge(a, b)) is not None]
+    return [edge for a, b in pairwise(path) if (edge := result.pag.edge(a, b)) is not None]
 
 
 @dataclass(frozen=True)
@@ -102,22 +102,22 @@ class Recurring:
     words: str
 
     @classmethod
-    def of(cls, found: object, path: Sequence[str], x: str, y: str, claimed: bool) -> Recurring | None:
+    def of(cls, result: object, path: Sequence[str], x: str, y: str, claimed: bool) -> Recurring | None:
         """Return how often it recurs that x causes y, or does not; None where no bootstrap tells."""
-        counted = found.stability if isinstance(found, Discovery) else None
-        if not isinstance(found, Discovery) or counted is None:
+        counted = result.stability if isinstance(result, Discovery) else None
+        if not isinstance(result, Discovery) or counted is None:
             return None
-        pointed = bool((found.pag.marks[:, found.pag.index(x)] == ARROW).any())
-        if pointed or not wording.selected(found.settings):
+        pointed = bool((result.pag.marks[:, result.pag.index(x)] == ARROW).any())
+        if pointed or not wording.selected(result.settings):
             share = counted.causes_share(x, y) if claimed else counted.not_causes_share(x, y)
             return cls(share, f"{percent(share)} of {counted.replicates:,} draws")
-        marks = counted.of_marks(found.pag.marks)
-        told = []
-        for edge in along(found, path) if claimed else ():
-            i, j = found.pag.index(edge.a), found.pag.index(edge.b)
+        marks = counted.of_marks(result.pag.marks)
+        by_edge = []
+        for edge in along(result, path) if claimed else ():
+            i, j = result.pag.index(edge.a), result.pag.index(edge.b)
             least = counted.edge(edge.a, edge.b) * min(float(marks[i, j]), float(marks[j, i]))
-            told.append(cls(least, f"{edge} in {found.recurring(edge.a, edge.b)} of {counted.replicates:,} draws"))
-        return min(told, key=lambda one: one.share, default=None)
+            by_edge.append(cls(least, f"{edge} in {result.recurring(edge.a, edge.b)} of {counted.replicates:,} draws"))
+        return min(by_edge, key=lambda claim: claim.share, default=None)
 
     @property
     def too_rare(self) -> bool:
@@ -125,11 +125,11 @@ class Recurring:
         return self.share < HALF
 
 
-def _supported(found: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
+def _supported(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
     """Say how well the marks of edges are supported, where the method tells."""
-    if not found.evidence.distance:
+    if not result.evidence.distance:
         return
-    words = Counter(word for edge in edges if (word := found.support_word(edge.a, edge.b)) is not None)
+    words = Counter(word for edge in edges if (word := result.support_word(edge.a, edge.b)) is not None)
     if not words:
         return
     total, kinds = sum(words.values()), [word for word in reversed(WORDS) if words[word]]
@@ -143,18 +143,20 @@ def _supported(found: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
     yield f"Of the {total:,} edges that bear on it, the marks are {', '.join(parts[:-1])} and {parts[-1]}."
 
 
-def _rejected(found: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
+def _rejected(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
     """Say which separation marks rest on that the data reject, the worst of them."""
-    failed = _failed(found, edges)
+    failed = _failed(result, edges)
     if failed:
         worst = f"{separation(failed[0])} (p = {failed[0].pvalue:.2g})"
         more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
         yield f"Marks of such edges rest on a separation that the data reject: {worst}{more}."
 
 
-def _failed(found: Discovery, edges: Sequence[Edge]) -> list[Implied]:
+def _failed(result: Discovery, edges: Sequence[Edge]) -> list[Implied]:
     """Return the rejected separations that marks of edges rest on, the worst first."""
-    if found.check is None or not found.check.failed:
+    if result.check is None or not result.check.failed:
         return []
-    resting = {one for e in edges for one in (*found.rests_on_rejected(e.a, e.b), *found.rests_on_rejected(e.b, e.a))}
-    return [one for one in found.check.failed if one in resting]
+    resting = {
+        implied for e in edges for implied in (*result.rests_on_rejected(e.a, e.b), *result.rests_on_rejected(e.b, e.a))
+    }
+    return [implied for implied in result.check.failed if implied in resting]

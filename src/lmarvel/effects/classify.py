@@ -76,41 +76,44 @@ class Identified:
         }
 
 
-def ready_for_effects(found: Discovery | PAG | Prepared) -> Prepared:
+def ready_for_effects(result: Discovery | PAG | Prepared) -> Prepared:
     """Return the graph of a result, ready for questions; refuse one that a search left open or that no MAG has."""
-    if isinstance(found, Discovery):
-        if found.undecided:
-            pairs = f"{count(len(found.undecided), 'pair')} of variables"
+    if isinstance(result, Discovery):
+        if result.undecided:
+            pairs = f"{count(len(result.undecided), 'pair')} of variables"
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )
-        return prepare(_of_the_data(found))
-    return prepare(found)
+        return prepare(_of_the_data(result))
+    return prepare(result)
 
 
-def _of_the_data(found: Discovery) -> PAG:
+def _of_the_data(result: Discovery) -> PAG:
     """Return the PAG of a class of MAGs; with marks that follow from statements only, a graph is more than that."""
-    told_more = found.unaided is not None and explain_invalid(found.pag) is not None
-    return found.unaided if told_more and found.unaided is not None else found.pag
+    stated = result.unaided is not None and explain_invalid(result.pag) is not None
+    return result.unaided if stated and result.unaided is not None else result.pag
 
 
-def all_effects(found: Discovery | PAG | Prepared) -> list[Identified]:
+def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
     """Return for every ordered pair whether and how its effect is identified.
 
     Examples
     --------
-    >>> for one in all_effects(PAG.from_edges("A o-> C", "B o-> C", "C --> D"))[:3]:
-    ...     print(one.x, one.y, one.status)
+    >>> for pair in all_effects(PAG.from_edges("A o-> C", "B o-> C", "C --> D"))[:3]:
+    ...     print(pair.x, pair.y, pair.status)
     A C not identified
     A B none
     A D not identified
     """
-    ready = ready_for_effects(found)
+    ready = ready_for_effects(result)
     n = len(ready.graph)
     selected = [selection_near(ready.graph, 1 << v) for v in range(n)]
-    told = [_statuses(ready, y, selected[y]) for y in range(n)]
+    causes_of = [_statuses(ready, y, selected[y]) for y in range(n)]
     return [
-        _classify(ready, x, y, told[y][x], selected[x] or selected[y]) for x in range(n) for y in range(n) if x != y
+        _classify(ready, x, y, causes_of[y][x], selected[x] or selected[y])
+        for x in range(n)
+        for y in range(n)
+        if x != y
     ]
 
 
@@ -123,8 +126,8 @@ def classify(ready: Prepared, x: int, y: int) -> Identified:
 def _statuses(ready: Prepared, y: int, selected: str | None) -> list[CauseStatus]:
     """Return for each variable whether it causes y."""
     if selected is not None:
-        told = causes(ready, y)
-        return ["possible" if v == y else told[name].status for v, name in enumerate(ready.graph.names)]
+        answer = causes(ready, y)
+        return ["possible" if v == y else answer[name].status for v, name in enumerate(ready.graph.names)]
     sure, possible = definite_ancestors(ready, y), ready.possible_ancestors(1 << y)
     return [
         "definite" if sure >> v & 1 else "possible" if possible >> v & 1 else "impossible"
@@ -148,12 +151,12 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
     if z is not None:
         formula = adjustment_formula(x, y, z)
         return Identified(names[x], names[y], cause, "adjustment", adjustment=ready.named(z), formula=formula)
-    told = identify(ready, 1 << x, 1 << y)
-    steps = tuple(step.words for step in told.steps)
-    if told.formula is not None:
-        return Identified(names[x], names[y], cause, "formula", formula=told.formula, steps=steps)
-    assert told.hedge is not None
-    return _hedged(ready, x, y, cause, told.hedge, steps)
+    identification = identify(ready, 1 << x, 1 << y)
+    steps = tuple(step.words for step in identification.steps)
+    if identification.formula is not None:
+        return Identified(names[x], names[y], cause, "formula", formula=identification.formula, steps=steps)
+    assert identification.hedge is not None
+    return _hedged(ready, x, y, cause, identification.hedge, steps)
 
 
 def points_back(x: str, y: str) -> str:
@@ -168,16 +171,16 @@ def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:
     cause = _statuses(ready, y, selected)[x]
     if selected is not None:
         return _of_selection(names[x], names[y], cause, selected)
-    told = identify_given(ready, 1 << x, 1 << y, z)
-    steps = tuple(step.words for step in told.steps)
-    if told.formula is None:
-        assert told.hedge is not None
-        return _hedged(ready, x, y, cause, told.hedge, steps)
-    if not told.formula.given >> x & 1:
-        given = listing(ready.named(z))
-        why = f"given {given}, what {readable(names[y])} is does not depend on what {readable(names[x])} is set to"
-        return Identified(names[x], names[y], cause, "none", formula=told.formula, steps=steps, because=why)
-    return Identified(names[x], names[y], cause, "formula", formula=told.formula, steps=steps)
+    identification = identify_given(ready, 1 << x, 1 << y, z)
+    steps = tuple(step.words for step in identification.steps)
+    if identification.formula is None:
+        assert identification.hedge is not None
+        return _hedged(ready, x, y, cause, identification.hedge, steps)
+    if not identification.formula.given >> x & 1:
+        conditions = listing(ready.named(z))
+        why = f"given {conditions}, what {readable(names[y])} is does not depend on what {readable(names[x])} is set to"
+        return Identified(names[x], names[y], cause, "none", formula=identification.formula, steps=steps, because=why)
+    return Identified(names[x], names[y], cause, "formula", formula=identification.formula, steps=steps)
 
 
 def adjustment_formula(x: int, y: int, z: int) -> Formula:
@@ -190,11 +193,11 @@ def _of_selection(x: str, y: str, cause: CauseStatus, selected: str) -> Identifi
     return Identified(x, y, cause, "not identified", because=selected, unless=unless)
 
 
-def _remedy(ready: Prepared, x: int, other: str) -> str:
+def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
     """Say what would make the edge between x and another one visible."""
     graph = ready.graph
-    a, b = readable(graph.names[x]), readable(other)
-    v = graph.index(other)
+    a, b = readable(graph.names[x]), readable(neighbour)
+    v = graph.index(neighbour)
     measure = (
         f"you measure what affects both {a} and {b}, or something that affects {a} and affects {b} through {a} only"
     )

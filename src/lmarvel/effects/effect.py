@@ -112,16 +112,16 @@ class Effect(ShownAsText):
             why = f"because {self.identified.because}, unless {self.identified.unless}"
             if self.identified.cause == "definite" and not self.given:
                 return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
-            asked = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
-            return f"{among}{asked} cannot be told from these data, {why}."
+            question = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
+            return f"{among}{question} cannot be told from these data, {why}."
         if not self.estimates:
             how = "is the same under every explanation of these data, and can be estimated"
             return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
         number, zero = self._numbers
         if self.affected:
-            given, late = listing(self.given), listing(self.affected)
+            conditions, late = listing(self.given), listing(self.affected)
             return (
-                f"If {x} is set, {y} among those who then have the same {given} differs by {number}, under every"
+                f"If {x} is set, {y} among those who then have the same {conditions} differs by {number}, under every"
                 f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
                 f" exists before.{zero}"
             )
@@ -132,13 +132,13 @@ class Effect(ShownAsText):
     @property
     def _numbers(self) -> tuple[str, str]:
         """The estimates in words, and what to say of intervals that hold 0."""
-        holds = sum(one.low <= 0 <= one.high for one in self.estimates)
+        holds = sum(estimate.low <= 0 <= estimate.high for estimate in self.estimates)
         if len(self.estimates) == 1:
             return str(self.estimates[0]), " The interval holds 0." if holds else ""
         all_of = "All intervals hold 0." if holds == len(self.estimates) else f"{holds} of the intervals hold 0."
         one_of = "One of the intervals holds 0."
-        told = "; ".join(f"{one.contrast}: {one}" for one in self.estimates)
-        return told, f" {one_of if holds == 1 else all_of}" if holds else ""
+        listed = "; ".join(f"{estimate.contrast}: {estimate}" for estimate in self.estimates)
+        return listed, f" {one_of if holds == 1 else all_of}" if holds else ""
 
     @property
     def _how(self) -> str:
@@ -149,12 +149,12 @@ class Effect(ShownAsText):
     @property
     def disagreement(self) -> str | None:
         """What to say where the interval of another valid set lies apart from that of the one chosen; else None."""
-        mine = {one.contrast: one for one in self.estimates}
-        for other in self.others:
-            one = mine[other.contrast]
-            if other.low > one.high or other.high < one.low:
-                ours, theirs = listing(one.adjusted or ()), listing(other.adjusted or ())
-                sets = f"adjusting for {ours} gives {one}, for {theirs} {other}"
+        mine = {chosen.contrast: chosen for chosen in self.estimates}
+        for alternative in self.others:
+            chosen = mine[alternative.contrast]
+            if alternative.low > chosen.high or alternative.high < chosen.low:
+                ours, theirs = listing(chosen.adjusted or ()), listing(alternative.adjusted or ())
+                sets = f"adjusting for {ours} gives {chosen}, for {theirs} {alternative}"
                 return f"Valid sets disagree: {sets}. Either the graph is not right, or the effect is not linear."
         return None
 
@@ -162,11 +162,12 @@ class Effect(ShownAsText):
         lines = [self.sentence]
         if self.estimates:
             lines += [
-                f"  {one.contrast}: {one}, standard error {one.error:.2g}, by {self._by(one)}" for one in self.estimates
+                f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
+                for estimate in self.estimates
             ]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
-            lines += [f"  {self.labelled(one)}, {self._by(one)}" for one in self.others]
+            lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
         if self.disagreement:
             lines.append(self.disagreement)
         if self.formula and self.status == "formula":
@@ -178,14 +179,14 @@ class Effect(ShownAsText):
             lines.append(str(self.range))
         return "\n".join([*lines, self.rests_on])
 
-    def labelled(self, one: Estimate) -> str:
+    def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""
-        return f"{one.contrast}: {one}" if len(self.estimates) > 1 else str(one)
+        return f"{estimate.contrast}: {estimate}" if len(self.estimates) > 1 else str(estimate)
 
-    def _by(self, one: Estimate) -> str:
-        if one.adjusted is None:
-            return one.method
-        return f"adjusting for {listing(one.adjusted)} ({one.method})"
+    def _by(self, estimate: Estimate) -> str:
+        if estimate.adjusted is None:
+            return estimate.method
+        return f"adjusting for {listing(estimate.adjusted)} ({estimate.method})"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""
@@ -194,8 +195,8 @@ class Effect(ShownAsText):
             "given": list(self.given),
             "affected": list(self.affected),
             "sentence": self.sentence,
-            "estimates": [one.to_dict() for one in self.estimates],
-            "others": [one.to_dict() for one in self.others],
+            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
             "latex": self.latex,

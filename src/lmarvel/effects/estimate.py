@@ -10,18 +10,19 @@
 A cause with levels is compared level by level with its first one. Nominal variables that are adjusted for become
 indicators of their levels.
 
+**Which adjustment set.** Of the valid sets that with the smallest variance is taken, for linear models. The variance of
+the coefficient of x in the regression of y on x and Z is, for large n, Var(y | x, Z) / (n Var(x | Z)): what explains y
+should be in Z, what explains x only should not. Without unmeasured variables a set that is best whatever the
+coefficients can be read off the graph [2]_; with them there need not be one. So the variances themselves are compared,
+with the covariance of the data or of a model: over all valid sets if these are few, else along single changes from the
+best minimal set.
+
 References
 ----------
 .. [1] MacKinnon & White, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics 29
    (1985).
-
-The adjustment set with the smallest variance, for linear models.
-
-The variance of the coefficient of x in the regression of y on x and Z is, for large n, Var(y | x, Z) / (n Var(x |
-Z)): what explains y should be in Z, what explains x only should not. Without unmeasured variables a set that is best
-whatever the coefficients can be read off the graph (Henckel, Perković & Maathuis 2022); with them there need not be
-one. So the variances themselves are compared, with the covariance of the data or of a model: over all valid sets if
-these are few, else along single changes from the best minimal set.
+.. [2] Henckel, Perković & Maathuis, Graphical criteria for efficient total effect estimation via adjustment in causal
+   linear models, Journal of the Royal Statistical Society B 84 (2022).
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ stats = late("scipy.stats")
 
 LEVEL = 0.95
 REPLICATES = 200
+FEW = 8  # allowed nodes: up to here all sets are looked at
+STARTS = 16
 
 
 @dataclass(frozen=True)
@@ -190,8 +193,8 @@ def _standardised(
     on_scale = not table.is_level(x)
 
     def averaged(weights: Vector) -> Vector:
-        told = [_chances(design, values == level, weights, len(contrasts), on_scale) for level, _ in outcomes]
-        return np.concatenate(told)
+        by_level = [_chances(design, values == level, weights, len(contrasts), on_scale) for level, _ in outcomes]
+        return np.concatenate(by_level)
 
     return _bootstrapped(table, averaged, labels, "logistic, standardised", z, max(replicates, 2), seed)
 
@@ -274,8 +277,7 @@ def _check_design(design: Vector, names: Sequence[str]) -> None:
         raise DataError(f"the columns {listing(names)} determine each other: leave one of them out of the table")
 
 
-FEW = 8  # allowed nodes: up to here all sets are looked at
-STARTS = 16
+# --- the adjustment set with the smallest variance --------------------------------------------------------
 
 
 def optimal_adjustment(
@@ -335,9 +337,9 @@ def _changes(z: int, allowed: int) -> Iterator[int]:
 
 def variance(covariance: NDArray[np.float64], x: int, y: int, z: int) -> float:
     """Return Var(y | x, Z) / Var(x | Z): n times the asymptotic variance of the coefficient."""
-    given = list(members(z))
+    at = list(members(z))
     block = covariance[np.ix_([x, y], [x, y])]
-    if given:
-        across = covariance[np.ix_(given, [x, y])]
-        block = block - across.T @ np.linalg.solve(covariance[np.ix_(given, given)], across)
+    if at:
+        across = covariance[np.ix_(at, [x, y])]
+        block = block - across.T @ np.linalg.solve(covariance[np.ix_(at, at)], across)
     return float((block[1, 1] - block[0, 1] ** 2 / block[0, 0]) / block[0, 0])

@@ -84,9 +84,9 @@ class Exported:
         }
 
 
-def exported(found: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
+def exported(result: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
     """Return a question about an effect as other programs take it."""
-    ready = ready_for_effects(found)
+    ready = ready_for_effects(result)
     i, j = checked_pair(ready, x, y)
     selected = selection_near(ready.graph, ready.everything)
     if selected is not None:
@@ -94,7 +94,7 @@ def exported(found: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
     mag = ready.mag
     edges = [edge if edge.at_b == Mark.ARROW else edge.reversed() for edge in mag.edges()]
     dag, latent = ADMG(mag.names, edges).canonical_dag()
-    told = classify(ready, i, j)
+    identified = classify(ready, i, j)
     smallest = min(adjustment_sets(ready, i, j), key=lambda z: (len(z), sorted(z)), default=None)
-    chosen = None if smallest is None or told.status == "not identified" else tuple(sorted(smallest))
-    return Exported(mag.names[i], mag.names[j], told.status, dag, latent, chosen)
+    chosen = None if smallest is None or identified.status == "not identified" else tuple(sorted(smallest))
+    return Exported(mag.names[i], mag.names[j], identified.status, dag, latent, chosen)

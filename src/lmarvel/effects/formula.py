@@ -1,14 +1,12 @@
-"""Formulas for effects: an expression tree over the distribution of the data, as text and as LaTeX.
+"""Formulas for effects: an expression tree over the distribution of the data, as text, as LaTeX, and as a number.
 
 The leaves are conditional distributions P(a | b) of the data; the rest are products, quotients and sums (integrals,
 for what is measured on a scale). Variables are positions, in bit sets; names come in when a formula is written.
 
-A formula evaluated for a Gaussian: the slope of E[y | do(x)] from a covariance matrix.
-
-Each expression is exp(-v' K v / 2) up to a constant, over all variables, with as many zeros in K as it has variables
-that it does not depend on. A product adds the matrices, a quotient subtracts them, an integral takes the Schur
-complement. The mean of y as a function of x can be read off the K of the result. Means are not needed: a slope does
-not depend on them.
+For a Gaussian, :func:`slope` evaluates a formula: how E[y | do(x)] changes with x, from a covariance matrix. Each
+expression is exp(-v' K v / 2) up to a constant, over all variables, with as many zeros in K as it has variables that it
+does not depend on. A product adds the matrices, a quotient subtracts them, an integral takes the Schur complement. The
+mean of y as a function of x can be read off the K of the result. Means are not needed: a slope does not depend on them.
 """
 
 from __future__ import annotations
@@ -22,6 +20,7 @@ from numpy.typing import NDArray
 from lmarvel.graph.bitsets import members
 
 Independent = Callable[[int, int, int], bool]
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -155,11 +154,11 @@ def simplified(formula: Formula, independent: Independent) -> Formula:
     ``independent(a, b, c)`` tells whether a and b are independent given c, in every distribution that is asked about.
     """
     if isinstance(formula, Density):
-        given = formula.given
-        for v in members(given):
-            if independent(formula.of, 1 << v, given & ~(1 << v)):
-                given &= ~(1 << v)
-        return Density(formula.of, given)
+        conditions = formula.given
+        for v in members(conditions):
+            if independent(formula.of, 1 << v, conditions & ~(1 << v)):
+                conditions &= ~(1 << v)
+        return Density(formula.of, conditions)
     if isinstance(formula, Product):
         return product([simplified(factor, independent) for factor in formula.factors])
     if isinstance(formula, Quotient):
@@ -171,8 +170,8 @@ def simplified(formula: Formula, independent: Independent) -> Formula:
 
 def _union(sets: Iterable[int]) -> int:
     result = 0
-    for one in sets:
-        result |= one
+    for nodes in sets:
+        result |= nodes
     return result
 
 
@@ -202,8 +201,8 @@ def _write(formula: Formula, names: Sequence[str], style: _Style) -> str:
 
     def write(f: Formula, scope: int, primes: Mapping[int, int]) -> str:
         if isinstance(f, Density):
-            given = style.bar + listed(f.given, primes) if f.given else ""
-            return f"P({listed(f.of, primes)}{given})" if f.of else "1"
+            condition = style.bar + listed(f.given, primes) if f.given else ""
+            return f"P({listed(f.of, primes)}{condition})" if f.of else "1"
         if isinstance(f, Product):
             parts = [(g, write(g, scope, primes)) for g in f.factors]
             return style.times.join(f"({text})" if isinstance(g, Sum) else text for g, text in parts)
@@ -223,7 +222,7 @@ def _escaped(name: str, style: _Style) -> str:
     return "".join(_SPECIAL.get(c, c) for c in name) if style is _LATEX else name
 
 
-Matrix = NDArray[np.float64]
+# --- the value for a Gaussian -----------------------------------------------------------------------------
 
 
 def slope(formula: Formula, covariance: Matrix, x: int, y: int) -> float:

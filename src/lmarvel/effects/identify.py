@@ -1,7 +1,8 @@
-"""Identification of P(y | do(x)) in a PAG: the algorithm IDP of Jaber, Ribeiro, Zhang & Bareinboim (2022) [1]_.
+"""Identification of effects in a PAG: IDP for P(y | do(x)) and CIDP for P(y | do(x), z), of Jaber, Ribeiro, Zhang &
+Bareinboim (2022) [1]_.
 
-Q[C] stands for the distribution of C when everything else is set by hand, P(c | do(v \\ c)). From Q[V] = P(v) two
-steps lead to smaller ones:
+**IDP.** Q[C] stands for the distribution of C when everything else is set by hand, P(c | do(v \\ c)). From Q[V] = P(v)
+two steps lead to smaller ones:
 
 * *Removal.* T is a set whose Q[T] is known, B a bucket (a component of ``o-o``) of the PAG over T. If no node outside
   B is both a possible descendant of B and in its pc-component, then Q[T - B] = Q[T] / Q_T(B | T - PossDe(B)).
@@ -15,22 +16,20 @@ the same data and another effect. Visibility is that of the whole PAG, always.
 For one X, an invisible edge that may point from X to a possible ancestor of Y stops every removal of X, so an effect
 is identified only if it is amenable (:mod:`lmarvel.effects.adjustment`).
 
-References
-----------
-.. [1] Jaber, Ribeiro, Zhang & Bareinboim, Causal identification under Markov equivalence: calculus, algorithm, and
-   completeness, NeurIPS 2022.
-
-Identification of P(y | do(x), z) in a PAG: the algorithm CIDP of Jaber, Ribeiro, Zhang & Bareinboim (2022).
-
-A conditional effect is a quotient, P(y, z | do(x)) / P(z | do(x)), but the numerator may not be identified though the
-quotient is. Rule 2 of the do-calculus for PAGs moves variables between "set" and "seen" first: W that is set and W
-that is seen come to the same for y, given x and z, if W is separated from y by x and z in the PAG without edges into
-x and without visible arrows out of W.
+**CIDP.** A conditional effect is a quotient, P(y, z | do(x)) / P(z | do(x)), but the numerator may not be identified
+though the quotient is. Rule 2 of the do-calculus for PAGs moves variables between "set" and "seen" first: W that is
+set and W that is seen come to the same for y, given x and z, if W is separated from y by x and z in the PAG without
+edges into x and without visible arrows out of W.
 
 1. A bucket that is partly set and partly among the possible ancestors of y and z cannot be cut, so what is set of it
    has to be seen instead; if rule 2 does not allow that, the effect is not identified.
 2. What is seen and could as well be set is set: this makes the numerator as easy as it can be.
 3. IDP decides about the numerator.
+
+References
+----------
+.. [1] Jaber, Ribeiro, Zhang & Bareinboim, Causal identification under Markov equivalence: calculus, algorithm, and
+   completeness, NeurIPS 2022.
 """
 
 from __future__ import annotations
@@ -42,6 +41,8 @@ from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.result.wording import listing
+
+Links = list[list[tuple[int, int, int]]]
 
 
 @dataclass(frozen=True)
@@ -173,12 +174,12 @@ class _Run:
 
     def _decompose(self, c: int, t: int, q: Formula) -> Formula:
         for b in self.ready.buckets(c):
-            one = region(self.ready, b, c)
-            if one != c:
-                other = region(self.ready, c & ~one, c)
-                both = one & other
-                self.note(c, f"{self.names(one)} and {self.names(other)} share no unmeasured cause: take them apart.")
-                parts = [self.identify(part, t, q) for part in (one, other)]
+            first = region(self.ready, b, c)
+            if first != c:
+                rest = region(self.ready, c & ~first, c)
+                both = first & rest
+                self.note(c, f"{self.names(first)} and {self.names(rest)} share no unmeasured cause: take them apart.")
+                parts = [self.identify(part, t, q) for part in (first, rest)]
                 whole = product(parts)
                 return quotient(whole, self.identify(both, t, q), whole.of) if both else whole
         raise NotIdentified(self._hedge(c, t))
@@ -204,11 +205,11 @@ def pc_component(ready: Prepared, of: int, within: int) -> int:
         result |= _invisible(ready, v, within)
         entered = frontier = _invisible(ready, v, within, into_far=True)
         while frontier:  # colliders: entered by an arrowhead, left by one
-            found = 0
+            following = 0
             for w in members(frontier):
                 result |= _invisible(ready, w, within, into_near=True)
-                found |= _invisible(ready, w, within, into_near=True, into_far=True)
-            frontier = found & ~entered
+                following |= _invisible(ready, w, within, into_near=True, into_far=True)
+            frontier = following & ~entered
             entered |= frontier
     return result
 
@@ -225,16 +226,16 @@ def region(ready: Prepared, of: int, within: int) -> int:
 
 def _invisible(ready: Prepared, v: int, within: int, into_near: bool = False, into_far: bool = False) -> int:
     """Return what invisible edges lead to from v, those with arrowheads at v or at the other end if asked."""
-    found = 0
+    ends = 0
     for w, near, far in ready.graph.links[v]:
         if (into_near and near != ARROW) or (into_far and far != ARROW):
             continue
         if within >> w & 1 and not ready.visible[v] >> w & 1 and not ready.visible[w] >> v & 1:
-            found |= 1 << w
-    return found
+            ends |= 1 << w
+    return ends
 
 
-Links = list[list[tuple[int, int, int]]]
+# --- CIDP -------------------------------------------------------------------------------------------------
 
 
 def identify_given(ready: Prepared, x: int, y: int, z: int) -> Identification:
@@ -296,8 +297,8 @@ def _as_well_set(ready: Prepared, x: int, y: int, z: int) -> int:
 def _undirected(ready: Prepared, bucket: int, x: int, wanted: int) -> Hedge:
     above = ready.possible_ancestors(wanted, ready.everything & ~x)
     stuck = next(members(bucket & x))
-    near = ready.circles[stuck] & above or bucket & above
-    return Hedge(above, ready.everything, stuck, next(members(near)))
+    candidates = ready.circles[stuck] & above or bucket & above
+    return Hedge(above, ready.everything, stuck, next(members(candidates)))
 
 
 # --- rule 2 -----------------------------------------------------------------------------------------------

@@ -1,18 +1,16 @@
-"""A PAG made ready for questions about effects: who may cause whom, which arrows are visible, one MAG of the class.
+"""A PAG made ready for questions about effects: who may cause whom, which arrows are visible, what separates two nodes.
 
 All sets are bit sets (:mod:`lmarvel.graph.bitsets`), so that a question about a pair costs microseconds.
 
-A step v to w is *possible* if the edge between them can be v --> w in some MAG of the class: no arrowhead at v and no
-tail at w. A walk of possible steps has an unshielded path of possible steps among its nodes (Zhang 2008, Lemma B.1),
-which can be made directed, so reachability decides who is a possible ancestor.
+**Possible steps.** A step v to w is *possible* if the edge between them can be v --> w in some MAG of the class: no
+arrowhead at v and no tail at w. A walk of possible steps has an unshielded path of possible steps among its nodes
+(Zhang 2008, Lemma B.1), which can be made directed, so reachability decides who is a possible ancestor.
 
-All minimal sets that separate two nodes, one after another.
-
-A set of ancestors of x and y separates them in an ancestral graph exactly if it cuts them apart in the *augmented*
-graph of these ancestors, which joins every two nodes that a collider path joins [1]_; and a minimal one holds
-ancestors only. So the minimal sets are the minimal cuts of an undirected graph. From the cut nearest to x, each
-further one is found by pushing one of its nodes to the side of x [2]_, with a polynomial number of steps between one
-and the next.
+**Minimal separating sets.** A set of ancestors of x and y separates them in an ancestral graph exactly if it cuts them
+apart in the *augmented* graph of these ancestors, which joins every two nodes that a collider path joins [1]_; and a
+minimal one holds ancestors only. So the minimal sets are the minimal cuts of an undirected graph. From the cut nearest
+to x, each further one is found by pushing one of its nodes to the side of x [2]_, with a polynomial number of steps
+between one and the next.
 
 References
 ----------
@@ -84,18 +82,18 @@ class Prepared:
 
         Some c not adjacent to b has c *-> a, or a collider path into a whose inner nodes are all parents of b.
         """
-        apart = ~self.graph.masks.adjacent[b] & ~(1 << b)
-        if self.arrow_into[a] & apart:
+        not_adjacent = ~self.graph.masks.adjacent[b] & ~(1 << b)
+        if self.arrow_into[a] & not_adjacent:
             return True
         inner = self.graph.masks.parents[b]
         reached = frontier = self.both_arrows[a] & inner
         while frontier:
-            found = 0
+            following = 0
             for v in members(frontier):
-                if self.arrow_into[v] & apart & ~(1 << a):
+                if self.arrow_into[v] & not_adjacent & ~(1 << a):
                     return True
-                found |= self.both_arrows[v] & inner
-            frontier = found & ~reached & ~(1 << a)
+                following |= self.both_arrows[v] & inner
+            frontier = following & ~reached & ~(1 << a)
             reached |= frontier
         return False
 
@@ -115,12 +113,12 @@ class Prepared:
 
     def buckets(self, within: int) -> list[int]:
         """Return the circle components of the graph over ``within``."""
-        found, left = [], within
+        result, left = [], within
         while left:
-            one = self.bucket(next(members(left)), within)
-            found.append(one)
-            left &= ~one
-        return found
+            component = self.bucket(next(members(left)), within)
+            result.append(component)
+            left &= ~component
+        return result
 
     @cached_property
     def mag(self) -> MAG:
@@ -168,10 +166,10 @@ class Prepared:
 def _reach(step: list[int], start: int, within: int) -> int:
     reached = frontier = start & within if within != -1 else start
     while frontier:
-        found = 0
+        successors = 0
         for v in members(frontier):
-            found |= step[v]
-        frontier = found & within & ~reached
+            successors |= step[v]
+        frontier = successors & within & ~reached
         reached |= frontier
     return reached
 
@@ -208,19 +206,22 @@ def selection_near(graph: MixedGraph, nodes: int) -> str | None:
     What no path joins to the pair is independent of it, selected or not. In the same part, the sample is another
     population than the one an effect is asked of.
     """
-    near = nodes
-    while (wider := near | bits(w for v in members(near) for w in members(graph.masks.adjacent[v]))) != near:
-        near = wider
-    found = [
+    part = nodes
+    while (wider := part | bits(w for v in members(part) for w in members(graph.masks.adjacent[v]))) != part:
+        part = wider
+    edges = [
         f"{readable(graph.names[v])} {arrow(at_v, at_w)} {readable(graph.names[w])}"
-        for v in members(near)
+        for v in members(part)
         for w, at_v, at_w in graph.links[v]
         if at_v == TAIL and (at_w == CIRCLE or (at_w == TAIL and v < w))
     ]
-    if not found:
+    if not edges:
         return None
-    shown = ", ".join(found[:3]) + (f" and {counted(len(found) - 3, 'more edge')}" if len(found) > 3 else "")
-    return f"{shown} {'says' if len(found) == 1 else 'say'} that the sample was selected"
+    shown = ", ".join(edges[:3]) + (f" and {counted(len(edges) - 3, 'more edge')}" if len(edges) > 3 else "")
+    return f"{shown} {'says' if len(edges) == 1 else 'say'} that the sample was selected"
+
+
+# --- minimal separating sets ------------------------------------------------------------------------------
 
 
 def augmented(graph: MixedGraph, within: int, x: int, cut: int) -> list[int]:
@@ -230,18 +231,18 @@ def augmented(graph: MixedGraph, within: int, x: int, cut: int) -> list[int]:
         return bool(within >> w & 1) and not (v == x and cut >> w & 1) and not (w == x and cut >> v & 1)
 
     n = len(graph)
-    near, arrows, spouses, into = [0] * n, [0] * n, [0] * n, [0] * n
+    adjacent, arrows, spouses, into = [0] * n, [0] * n, [0] * n, [0] * n
     for v in members(within):
         for w, at_v, at_w in graph.links[v]:
             if kept(v, w):
-                near[v] |= 1 << w
+                adjacent[v] |= 1 << w
                 arrows[v] |= (1 << w) * (at_w == ARROW)  # the nodes that an edge of v points at
                 into[v] |= (1 << w) * (at_v == ARROW)
                 spouses[v] |= (1 << w) * (at_v == at_w == ARROW)
     joined = [0] * n
     for v in members(within):
         colliders = closure(spouses, arrows[v])
-        joined[v] = (near[v] | colliders | union(into, colliders)) & ~(1 << v)
+        joined[v] = (adjacent[v] | colliders | union(into, colliders)) & ~(1 << v)
     return joined
 
 
@@ -272,13 +273,13 @@ def minimal_separators(joined: list[int], x: int, y: int, allowed: int) -> Itera
                 queue.append(following)
 
 
-def _contracted(joined: list[int], kept: int) -> list[int]:
+def _contracted(joined: list[int], nodes: int) -> list[int]:
     """Return the graph over ``kept`` in which a path through the other nodes is an edge."""
     result = [0] * len(joined)
-    for v in members(kept):
-        through = {w: joined[w] & ~kept for w in members(~kept & ((1 << len(joined)) - 1))}
-        passed = closure(through, joined[v] & ~kept)
-        result[v] = (joined[v] | union(joined, passed)) & kept & ~(1 << v)
+    for v in members(nodes):
+        through = {w: joined[w] & ~nodes for w in members(~nodes & ((1 << len(joined)) - 1))}
+        passed = closure(through, joined[v] & ~nodes)
+        result[v] = (joined[v] | union(joined, passed)) & nodes & ~(1 << v)
     return result
 
 

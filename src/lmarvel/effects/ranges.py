@@ -3,18 +3,12 @@
 
 Each MAG of the class is an explanation of the data. In some of them the effect is identified (zero where x is no
 ancestor of y, by adjustment, or by a formula), and each of these gives a number. In others a confounder may stand
-behind an arrow, and no number can be given: how often that happens is told, because the effect may then lie anywhere.
+behind an arrow, and no number can be given. How often that happens is reported, because the effect may then lie
+anywhere.
 
-References
-----------
-.. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
-   of Approximate Reasoning 88 (2017).
-
-The MAGs of a Markov equivalence class, one after another, as long as somebody asks for more.
-
-Two MAGs without undirected edges are Markov equivalent exactly if a sequence of single changes, A --> B into A <-> B
-or back, leads from one to the other with every graph on the way a MAG of the class (Zhang & Spirtes 2005 [1]_). A
-change is allowed if
+**The members of a class.** Two MAGs without undirected edges are Markov equivalent exactly if a sequence of single
+changes, A --> B into A <-> B or back, leads from one to the other with every graph on the way a MAG of the class (Zhang
+& Spirtes 2005 [2]_). A change is allowed if
 
 1. there is no directed path from A to B beside the edge,
 2. whatever has C --> A has C --> B, and whatever has C <-> A has C --> B or C <-> B,
@@ -24,7 +18,9 @@ So a walk over allowed changes finds the class, and the first of very many membe
 
 References
 ----------
-.. [1] A transformational characterization of Markov equivalence for directed acyclic graphs with latent variables,
+.. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
+   of Approximate Reasoning 88 (2017).
+.. [2] A transformational characterization of Markov equivalence for directed acyclic graphs with latent variables,
    UAI 2005.
 """
 
@@ -110,18 +106,18 @@ class Range:
 def effect_range(ready: Prepared, x: int, y: int, covariance: NDArray[np.float64] | None, most: int = MOST) -> Range:
     """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them."""
     near = ready.possible_ancestors(1 << x | 1 << y)
-    ways: Counter[Formula | int | None] = Counter()
+    counts: Counter[Formula | int | None] = Counter()
     members = class_members(ready.mag, near)
     for mag in islice(members, most):
-        ways[way_to_tell(Prepared(mag), x, y)] += 1
-    told = [way for way in ways if way is not None]
+        counts[effect_formula(Prepared(mag), x, y)] += 1
+    formulas = [formula for formula in counts if formula is not None]
     values: list[float] = []
     if covariance is not None:
-        values = sorted({0.0 if isinstance(way, int) else slope(way, covariance, x, y) for way in told})
-    return Range(tuple(values), sum(ways.values()), ways[None], next(members, None) is None)
+        values = sorted({0.0 if isinstance(formula, int) else slope(formula, covariance, x, y) for formula in formulas})
+    return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None)
 
 
-def way_to_tell(ready: Prepared, x: int, y: int) -> Formula | int | None:
+def effect_formula(ready: Prepared, x: int, y: int) -> Formula | int | None:
     """Return how one graph tells the effect: 0 if there is none, a formula, or None where it does not."""
     if not ready.possible_ancestors(1 << y) >> x & 1:
         return 0
@@ -134,6 +130,9 @@ def way_to_tell(ready: Prepared, x: int, y: int) -> Formula | int | None:
     return identify(ready, 1 << x, 1 << y).formula
 
 
+# --- the MAGs of a class ----------------------------------------------------------------------------------
+
+
 def class_members(mag: MAG, near: int = -1) -> Iterator[MAG]:
     """Iterate over the MAGs without undirected edges that are Markov equivalent to this one, itself the first.
 
@@ -141,17 +140,17 @@ def class_members(mag: MAG, near: int = -1) -> Iterator[MAG]:
 
     Examples
     --------
-    >>> for one in class_members(MAG.from_edges("A --> B")):
-    ...     print(one.edge("A", "B"))
+    >>> for member in class_members(MAG.from_edges("A --> B")):
+    ...     print(member.edge("A", "B"))
     A --> B
     A <-> B
     A <-- B
     """
     queue, later, seen = deque([mag]), deque[MAG](), {mag.marks.tobytes()}
     while queue or later:
-        one = (queue or later).popleft()
-        yield one
-        for marks, a, b in _changes(one):
+        member = (queue or later).popleft()
+        yield member
+        for marks, a, b in _changes(member):
             key = marks.tobytes()
             if key not in seen:
                 seen.add(key)
@@ -186,6 +185,6 @@ def _discriminated(masks: Masks, a: int, b: int) -> bool:
     """
     inner = masks.parents[b] & ~(1 << a)
     steps = {v: masks.spouses[v] & inner for v in members(inner)}
-    apart = ~masks.adjacent[b] & ~(1 << b)
+    not_adjacent = ~masks.adjacent[b] & ~(1 << b)
     reached = closure(steps, (masks.spouses[a] | masks.children[a]) & inner)
-    return any((masks.parents[v] | masks.spouses[v]) & apart & ~(1 << a) for v in members(reached))
+    return any((masks.parents[v] | masks.spouses[v]) & not_adjacent & ~(1 << a) for v in members(reached))

@@ -74,12 +74,16 @@ class Spread:
         if not self._telling:
             return f"None of {count(total, 'graph')} tells the effect of {x} on {y}"
         zero = self.statuses.get("none", 0)
-        said = f"{self._telling:,} of {count(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
+        share_telling = (
+            f"{self._telling:,} of {count(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
+        )
         none = f"{zero:,} {'says' if zero == 1 else 'say'} there is none"
         if self.counted:
-            return f"{said} of {x} on {y}; {none}"
+            return f"{share_telling} of {x} on {y}; {none}"
         low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
-        return f"{said} of {x} on {y}: {middle:.3g} in the middle, 90 % of them {low:.3g} to {high:.3g}; {none}"
+        return (
+            f"{share_telling} of {x} on {y}: {middle:.3g} in the middle, 90 % of them {low:.3g} to {high:.3g}; {none}"
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""
@@ -136,22 +140,22 @@ def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str, counted: bool 
             statuses[ILLEGAL] += 1
             continue
         i, j = ready.graph.index(x), ready.graph.index(y)
-        told = classify(ready, i, j)
-        statuses[told.status] += 1
+        identified = classify(ready, i, j)
+        statuses[identified.status] += 1
         if counted:
             continue
-        if told.status == "none":
+        if identified.status == "none":
             values.append(0.0)
-        elif told.formula is not None:
-            values.append(slope(_best(ready, told, i, j, covariance), covariance, i, j))
+        elif identified.formula is not None:
+            values.append(slope(_best(ready, identified, i, j, covariance), covariance, i, j))
     return Spread(x, y, dict(statuses), tuple(sorted(values)), counted)
 
 
-def _best(ready: Prepared, told: Identified, x: int, y: int, covariance: Any) -> Formula:
+def _best(ready: Prepared, identified: Identified, x: int, y: int, covariance: Any) -> Formula:
     """Return the formula to evaluate: the regression of smallest variance where adjustment does."""
-    assert told.formula is not None
-    z = smallest_variance(ready, pair_of(ready, x, y), covariance) if told.status == "adjustment" else None
-    return told.formula if z is None else Density(1 << y, 1 << x | z)
+    assert identified.formula is not None
+    z = smallest_variance(ready, pair_of(ready, x, y), covariance) if identified.status == "adjustment" else None
+    return identified.formula if z is None else Density(1 << y, 1 << x | z)
 
 
 def _ordered(data: Dataset, names: Sequence[str]) -> Any:
@@ -160,7 +164,7 @@ def _ordered(data: Dataset, names: Sequence[str]) -> Any:
 
 
 def effect_learned_again(
-    found: Discovery,
+    result: Discovery,
     x: str,
     y: str,
     data: Any,
@@ -172,12 +176,13 @@ def effect_learned_again(
 ) -> Spread:
     """Learn again from draws of the rows as a result was learned, and return what these graphs say about an effect.
 
-    The interval of :func:`effect` takes the graph as given. Here each draw has its own graph and its own numbers, so
-    that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in ``effect``.
+    The interval of :func:`lmarvel.effect` takes the graph as given. Here each draw has its own graph and its own
+    numbers, so that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in
+    ``effect``.
 
     Parameters
     ----------
-    found : Discovery
+    result : Discovery
         The result.
     x, y : str
         Cause and outcome.
@@ -200,8 +205,8 @@ def effect_learned_again(
     20 of 20 graphs tell the effect of X on Y: 0.508 in the middle, 90 % of them 0.492 to 0.533; 0 say there is none
     """
     check_settings(replicates, seed, n_jobs)
-    found.pag.index(x), found.pag.index(y)
-    method, table = _same_method(found), _same_table(found, data)
+    result.pag.index(x), result.pag.index(y)
+    method, table = _same_method(result), _same_table(result, data)
     check_can_be_drawn(table, method)
     report = progress or (lambda done, of: None)
 
@@ -213,7 +218,7 @@ def effect_learned_again(
     return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds)
 
 
-def _same_method(found: Discovery) -> PagEstimator:
+def _same_method(result: Discovery) -> PagEstimator:
     """Return the method of a result with its settings, without what was said beforehand.
 
     Examples
@@ -224,18 +229,18 @@ def _same_method(found: Discovery) -> PagEstimator:
     0.05
     """
     known = {kind.__name__: kind for kind in METHODS.values()}
-    kind = known.get(str(found.settings.get("method")))
+    kind = known.get(str(result.settings.get("method")))
     if kind is None:
         raise ParameterError("the result does not say by which method it was learned: learn again with 'lmarvel learn'")
-    asked = {name: found.settings[name] for name in kind._defaults() if name in found.settings}
-    if asked.get("test") not in TESTS:
+    settings = {name: result.settings[name] for name in kind._defaults() if name in result.settings}
+    if settings.get("test") not in TESTS:
         raise ParameterError("the result rests on a test of your own, which knows one table: it cannot be drawn again")
-    method = kind(**asked)
+    method = kind(**settings)
     method.check_parameters()
     return method
 
 
-def _same_table(found: Discovery, data: Any) -> Dataset:
+def _same_table(result: Discovery, data: Any) -> Dataset:
     """Return the table that a result was learned from, or refuse another one.
 
     Examples
@@ -245,7 +250,7 @@ def _same_table(found: Discovery, data: Any) -> Dataset:
     >>> _same_table(LMarvel().fit(CARS).result_, CARS).n
     392
     """
-    table = Dataset.of(data, columns=found.pag.names)
-    if found.data is not None and found.data["fingerprint"] != table.fingerprint:
+    table = Dataset.of(data, columns=result.pag.names)
+    if result.data is not None and result.data["fingerprint"] != table.fingerprint:
         raise DataError("the table is not the one that the result was learned from: pass that one, read as it was then")
     return table

@@ -7,7 +7,8 @@ Each replicate runs the whole method, boundaries included, on as many rows as th
 A table in which a row occurs twice shows chance associations more strongly than a new sample would, so that edges with
 a low frequency are mostly false; docs/stability.md shows what a frequency was worth on data with known truth.
 
-The bootstrap of a method: which draws it needs, and whether threads or processes learn from them.
+:func:`bootstrap` takes any function that learns. :func:`drawn_again` takes a method with its settings: it decides
+whether draws of the moments are enough, and whether threads or processes learn from them.
 """
 
 from __future__ import annotations

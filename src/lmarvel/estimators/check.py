@@ -1,9 +1,8 @@
-"""Test what a graph implies: one separating set for each pair without an edge (as dagitty and Tetrad do it).
+"""The check of a graph against its table: one separating set for each pair without an edge is tested.
 
 The sets are read off one MAG of the class, and are small: of the anteriors of the two variables what lies between them.
-All MAGs of a class have the same separations, so it does not matter which is taken.
-
-What a learned graph implies, held against the table it was learned from, when somebody looks.
+All MAGs of a class have the same separations, so it does not matter which is taken. (dagitty and Tetrad test what a
+graph implies in the same way.) A result is checked when somebody looks at the check, see :func:`later_check`.
 """
 
 from __future__ import annotations

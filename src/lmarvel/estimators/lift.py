@@ -67,7 +67,7 @@ class Lift(PagEstimator):
     seed : int
         What those are drawn from; without restarts nothing is random.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
-        Of L-MARVEL, which gives the graph to start from; see :class:`LMarvel`.
+        Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
         Stop after so many seconds, with the best graph so far.
     knowledge : Knowledge, optional

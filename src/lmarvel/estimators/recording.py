@@ -1,6 +1,6 @@
-"""What a result says of its run: the settings, the tests and seconds, the versions of what computed it.
+"""What a result reports of its run: settings, numbers of tests, seconds per phase, and versions of what computed it.
 
-How long each phase of a run took, and when its budget of seconds is spent.
+The :class:`Clock` measures the seconds of each phase, and knows when the budget of seconds is spent.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class M3HC(PagEstimator):
     Parameters
     ----------
     alpha, test, boundary_alpha, max_conditioning, max_tests, max_seconds, knowledge
-        As for :class:`LMarvel`. Pairs that a budget leaves open, in the tests or in the climb, are listed in
+        As for :class:`lmarvel.LMarvel`. Pairs that a budget leaves open, in the tests or in the climb, are listed in
         ``result_.undecided``.
     selection : bool
         False asserts that the sample was not selected. It rules undirected edges out and switches the rules R5-R7 off.

@@ -6,15 +6,15 @@ They are about runs whose tests are never wrong, and count distinct tests. Wrong
 the upper bound, because boundaries can then be larger than D allows.
 
 **The upper bound** is the sum of the paper's proof, phase by phase; the order of it is n^2 + n D^2 2^D. It holds with
-boundaries by total conditioning, which takes one test a pair; searches such as IAMB make more tests.
+boundaries by total conditioning, which takes one test per pair; searches such as IAMB make more tests.
 
 **The lower bound** is for the worst case: some MAG with n variables and a degree of at most D needs so many tests, not
 each of them. The proof has two such MAGs. In the graph without edges each pair has to be asked about, for it could be
 the only edge. In a graph of cliques with k = D + 1 members each pair of a clique has to be asked about given each
 of the 2^(k-2) subsets W of the others: the clique in which just this pair is not adjacent, with W as the common parents
-of the two, answers every other question alike. That is C(k, 2) 2^(k-2) tests a clique. The two counts come from two
-graphs, so the larger of them is the bound, not their sum: between cliques a test a pair is not needed (two tests, given
-nothing and given the rest of the clique, settle a variable against all members of a clique).
+of the two, answers every other question alike. That is C(k, 2) 2^(k-2) tests per clique. The two counts come from two
+graphs, so the larger of them is the bound, not their sum: between cliques one test per pair is not needed (two tests,
+given nothing and given the rest of the clique, settle a variable against all members of a clique).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class UpperBound(NamedTuple):
     Attributes
     ----------
     boundary : int
-        One test a pair: total conditioning. (Searches of one variable at a time take of the order of n tests for each
+        One test per pair: total conditioning. (Searches of one variable at a time take of the order of n tests for each
         of the n variables, which is as many up to a factor.)
     adjacency : int
         For each variable X, at most D others in its boundary, and 2^(D-1) sets of the rest for each.
     removability : int
         For each variable X, at most D times D pairs, and 2^(D-1) sets of X and the rest of the boundary for each.
     update : int
-        For each variable, one test a pair of its boundary.
+        For each variable, one test per pair of its boundary.
     """
 
     boundary: int
@@ -59,7 +59,7 @@ class LowerBound(NamedTuple):
     Attributes
     ----------
     pairs : int
-        The graph without edges: one test a pair.
+        The graph without edges: one test per pair.
     cliques : int
         As many cliques of D + 1 as there is room for, and one of the rest.
     """

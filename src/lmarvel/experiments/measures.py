@@ -41,14 +41,14 @@ def _short(value: float) -> str:
 class Outcome(NamedTuple):
     """What a run found, how it scores, and the truth."""
 
-    found: Discovery
+    result: Discovery
     scores: Scores
     study: Study
 
     @property
     def boundaries(self) -> Rate | None:
         """How the Markov boundaries score; None for a method without them."""
-        return compare_boundaries(self.found.boundaries, self.study.mag) if self.found.boundaries else None
+        return compare_boundaries(self.result.boundaries, self.study.mag) if self.result.boundaries else None
 
 
 class Measure(NamedTuple):
@@ -58,8 +58,8 @@ class Measure(NamedTuple):
     show: Callable[[float], str] = _two_digits
 
 
-def _runtime(found: Discovery) -> float:
-    return sum(seconds for phase, seconds in found.stats.seconds.items() if phase not in ("data", "boundary"))
+def _runtime(result: Discovery) -> float:
+    return sum(seconds for phase, seconds in result.stats.seconds.items() if phase not in ("data", "boundary"))
 
 
 def _bounds(study: Study) -> tuple[float, float]:
@@ -72,37 +72,37 @@ def _boundary(value: Callable[[Rate], float]) -> Callable[[Outcome], float | Non
     return lambda run: None if run.boundaries is None else value(run.boundaries)
 
 
-def _boundary_tests(found: Discovery) -> int:
-    return found.stats.n_tests - found.stats.without("boundary").n_tests
+def _boundary_tests(result: Discovery) -> int:
+    return result.stats.n_tests - result.stats.without("boundary").n_tests
 
 
 MEASURES: Mapping[str, Measure] = {
-    "ci_tests": Measure(lambda run: run.found.stats.without("boundary").n_tests, _count),
-    "runtime_s": Measure(lambda run: _runtime(run.found), _seconds),
+    "ci_tests": Measure(lambda run: run.result.stats.without("boundary").n_tests, _count),
+    "runtime_s": Measure(lambda run: _runtime(run.result), _seconds),
     "f1": Measure(lambda run: run.scores.skeleton.f1),
     "precision": Measure(lambda run: run.scores.skeleton.precision),
     "recall": Measure(lambda run: run.scores.skeleton.recall),
-    "mean_set": Measure(lambda run: run.found.stats.without("boundary").mean_conditioning_size, _one_digit),
+    "mean_set": Measure(lambda run: run.result.stats.without("boundary").mean_conditioning_size, _one_digit),
     "mark_f1": Measure(lambda run: run.scores.marks.f1),
     "mark_precision": Measure(lambda run: run.scores.marks.precision),
     "mark_recall": Measure(lambda run: run.scores.marks.recall),
     "arrowhead_f1": Measure(lambda run: run.scores.mark("arrowhead").f1),
     "tail_f1": Measure(lambda run: run.scores.mark("tail").f1),
     "hamming": Measure(lambda run: run.scores.hamming, _one_digit),
-    "legal": Measure(lambda run: float(run.found.why_illegal is None)),
+    "legal": Measure(lambda run: float(run.result.why_illegal is None)),
     "extra": Measure(lambda run: len(run.scores.extra)),
     "missing": Measure(lambda run: len(run.scores.missing)),
-    "boundary_tests": Measure(lambda run: _boundary_tests(run.found), _count),
+    "boundary_tests": Measure(lambda run: _boundary_tests(run.result), _count),
     "boundary_f1": Measure(_boundary(lambda rate: rate.f1)),
     "boundary_precision": Measure(_boundary(lambda rate: rate.precision)),
     "boundary_recall": Measure(_boundary(lambda rate: rate.recall)),
     "boundary_extra": Measure(_boundary(lambda rate: (rate.found - rate.right) / 2), _one_digit),
     "boundary_missing": Measure(_boundary(lambda rate: (rate.true - rate.right) / 2), _one_digit),
     "degree": Measure(lambda run: run.study.mag.delta_plus_in(), _one_digit),
-    "all_tests": Measure(lambda run: run.found.stats.n_tests, _count),
+    "all_tests": Measure(lambda run: run.result.stats.n_tests, _count),
     "lower_bound": Measure(lambda run: _bounds(run.study)[0], _short),
     "upper_bound": Measure(lambda run: _bounds(run.study)[1], _short),
-    "total_s": Measure(lambda run: sum(run.found.stats.seconds.values()), _seconds),
+    "total_s": Measure(lambda run: sum(run.result.stats.seconds.values()), _seconds),
 }
 OF_THE_TRUTH = ("degree", "lower_bound", "upper_bound")  # the same for every method of a repetition
 TIMES = ("runtime_s", "total_s")

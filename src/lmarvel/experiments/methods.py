@@ -1,6 +1,6 @@
 """The methods as the experiments run them: the package's, variants of them, and programs of others.
 
-Some are told a part of the truth, to see what the rest is worth: the true Markov boundaries, or all answers to tests.
+Some are given a part of the truth, to see what the rest is worth: the true Markov boundaries, or all answers to tests.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from lmarvel.skeleton.state import Learned, Progress, pair_of
 
 
 class Method(NamedTuple):
-    """A method: its name in the tables, how it is made, and what it is told of the truth, as parameters."""
+    """A method: its name in the tables, how it is made, and the parameters it takes from the truth, if any."""
 
     label: str
     make: Callable[[], PagEstimator | Peer]
-    told: Callable[[Study], Mapping[str, Any]] | None = None
+    from_truth: Callable[[Study], Mapping[str, Any]] | None = None
 
-    def informed(self, study: Study) -> PagEstimator | Peer:
-        """Make it, and tell it what it is to be told of this truth."""
+    def make_for(self, study: Study) -> PagEstimator | Peer:
+        """Make it, with the parameters that it takes from the truth."""
         model = self.make()
-        return model if self.told is None else model.set_params(**self.told(study))
+        return model if self.from_truth is None else model.set_params(**self.from_truth(study))
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

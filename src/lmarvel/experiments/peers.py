@@ -98,8 +98,8 @@ class Peer(Estimator):
         if done.returncode == _LATE:
             return None
         if done.returncode != 0:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
-            raise PeerError(f"{self.program} of causal-learn failed: {said[-1]}")
+            stderr = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
+            raise PeerError(f"{self.program} of causal-learn failed: {stderr[-1]}")
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 
 from lmarvel.errors import ParameterError
 
+COUNTED = ("parents<=", "degree=", "cliques=")  # kinds of random graphs that go with a number
+
 
 class Setting(NamedTuple):
     """A column of a table, or a point of a figure.
@@ -49,7 +51,7 @@ class Setting(NamedTuple):
 
     @property
     def size(self) -> str:
-        """What tells it from the other settings of its panel."""
+        """What distinguishes it from the other settings of its panel."""
         per_variable = f"{self.variables}x{self.rows_per_variable}"
         return per_variable if self.sample is None else f"{self.variables}n{self.sample}"
 
@@ -121,10 +123,10 @@ class Experiment:
 
     def without(self, structures: Sequence[str]) -> Experiment:
         """Return the experiment without some structures."""
-        kept = tuple(s for s in self.settings if s.structure not in structures)
-        if not kept:
+        left = tuple(s for s in self.settings if s.structure not in structures)
+        if not left:
             raise ParameterError(f"nothing is left of {self.name} without {', '.join(structures)}")
-        return replace(self, settings=kept)
+        return replace(self, settings=left)
 
     def of_panels(self, panels: Sequence[str]) -> list[Setting]:
         """Return the settings of some panels, in the order of the panels."""
@@ -140,7 +142,7 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:
-        """What tells it from all other jobs, as it stands among the runs."""
+        """What distinguishes it from all other jobs, as the runs have it."""
         return self.setting.experiment, self.setting.panel, self.setting.size, self.method, self.rep
 
 
@@ -150,9 +152,6 @@ def jobs_of(experiment: Experiment, methods: Sequence[str], reps: int) -> Iterat
         for setting in experiment.settings:
             for method in methods:
                 yield Job(setting, method, rep)
-
-
-COUNTED = ("parents<=", "degree=", "cliques=")  # kinds of random graphs that go with a number
 
 
 def is_random(structure: str) -> bool:

@@ -156,8 +156,8 @@ def reproduce(request: Request, progress: Progress | None = None) -> list[Path]:
         connect(request.dask).close()
     with Store(request.out, _settings(request, structures)) as store:
         for experiment in experiments:
-            asked = jobs_of(experiment, request.methods_of(experiment), request.reps_of(experiment))
-            jobs = [job for job in asked if job.key not in store.done]
+            planned = jobs_of(experiment, request.methods_of(experiment), request.reps_of(experiment))
+            jobs = [job for job in planned if job.key not in store.done]
             _run(experiment, jobs, request, structures, store, progress or _silent)
         return [store.path, *(path for e in experiments for path in _write(e, request, store))]
 
@@ -210,12 +210,12 @@ def load_structures(experiments: Sequence[Experiment], folder: Path | None) -> d
     """
     names = list(dict.fromkeys(name for experiment in experiments for name in experiment.structures()))
     _check_folder(folder, names)
-    found = {}
+    texts = {}
     for name in names:
         dag = _load(name, folder)
         _check_size(name, len(dag), experiments)
-        found[name] = str(dag)
-    return found
+        texts[name] = str(dag)
+    return texts
 
 
 def _check_folder(folder: Path | None, names: Sequence[str]) -> None:
@@ -247,8 +247,8 @@ def _check_size(name: str, nodes: int, experiments: Sequence[Experiment]) -> Non
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    found = (one for name in names for one in (PAPER if name == "all" else [ALIASES.get(name, name)]))
-    return list(dict.fromkeys(found))
+    chosen = (experiment for name in names for experiment in (PAPER if name == "all" else [ALIASES.get(name, name)]))
+    return list(dict.fromkeys(chosen))
 
 
 def _check_methods(methods: Sequence[str]) -> None:

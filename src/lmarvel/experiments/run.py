@@ -1,12 +1,11 @@
-"""One run: draw the truth and the data, learn, score.
+"""Runs of experiments: draw the truth and the data, learn, score; and many runs over processes or a cluster.
 
-A run depends on its job and the seed alone, never on what ran before it or where. Its time is the machine's;
-everything else is the same on every machine as long as the limit of tests, not of seconds, is what ends it.
+A run depends on its job and the seed alone, never on what ran before it or where: each job carries its own seed, and
+travels as a plain tuple. Its time is the machine's. Everything else is the same on every machine as long as the limit
+of tests, not of seconds, is what ends it.
 
-Runs over processes of this machine through joblib, or over a Dask cluster.
-
-A result does not depend on where it was computed: each job carries its own seed, and travels as a plain tuple. The
-cluster is used through its own client: joblib's back end for it runs everything here if the cluster has one thread.
+Processes of this machine are used through joblib, a Dask cluster through its own client: joblib's back end for Dask
+runs everything here if the cluster has one thread.
 """
 
 from __future__ import annotations
@@ -45,6 +44,7 @@ KEY = ("experiment", "panel", "size", "method", "rep")
 NUMBERS = tuple(MEASURES)
 CONFUSION = tuple(f"{true}:{learned}" for true in MARKS.values() for learned in MARKS.values())
 COLUMNS = (*KEY, "structure", "observed", "latent", "selection", "rows", "status", *NUMBERS, *CONFUSION)
+Task = tuple[tuple[Any, ...], str, int, int, int, float, str]
 
 
 class Limits(NamedTuple):
@@ -52,6 +52,9 @@ class Limits(NamedTuple):
 
     tests: int
     seconds: float
+
+
+# --- one run ----------------------------------------------------------------------------------------------
 
 
 def draw(job: Job, seed: int, structure: str) -> tuple[Study, np.ndarray]:
@@ -64,6 +67,20 @@ def draw(job: Job, seed: int, structure: str) -> tuple[Study, np.ndarray]:
     return study, model.sample(study, setting.rows, seed=rows)
 
 
+def run(job: Job, seed: int, limits: Limits, structure: str = "") -> Row:
+    """Do one run and return its row of the results."""
+    study, data = draw(job, seed, structure)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LMarvelWarning)  # a fit that stopped early is still a result here
+            result = _learn(job.method, study, dict(zip(study.observed, data.T, strict=True)), limits)
+    except LMarvelError as error:
+        return _row(job, "error: " + " ".join(str(error).split()), {})
+    if result.budget_ended:
+        return _row(job, "limit", {})
+    return _row(job, "ok", _numbers(Outcome(result, compare_graphs(result.pag, study.pag), study)))
+
+
 def _random_graph(setting: Setting, seed: Seed) -> DAG:
     kind, n = setting.structure, setting.variables
     if kind.startswith("parents<="):
@@ -74,22 +91,8 @@ def _random_graph(setting: Setting, seed: Seed) -> DAG:
     return erdos_renyi(n, chance, seed=seed)
 
 
-def run(job: Job, seed: int, limits: Limits, structure: str = "") -> Row:
-    """Do one run and return its row of the results."""
-    study, data = draw(job, seed, structure)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LMarvelWarning)  # a fit that stopped early is still a result here
-            found = _learn(job.method, study, dict(zip(study.observed, data.T, strict=True)), limits)
-    except LMarvelError as error:
-        return _row(job, "error: " + " ".join(str(error).split()), {})
-    if found.budget_ended:
-        return _row(job, "limit", {})
-    return _row(job, "ok", _numbers(Outcome(found, compare_graphs(found.pag, study.pag), study)))
-
-
 def _learn(method: str, study: Study, columns: Mapping[str, np.ndarray], limits: Limits) -> Discovery:
-    model = METHODS[method].informed(study)
+    model = METHODS[method].make_for(study)
     budgets = {"max_tests": limits.tests, "max_seconds": limits.seconds}
     known = model.get_params()
     model.set_params(**{name: value for name, value in budgets.items() if name in known})
@@ -119,15 +122,7 @@ def _row(job: Job, status: str, numbers: Mapping[str, float]) -> Row:
     }
 
 
-Task = tuple[tuple[Any, ...], str, int, int, int, float, str]
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+# --- many runs --------------------------------------------------------------------------------------------
 
 
 def run_all(
@@ -143,6 +138,38 @@ def run_all(
     rows = _on_processes(tasks, workers) if dask is None else _on_cluster(tasks, dask)
     with closing(rows):
         yield from rows
+
+
+def work(task: Task) -> Row:
+    """Do the run of a task; this is what a worker calls."""
+    setting, method, rep, seed, tests, seconds, structure = task
+    return run(Job(Setting(*setting), method, rep), seed, Limits(tests, seconds), structure)
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at this address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ParameterError("a cluster needs Dask: pip install 'lmarvel[cluster]'") from None
+    try:
+        return Client(address, timeout=10)
+    except Exception:  # each kind of address fails in its own way
+        raise ParameterError(
+            f"no Dask scheduler answers at {address!r}: is it running, and is this its address, as in tcp://host:8786?"
+        ) from None
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def _task(job: Job, seed: int, limits: Limits, structures: Mapping[str, str]) -> Task:
+    return (tuple(job.setting), job.method, job.rep, seed, *limits, structures.get(job.setting.structure, ""))
 
 
 def _on_processes(tasks: Sequence[Task], workers: int) -> Generator[Row, None, None]:
@@ -184,16 +211,6 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Generator[Row, None, Non
                 client.close(timeout=2)
 
 
-def work(task: Task) -> Row:
-    """Do the run of a task; this is what a worker calls."""
-    setting, method, rep, seed, tests, seconds, structure = task
-    return run(Job(Setting(*setting), method, rep), seed, Limits(tests, seconds), structure)
-
-
-def _task(job: Job, seed: int, limits: Limits, structures: Mapping[str, str]) -> Task:
-    return (tuple(job.setting), job.method, job.rep, seed, *limits, structures.get(job.setting.structure, ""))
-
-
 @contextmanager
 def _quiet_manager() -> Iterator[None]:
     """Keep the thread that feeds the processes from printing a traceback when an interruption takes its work away."""
@@ -212,24 +229,10 @@ def _quiet_manager() -> Iterator[None]:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Keep Dask from logging what is told in one line here."""
+    """Keep Dask from logging what is reported in one line here."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
         logging.disable(before)
-
-
-def connect(address: str) -> Any:
-    """Return a client of the scheduler at this address."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ParameterError("a cluster needs Dask: pip install 'lmarvel[cluster]'") from None
-    try:
-        return Client(address, timeout=10)
-    except Exception:  # each kind of address fails in its own way
-        raise ParameterError(
-            f"no Dask scheduler answers at {address!r}: is it running, and is this its address, as in tcp://host:8786?"
-        ) from None

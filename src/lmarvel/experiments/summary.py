@@ -64,8 +64,8 @@ class Summary:
         """Every entry, a row each: setting, method and metric; mean, standard error and median; the paper's figure."""
         places = pl.DataFrame([_place(s, method) for s in self.experiment.settings for method in self.methods])
         grid = places.join(pl.DataFrame({"metric": NUMBERS}), how="cross")
-        found = grid.join(summarise(self.runs), on=[*_PLACE, "metric"], how="left", maintain_order="left")
-        return found.with_columns(pl.col("runs", "unfinished").fill_null(0)).join(
+        measured = grid.join(summarise(self.runs), on=[*_PLACE, "metric"], how="left", maintain_order="left")
+        return measured.with_columns(pl.col("runs", "unfinished").fill_null(0)).join(
             published(), on=["experiment", "panel", "label", "metric"], how="left", maintain_order="left"
         )
 
@@ -99,8 +99,8 @@ class Summary:
 def summary_of(experiment: Experiment, runs: pl.DataFrame, methods: Sequence[str], reps: int) -> Summary:
     """Return the outcome of the runs that the plan asks for, out of all that a results directory holds."""
     settings = pl.DataFrame([(s.experiment, s.panel, s.size) for s in experiment.settings], _PLACE[:3], orient="row")
-    asked = runs.filter(pl.col("rep") < reps, pl.col("method").is_in(list(methods)))
-    return Summary(experiment, methods, reps, asked.join(settings, on=_PLACE[:3], how="semi"))
+    planned = runs.filter(pl.col("rep") < reps, pl.col("method").is_in(list(methods)))
+    return Summary(experiment, methods, reps, planned.join(settings, on=_PLACE[:3], how="semi"))
 
 
 def summarise(runs: pl.DataFrame) -> pl.DataFrame:

@@ -94,7 +94,7 @@ class Sweep:
     def experiment(
         self, nodes: Callable[[str], int], name: str = "sweep", title: str = "Sweep", reps: int = 20
     ) -> Experiment:
-        """Return the sweep as an experiment; ``nodes`` tells how many variables a network has."""
+        """Return the sweep as an experiment; ``nodes`` returns how many variables a network has."""
         self.check()
         sizes = {kind: self._sizes if is_random(kind) else (nodes(kind),) for kind in self._kinds}
         if self.variables is not None and not any(map(is_random, sizes)):
@@ -142,8 +142,8 @@ class Sweep:
 
     def _figure(self, settings: Sequence[Setting]) -> Figure | None:
         """Return the figure over what varies first: latent, selection, rows, variables; None if nothing does."""
-        given = (self.latent, self.selection, self.rows, self._sizes)
-        across = next((name for name, values in zip(_ACROSS, given, strict=True) if len(values) > 1), None)
+        varied = (self.latent, self.selection, self.rows, self._sizes)
+        across = next((name for name, values in zip(_ACROSS, varied, strict=True) if len(values) > 1), None)
         if across is None:
             return None
         groups: dict[str, list[Setting]] = {}

@@ -77,14 +77,14 @@ def _marks(summary: Summary) -> Iterator[str]:
 
 
 def _rates(counts: Mapping[tuple[str, str], int], name: str) -> list[str]:
-    found = sum(count for (_, learned), count in counts.items() if learned == name)
-    true = sum(count for (truth, _), count in counts.items() if truth == name)
-    rate = Rate(counts[name, name], found, true)
+    n_learned = sum(count for (_, learned), count in counts.items() if learned == name)
+    n_true = sum(count for (truth, _), count in counts.items() if truth == name)
+    rate = Rate(counts[name, name], n_learned, n_true)
     return [f"{rate.precision:.2f}", f"{rate.recall:.2f}"]
 
 
 def _plain_table(summary: Summary, table: Table) -> str:
-    """Return a table of mean ± standard error, or of medians: a block of rows a measure, methods under each other."""
+    """Return a table of mean ± standard error, or of medians: one block of rows per measure, one row per method."""
     settings = summary.experiment.of_panels(table.panels)
     entry = "median" if table.medians else "mean"
     legend = f"The {entry} over {summary.reps} repetitions{'' if table.medians else ' ± its standard error'}."
@@ -134,5 +134,5 @@ def _shown(entry: Cell, metric: str) -> str:
 
 def _part(entry: Cell) -> str:
     """Say how many runs finished, if not all did."""
-    told = entry.unfinished and not entry.is_na
-    return f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if told else ""
+    incomplete = entry.unfinished and not entry.is_na
+    return f" \\[{entry.runs}/{entry.runs + entry.unfinished}]" if incomplete else ""

@@ -1,7 +1,7 @@
-"""Sets of nodes that paths define: ancestors, districts, Markov boundaries, and removability.
+"""Sets of nodes as bit sets, and those that paths define: ancestors, districts, Markov boundaries; and removability.
 
-Everything here works on positions, and a set of nodes is an ``int`` whose bit v says whether node v is in
-it: unions and membership are single machine operations on small graphs, and fast on large ones.
+Everything here works on positions, and a set of nodes is an ``int`` whose bit v shows whether node v is in it. Unions
+and membership are single machine operations on small graphs, and fast on large ones.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def closure(step: Sequence[int] | Mapping[int, int], start: int) -> int:
     """Return every node that steps of the relation reach from ``start``, which is included."""
     reached = frontier = start
     while frontier:
-        found = 0
+        successors = 0
         for v in members(frontier):
-            found |= step[v]
-        frontier = found & ~reached
+            successors |= step[v]
+        frontier = successors & ~reached
         reached |= frontier
     return reached
 

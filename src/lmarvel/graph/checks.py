@@ -1,4 +1,4 @@
-"""What names and marks have to be before a graph is made of them, and what is said where they are not.
+"""What names and marks have to be before a graph is made of them, and the error where they are not.
 
 A graph is a matrix, so its size grows with the square of its nodes: 20,000 nodes take 400 MB, and more are refused
 before the matrix is made.
@@ -18,7 +18,7 @@ from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, 
 from lmarvel.text import did_you_mean
 
 MOST_NODES = 20_000
-MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes an edge
+MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes per edge
 
 
 def check_size(nodes: int, edges: int = 0) -> None:
@@ -55,8 +55,8 @@ def look_up(where: Mapping[str, int], name: str, edge: Edge | None = None) -> in
 
 def two_edges(old: Edge, new: Edge) -> str:
     """Return what is wrong with a second edge between a pair."""
-    again = new if (new.a, new.b) == (old.a, old.b) else new.reversed()
-    kind = "is given twice" if again == old else f"has two edges, '{old}' and '{new}'"
+    aligned = new if (new.a, new.b) == (old.a, old.b) else new.reversed()
+    kind = "is given twice" if aligned == old else f"has two edges, '{old}' and '{new}'"
     return f"the pair {readable(old.a)}, {readable(old.b)} {kind}: a graph holds one edge a pair"
 
 
@@ -105,18 +105,18 @@ def checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
     n = len(names)
     need = f"{counted(n, 'node')} {'needs' if n == 1 else 'need'} a {n} x {n} matrix of marks"
     try:
-        given = np.asarray(marks)
+        array = np.asarray(marks)
     except ValueError:
         raise GraphError(f"{need}, with rows equally long") from None
-    if given.size == 0 and n == 0:
-        given = given.reshape(0, 0)
-    if given.shape != (n, n):
-        raise GraphError(f"{need}, not one of shape {given.shape}")
+    if array.size == 0 and n == 0:
+        array = array.reshape(0, 0)
+    if array.shape != (n, n):
+        raise GraphError(f"{need}, not one of shape {array.shape}")
     shown = [readable(name) for name in names]
-    for i, j in _impossible(given):
+    for i, j in _impossible(array):
         pair = f"{shown[i]}-{shown[j]}"
-        raise GraphError(f"impossible mark {given[i, j]} at {shown[j]} on the edge {pair}: marks are 0 to 3")
-    matrix = np.array(given, dtype=np.int8)
+        raise GraphError(f"impossible mark {array[i, j]} at {shown[j]} on the edge {pair}: marks are 0 to 3")
+    matrix = np.array(array, dtype=np.int8)
     for i in np.flatnonzero(np.diag(matrix))[:1]:
         raise GraphError(f"self-loop at {shown[i]}")
     for i, j in _one_sided(matrix):
@@ -125,11 +125,11 @@ def checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
     return matrix
 
 
-def _impossible(given: NDArray[Any]) -> NDArray[np.intp]:
+def _impossible(array: NDArray[Any]) -> NDArray[np.intp]:
     """Return where the first value stands that is no mark."""
-    if given.dtype.kind in "iu" and (not given.size or (given.min() >= NONE and given.max() <= TAIL)):
+    if array.dtype.kind in "iu" and (not array.size or (array.min() >= NONE and array.max() <= TAIL)):
         return np.empty((0, 2), dtype=np.intp)  # the usual case, without a copy of what may be large
-    return np.argwhere(~np.isin(given, (NONE, CIRCLE, ARROW, TAIL)))[:1]
+    return np.argwhere(~np.isin(array, (NONE, CIRCLE, ARROW, TAIL)))[:1]
 
 
 def _one_sided(matrix: NDArray[np.int8], rows: int = 512) -> Iterator[tuple[int, int]]:

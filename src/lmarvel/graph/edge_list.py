@@ -61,8 +61,8 @@ def read_edge_list(text: str) -> EdgeList:
 
     Examples
     --------
-    >>> found = read_edge_list("parent,child\\nsmoking,cancer\\nage\\n")
-    >>> list(found.names), [str(edge) for edge, _ in found.edges]
+    >>> edge_list = read_edge_list("parent,child\\nsmoking,cancer\\nage\\n")
+    >>> list(edge_list.names), [str(edge) for edge, _ in edge_list.edges]
     (['smoking', 'cancer', 'age'], ['smoking --> cancer'])
     >>> str(read_edge_list("to,from,edge\\nA,B,o->\\n").edges[0][0])
     'B o-> A'

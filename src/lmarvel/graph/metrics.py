@@ -100,9 +100,9 @@ class Scores:
         """Return the rate of one mark: "arrowhead", "tail" or "circle"."""
         if name not in list(MARKS.values())[:3]:
             raise GraphError(f"unknown mark {name!r}: choose from arrowhead, tail, circle")
-        found = sum(count for (_, learned), count in self.confusion.items() if learned == name)
-        true = sum(count for (truth, _), count in self.confusion.items() if truth == name)
-        return Rate(self.confusion[name, name], found, true)
+        n_learned = sum(count for (_, learned), count in self.confusion.items() if learned == name)
+        n_true = sum(count for (truth, _), count in self.confusion.items() if truth == name)
+        return Rate(self.confusion[name, name], n_learned, n_true)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain data, ready for JSON."""

@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="MixedGraph")
 
 
 class MixedGraph:
-    """A graph with at most one edge a pair, and a mark (tail, arrowhead, circle) at each end.
+    """A graph with at most one edge per pair, and a mark (tail, arrowhead, circle) at each end.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class MixedGraph:
 
     @classmethod
     def from_edges(cls: type[Self], *edges: str | Edge, nodes: Iterable[str] | None = None) -> Self:
-        """Build a graph from its text form, an edge an argument or many lines in one.
+        """Build a graph from its text form: one edge per argument, or many lines in one.
 
         Without ``nodes`` (and without a line ``nodes: A B C``) the nodes are those named, in order of
         appearance; with it, an edge to any other node is an error. Blank lines and lines that start with
@@ -89,8 +89,8 @@ class MixedGraph:
             if declared is not None:
                 raise GraphError("the nodes are given twice: as an argument and in a line 'nodes: ...'")
             declared = [nodes] if isinstance(nodes, str) else list(nodes)
-        found = dict.fromkeys(name for edge in parsed for name in edge[:2])
-        names = checked_names(list(found) if declared is None else declared)
+        mentioned = dict.fromkeys(name for edge in parsed for name in edge[:2])
+        names = checked_names(list(mentioned) if declared is None else declared)
         check_size(len(names))
         where = {name: i for i, name in enumerate(names)}
         marks = np.zeros((len(names), len(names)), dtype=np.int8)
@@ -161,12 +161,12 @@ class MixedGraph:
     @cached_property
     def links(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """For each node v, its edges as triples (w, mark at v, mark at w), by position."""
-        found: list[list[tuple[int, int, int]]] = [[] for _ in self.names]
+        by_node: list[list[tuple[int, int, int]]] = [[] for _ in self.names]
         heads, tails = np.nonzero(self.marks)
         at_far, at_near = self.marks[heads, tails].tolist(), self.marks[tails, heads].tolist()
         for v, w, near, far in zip(heads.tolist(), tails.tolist(), at_near, at_far, strict=True):
-            found[v].append((w, near, far))
-        return tuple(map(tuple, found))
+            by_node[v].append((w, near, far))
+        return tuple(map(tuple, by_node))
 
     @cached_property
     def masks(self) -> bitsets.Masks:

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 def split_roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]) -> tuple[list[int], int, int]:
     """Check the roles; return the observed positions, and the latent and selection nodes as bit sets."""
     roles: list[int] = []
-    for role, given in (("latent", latent), ("selection", selection)):
-        nodes = [given] if isinstance(given, str) else list(given)
-        where = [graph.index(v) for v in nodes]
+    for role, nodes in (("latent", latent), ("selection", selection)):
+        listed = [nodes] if isinstance(nodes, str) else list(nodes)
+        where = [graph.index(v) for v in listed]
         for v, count in Counter(where).items():
             if count > 1:
                 raise GraphError(f"{readable(graph.names[v])} is listed twice among the {role} nodes")

@@ -14,6 +14,8 @@ from lmarvel.graph.marks import readable
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import require_marks
 
+_Broken = tuple[int, list[int]]
+
 
 @dataclass(frozen=True)
 class NotRemovable:
@@ -48,8 +50,8 @@ class NotRemovable:
         if self.condition == 1:
             why = f"{y} is adjacent to {x}, and {z} is a child or neighbour of {x}"
         else:
-            way = ", ".join(map(readable, self.path[1:]))
-            why = f"the collider path {way} leads from {x} to {y}, and all on it but {y} are parents of {z}"
+            nodes = ", ".join(map(readable, self.path[1:]))
+            why = f"the collider path {nodes} leads from {x} to {y}, and all on it but {y} are parents of {z}"
         return f"{x} is not removable: {y} and {z} are not adjacent, but {why}, so without {x} nothing separates them"
 
 
@@ -89,18 +91,15 @@ def why_not_removable(graph: MixedGraph, node: Node) -> NotRemovable | None:
     """
     require_marks(graph)
     x = graph.index(node)
-    found = next(_first(graph, x), None) or next(_second(graph, x), None)
-    if found is None:
+    broken = next(_condition_1(graph, x), None) or next(_condition_2(graph, x), None)
+    if broken is None:
         return None
-    condition, path = found
+    condition, path = broken
     names = tuple(graph.names[v] for v in path)
     return NotRemovable(graph.names[x], names[-1], names[0], condition, names)
 
 
-_Broken = tuple[int, list[int]]
-
-
-def _first(graph: MixedGraph, x: int) -> Iterator[_Broken]:
+def _condition_1(graph: MixedGraph, x: int) -> Iterator[_Broken]:
     """Iterate over Z, X, Y where Y in Adj(X) and Z in Ch(X) + N(X) are not adjacent."""
     masks = graph.masks
     for z in members(masks.children[x] | masks.neighbors[x]):
@@ -108,22 +107,22 @@ def _first(graph: MixedGraph, x: int) -> Iterator[_Broken]:
             yield 1, [z, x, y]
 
 
-def _second(graph: MixedGraph, x: int) -> Iterator[_Broken]:
+def _condition_2(graph: MixedGraph, x: int) -> Iterator[_Broken]:
     """Iterate over Z, X, V1 .. Vm, Y, a shortest collider path for each Y, where Y and Z are not adjacent."""
     masks = graph.masks
     for z in members(masks.children[x]):
         inside = masks.parents[z]
-        came: dict[int, int] = dict.fromkeys(members((masks.children[x] | masks.spouses[x]) & inside), x)
-        queue = list(came)
+        before: dict[int, int] = dict.fromkeys(members((masks.children[x] | masks.spouses[x]) & inside), x)
+        queue = list(before)
         for v in queue:  # grows as it is read
             new = masks.spouses[v] & inside & ~(1 << x)
             for w in members(new):
-                if w not in came:
-                    came[w] = v
+                if w not in before:
+                    before[w] = v
                     queue.append(w)
         for v in queue:
             for y in members((masks.parents[v] | masks.spouses[v]) & ~masks.adjacent[z] & ~(1 << z) & ~(1 << x)):
-                way = [y, v]
-                while way[-1] != x:
-                    way.append(came[way[-1]])
-                yield 2, [z, *reversed(way)]
+                path = [y, v]
+                while path[-1] != x:
+                    path.append(before[path[-1]])
+                yield 2, [z, *reversed(path)]

@@ -3,7 +3,7 @@
 A path is m-connecting given Z if every non-collider on it is outside Z and every collider is an ancestor of
 Z or of an end; for walks, which may turn round at a member of Z, it comes to the same if colliders are ancestors of
 Z. The search walks over states *(node, did the last edge point into it?)*, of which there are
-two a node: that makes it linear in the edges. In graphs where no arrowhead meets an undirected edge (all
+two per node: that makes it linear in the edges. In graphs where no arrowhead meets an undirected edge (all
 ancestral graphs, all ADMGs) a connecting walk exists exactly if a connecting path does.
 """
 

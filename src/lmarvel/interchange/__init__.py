@@ -1,7 +1,7 @@
 """Graphs in and out: the text forms and objects of other programs.
 
 :func:`lmarvel.interchange.registry.read_graph` and :func:`~lmarvel.interchange.registry.write_graph` work on
-files, with the format told by the ending or by name. Each format has a module of its own with ``dumps`` and
+files, with the format chosen by the ending or by name. Each format has a module of its own with ``dumps`` and
 ``loads``: :mod:`text <lmarvel.interchange.text>` (this package's own), :mod:`json_graph
 <lmarvel.interchange.json_graph>`, :mod:`dot <lmarvel.interchange.dot>`, :mod:`graphml
 <lmarvel.interchange.graphml>`, :mod:`pcalg <lmarvel.interchange.pcalg>`, :mod:`tetrad

@@ -1,8 +1,8 @@
-"""From what a reader found to a graph of the right kind.
+"""What readers and writers of graphs share: from names and edges to a graph of the right kind, and cells of CSV.
 
-The error of every reader and writer of graphs.
-
-What the CSV formats share: rows with their lines, and names in quotes.
+A reader hands on its edges, each with its line in the text, and :func:`assemble` checks them. Where the text does not
+name the kind of the graph, it is the most special kind that fits: a PAG if there are circles, else a DAG, a MAG or a
+mixed graph.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _MARKS = {
 Located = tuple[Edge, int | None]
 
 
-def assemble(names: Sequence[str] | None, edges: Iterable[Located], kind: str | None = None) -> MixedGraph:
+def assemble(names: Sequence[str] | None, located: Iterable[Located], kind: str | None = None) -> MixedGraph:
     """Build a graph from edges, each with the line where it stands; faults are reported with that line.
 
     Without ``names`` the nodes are those of the edges, in order of appearance. Without ``kind`` the graph is of
     the most special kind that fits.
     """
-    found = list(edges)
+    edges = list(located)
     if names is None:
-        names = list(dict.fromkeys(name for edge, _ in found for name in edge[:2]))
+        names = list(dict.fromkeys(name for edge, _ in edges for name in edge[:2]))
     where = {name: i for i, name in enumerate(check_names(names))}
     try:
-        check_size(len(names), len(found))
+        check_size(len(names), len(edges))
     except GraphError as error:
         raise FormatError(str(error)) from None
     marks = np.zeros((len(names), len(names)), dtype=np.int8)
-    for edge, line in found:
+    for edge, line in edges:
         for name in edge[:2]:
             if name not in where:
                 raise FormatError(f"the edge '{edge}' names {name!r}, which is not among the nodes: add it there", line)
@@ -123,19 +123,22 @@ def refuse_name(name: str, form: str, why: str) -> FormatError:
     return FormatError(f"{form} cannot hold the variable name {name!r}: {why}. Rename it, or choose another format")
 
 
+# --- cells of CSV -----------------------------------------------------------------------------------------
+
+
 def rows(text: str) -> list[tuple[int, list[str]]]:
     """Return the rows of a CSV text that are not blank, each with the line where it ends."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    found: list[tuple[int, list[str]]] = []
+    numbered: list[tuple[int, list[str]]] = []
     try:
         for cells in reader:
             if cells:
-                found.append((reader.line_num, cells))
+                numbered.append((reader.line_num, cells))
     except csv.Error as error:
         raise FormatError(f"this is not CSV: {error}", reader.line_num) from None
-    if not found:
+    if not numbered:
         raise FormatError("there is no table here")
-    return found
+    return numbered
 
 
 def cell(name: str) -> str:

@@ -1,6 +1,6 @@
 """DAGitty, the language of dagitty.net and of the R package dagitty.
 
-``pag { A; "B c"; A @-> "B c" }``: a circle is written ``@``. The header tells the kind: ``pag``, ``mag`` and ``dag``
+``pag { A; "B c"; A @-> "B c" }``: a circle is written ``@``. The header names the kind: ``pag``, ``mag`` and ``dag``
 are a PAG, a MAG and a DAG. A ``dag`` may hold ``<->``, which stands for an unmeasured common cause: it is read as the
 most special kind that fits, or by :func:`loads_study` with a latent variable. In a ``pdag`` the edge ``--`` means
 that both directions are possible, which is not what it means in a MAG: it is read as a plain mixed graph. Layout
@@ -84,14 +84,14 @@ def loads(text: str) -> MixedGraph:
     A o-> B
     B --> "C d"
     """
-    found = parse(text, DIALECT)
-    edges = _edges(found)
-    kind = {"pag": "PAG", "mag": "MAG", "pdag": "MixedGraph", "dag": "DAG"}[found.header]
+    document = parse(text, DIALECT)
+    edges = _edges(document)
+    kind = {"pag": "PAG", "mag": "MAG", "pdag": "MixedGraph", "dag": "DAG"}[document.header]
     mixed = any((edge.at_a, edge.at_b) == (ARROW, ARROW) for edge, _ in edges)
     if kind != "DAG" or not mixed:
-        return assemble(list(found.nodes), edges, kind)
+        return assemble(list(document.nodes), edges, kind)
     try:
-        return assemble(list(found.nodes), edges)
+        return assemble(list(document.nodes), edges)
     except FormatError as error:
         hint = "lmarvel.interchange.dagitty.loads_study reads every <-> as a latent common cause"
         raise FormatError(f"{error.reason}; {hint}", error.line) from None
@@ -113,24 +113,24 @@ def loads_study(text: str) -> tuple[DAG, tuple[str, ...], tuple[str, ...]]:
     A --> B
     A --- C
     """
-    found = parse(text, DIALECT)
-    if found.header != "dag":
-        raise FormatError(f"roles of nodes are read from a 'dag', and this is a '{found.header}'")
-    edges = [edge for edge, _ in _edges(found)]
+    document = parse(text, DIALECT)
+    if document.header != "dag":
+        raise FormatError(f"roles of nodes are read from a 'dag', and this is a '{document.header}'")
+    edges = [edge for edge, _ in _edges(document)]
     try:
-        dag, confounders = ADMG(list(found.nodes), edges).canonical_dag()
+        dag, confounders = ADMG(list(document.nodes), edges).canonical_dag()
     except GraphError as error:
         raise FormatError(str(error)) from None
-    latent = tuple(name for name, given in found.nodes.items() if not given.keys().isdisjoint(LATENT))
-    selection = tuple(name for name, given in found.nodes.items() if not given.keys().isdisjoint(SELECTED))
+    latent = tuple(name for name, attributes in document.nodes.items() if not attributes.keys().isdisjoint(LATENT))
+    selection = tuple(name for name, attributes in document.nodes.items() if not attributes.keys().isdisjoint(SELECTED))
     for name in latent:
         if name in selection:
             raise FormatError(f"{name!r} is both latent and selected: give it one role")
     return dag, (*latent, *confounders), selection
 
 
-def _edges(found: Document) -> list[Located]:
-    return [(Edge(e.a, e.b, _LEFT[e.operator[0]], _RIGHT[e.operator[-1]]), e.line) for e in found.edges]
+def _edges(document: Document) -> list[Located]:
+    return [(Edge(e.a, e.b, _LEFT[e.operator[0]], _RIGHT[e.operator[-1]]), e.line) for e in document.edges]
 
 
 def _header(graph: MixedGraph) -> str:

@@ -68,40 +68,40 @@ def loads(text: str) -> MixedGraph:
     a o-> "d e"
     b --> c
     """
-    found = parse(text, DIALECT)
-    names = _names(found)
-    edges: list[Located] = [(_edge(statement, names), statement.line) for statement in found.edges]
-    if found.strict:  # then an edge may be repeated, and counts once
+    document = parse(text, DIALECT)
+    names = _names(document)
+    edges: list[Located] = [(_edge(statement, names), statement.line) for statement in document.edges]
+    if document.strict:  # then an edge may be repeated, and counts once
         edges = list({edge: (edge, line) for edge, line in edges}.values())
-    kind = found.attributes.get("kind")
+    kind = document.attributes.get("kind")
     return assemble(list(names.values()), edges, kind if kind in KINDS else None)
 
 
-def _names(found: Document) -> dict[str, str]:
+def _names(document: Document) -> dict[str, str]:
     """Return the name of each node by its identifier."""
-    labels = [attributes.get("label", "") for attributes in found.nodes.values()]
-    numbered = all(re.fullmatch("[0-9]+", node) for node in found.nodes)
+    labels = [attributes.get("label", "") for attributes in document.nodes.values()]
+    numbered = all(re.fullmatch("[0-9]+", node) for node in document.nodes)
     if labels and numbered and all(labels) and len(set(labels)) == len(labels):
-        return dict(zip(found.nodes, labels, strict=True))
-    return {node: node for node in found.nodes}
+        return dict(zip(document.nodes, labels, strict=True))
+    return {node: node for node in document.nodes}
 
 
 def _edge(statement: EdgeStatement, names: dict[str, str]) -> Edge:
-    given, line = statement.attributes, statement.line
-    direction = given.get("dir")
+    attributes, line = statement.attributes, statement.line
+    direction = attributes.get("dir")
     if direction not in (None, "forward", "back", "both", "none"):
         raise FormatError(f"dir={readable(direction)} is no direction: use forward, back, both or none", line)
     if direction is None:
-        head = _mark(given, "arrowhead", line, Mark.ARROW if statement.operator == "->" else Mark.TAIL)
-        tail = _mark(given, "arrowtail", line, Mark.TAIL)
+        head = _mark(attributes, "arrowhead", line, Mark.ARROW if statement.operator == "->" else Mark.TAIL)
+        tail = _mark(attributes, "arrowtail", line, Mark.TAIL)
     else:
-        head = _mark(given, "arrowhead", line, Mark.ARROW) if direction in ("forward", "both") else Mark.TAIL
-        tail = _mark(given, "arrowtail", line, Mark.ARROW) if direction in ("back", "both") else Mark.TAIL
+        head = _mark(attributes, "arrowhead", line, Mark.ARROW) if direction in ("forward", "both") else Mark.TAIL
+        tail = _mark(attributes, "arrowtail", line, Mark.ARROW) if direction in ("back", "both") else Mark.TAIL
     return Edge(names[statement.a], names[statement.b], tail, head)
 
 
-def _mark(given: Attributes, key: str, line: int, otherwise: Mark) -> Mark:
-    shape = given.get(key)
+def _mark(attributes: Attributes, key: str, line: int, otherwise: Mark) -> Mark:
+    shape = attributes.get(key)
     if shape is None:
         return otherwise
     if shape not in _READ:

@@ -21,7 +21,7 @@ MOST_NESTED = 100  # subgraphs within subgraphs: beyond this the text is an atta
 
 @dataclass(frozen=True)
 class Dialect:
-    """What tells one language of this family from another."""
+    """What distinguishes one language of this family from another."""
 
     title: str
     headers: tuple[str, ...]
@@ -133,7 +133,7 @@ class _Parser:
 
     def __init__(self, dialect: Dialect, tokens: list[Token]) -> None:
         self.dialect, self.tokens, self.position, self.depth = dialect, tokens, 0, 0
-        self.found = Document()
+        self.parsed = Document()
 
     # --- tokens -----------------------------------------------------------------------------------------
 
@@ -179,16 +179,16 @@ class _Parser:
     def document(self) -> Document:
         if self.next.is_word("strict"):
             self.take()
-            self.found.strict = True
+            self.parsed.strict = True
         if not self.next.is_word(*self.dialect.headers):
             raise self.unexpected(" or ".join(f"'{header} {{'" for header in self.dialect.headers))
-        self.found.header = self.take().text.lower()
+        self.parsed.header = self.take().text.lower()
         if not self.next.is_sign("{"):
             self.name("'{'")
         self.block({})
         if self.next.kind != "end":
             raise FormatError("there is text after the '}' that ends the graph: only one graph is read", self.next.line)
-        return self.found
+        return self.parsed
 
     def block(self, defaults: Attributes) -> list[str]:
         """Read statements in braces; edge defaults set inside hold only there. Return the nodes named."""
@@ -207,18 +207,18 @@ class _Parser:
         following = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.next.is_word(*self.dialect.keywords) and following.is_sign("["):
             target = self.take().text.lower()
-            given = self.attributes()
+            attributes = self.attributes()
             if target == "edge":
-                defaults.update(given)
+                defaults.update(attributes)
             elif target == "graph" and self.depth == 1:
-                self.found.attributes.update(given)
+                self.parsed.attributes.update(attributes)
             return []
         if self.next.kind in ("word", "string") and following.is_sign("="):
             key = self.name()
             self.need("=")
             value = self.name("a value")
             if self.depth == 1:
-                self.found.attributes[key] = value
+                self.parsed.attributes[key] = value
             return []
         return self.chain(defaults)
 
@@ -232,16 +232,16 @@ class _Parser:
             operators.append(self.take().text)
             self.refuse_letter(side=1)
             ends.append(self.end(defaults))
-        given = self.attributes() if self.next.is_sign("[") else {}
+        attributes = self.attributes() if self.next.is_sign("[") else {}
         if not operators and alone:
             for name in ends[0]:
-                self.found.nodes[name].update(given)
-        every = {**defaults, **given}
+                self.parsed.nodes[name].update(attributes)
+        every = {**defaults, **attributes}
         for (left, right), operator in zip(pairwise(ends), operators, strict=True):
-            total = len(self.found.edges) + len(left) * len(right)
+            total = len(self.parsed.edges) + len(left) * len(right)
             if total > MOST_EDGES:
                 raise FormatError(f"{total:,} edges are written up to here: at most {MOST_EDGES:,} are read", line)
-            self.found.edges += [EdgeStatement(a, operator, b, every, line) for a, b in product(left, right)]
+            self.parsed.edges += [EdgeStatement(a, operator, b, every, line) for a, b in product(left, right)]
         return [name for group in ends for name in group]
 
     def refuse_letter(self, side: int) -> None:
@@ -272,16 +272,16 @@ class _Parser:
             raise FormatError("a node has an empty name: give it one", line)
         while self.skip(":"):  # where on the node's border the edge is drawn
             self.name("a port")
-        self.found.nodes.setdefault(name, {})
+        self.parsed.nodes.setdefault(name, {})
         return [name]
 
     def attributes(self) -> Attributes:
         """Read lists such as ``[dir=both, arrowtail=odot]``; a key without a value counts as true."""
-        found: Attributes = {}
+        values: Attributes = {}
         while self.skip("["):
             while not self.skip("]"):
                 if self.skip(",", ";"):
                     continue
                 key = self.name("an attribute or ']'")
-                found[key] = self.name("a value") if self.skip("=") else "true"
-        return found
+                values[key] = self.name("a value") if self.skip("=") else "true"
+        return values

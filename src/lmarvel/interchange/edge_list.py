@@ -2,7 +2,7 @@
 
 Without a third column, or where it is empty, an edge is directed. The third column holds signs such as ``o->`` or
 ``<->``. A row with one name only is a node without edges. Other headers that are read, and what else may stand in
-such a list, is said in :mod:`lmarvel.graph.edge_list`. A header has to be there.
+such a list: see :mod:`lmarvel.graph.edge_list`. A header has to be there.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def loads(text: str) -> MixedGraph:
     smoking --> cancer
     """
     try:
-        found = read_edge_list(text)
+        edge_list = read_edge_list(text)
     except EdgeListError as error:
         raise FormatError(error.reason, error.line) from None
-    if not found.header:  # the first row of a CSV file may be anything: an edge is not guessed from it
+    if not edge_list.header:  # the first row of a CSV file may be anything: an edge is not guessed from it
         known = ", ".join(f"'{','.join(pair)}'" for pair in HEADERS)
         raise FormatError(f"the first row must be a header, one of {known}, with ',edge' behind it where marks follow")
-    return assemble(list(found.names), found.edges)
+    return assemble(list(edge_list.names), edge_list.edges)
 
 
 def is_list(text: str) -> bool:

@@ -102,10 +102,10 @@ class _Tree:
 
     def data(self, element: ET.Element) -> dict[str, str]:
         """Return the attributes of an element by name, with the defaults of those that are not given."""
-        found = {name: text for (tag, name), text in self.defaults.items() if tag in (element.tag, "all")}
+        attributes = {name: text for (tag, name), text in self.defaults.items() if tag in (element.tag, "all")}
         for child in element.iterfind("data"):
-            found[self.keys.get(child.get("key"), child.get("key", ""))] = child.text or ""
-        return found
+            attributes[self.keys.get(child.get("key"), child.get("key", ""))] = child.text or ""
+        return attributes
 
     def attribute(self, element: ET.Element, name: str) -> str:
         """Return an XML attribute that has to be there."""
@@ -120,8 +120,10 @@ def _only_graph(tree: _Tree) -> ET.Element:
     graphs = list(tree.root.iter("graph"))
     if tree.root.tag != "graphml" or not graphs:
         raise FormatError("this XML is not GraphML: a <graph> within <graphml> is needed")
-    for other in (*graphs[1:], *tree.root.iter("hyperedge")):
-        raise FormatError(f"a second graph or a hyperedge is not read: delete this <{other.tag}>", tree.lines[other])
+    for element in (*graphs[1:], *tree.root.iter("hyperedge")):
+        raise FormatError(
+            f"a second graph or a hyperedge is not read: delete this <{element.tag}>", tree.lines[element]
+        )
     return graphs[0]
 
 
@@ -141,9 +143,9 @@ def _edge(tree: _Tree, element: ET.Element, names: dict[str, str], graph: ET.Ele
         if end not in names:
             raise FormatError(f"this edge names {end!r}, which is not among the nodes: add it there", line)
     directed = element.get("directed", str(graph.get("edgedefault") != "undirected")).lower() == "true"
-    given = tree.data(element)
+    attributes = tree.data(element)
     shown = "-".join(map(readable, ends))
-    at_a = mark_of(given["at_source"], shown, line) if "at_source" in given else Mark.TAIL
+    at_a = mark_of(attributes["at_source"], shown, line) if "at_source" in attributes else Mark.TAIL
     plain = Mark.ARROW if directed else Mark.TAIL
-    at_b = mark_of(given["at_target"], shown, line) if "at_target" in given else plain
+    at_b = mark_of(attributes["at_target"], shown, line) if "at_target" in attributes else plain
     return Edge(names[ends[0]], names[ends[1]], at_a, at_b), line

@@ -102,17 +102,17 @@ def from_networkx(graph: Any) -> MixedGraph:
     return assemble(list(graph.nodes), edges, kind if kind in KINDS else None)
 
 
-def _edge(a: str, b: str, given: Mapping[str, Any], directed: bool) -> Edge:
+def _edge(a: str, b: str, attributes: Mapping[str, Any], directed: bool) -> Edge:
     shown = f"{readable(a)}-{readable(b)}"
-    if "marks" in given:
-        marks = given["marks"]
+    if "marks" in attributes:
+        marks = attributes["marks"]
         if not isinstance(marks, Mapping) or set(marks) != {a, b}:
             raise FormatError(
                 f"'marks' of the edge {shown} should map {a!r} and {b!r} to 'o', '>' or '-', not {marks!r}"
             )
         return Edge(a, b, mark_of(marks[a], shown), mark_of(marks[b], shown))
-    if ("at_source" in given or "at_target" in given) and not directed:
+    if ("at_source" in attributes or "at_target" in attributes) and not directed:
         raise FormatError(f"the edge {shown} has 'at_source' or 'at_target' in an undirected graph: use 'marks'")
-    at_a = mark_of(given["at_source"], shown) if "at_source" in given else Mark.TAIL
+    at_a = mark_of(attributes["at_source"], shown) if "at_source" in attributes else Mark.TAIL
     plain = Mark.ARROW if directed else Mark.TAIL
-    return Edge(a, b, at_a, mark_of(given["at_target"], shown) if "at_target" in given else plain)
+    return Edge(a, b, at_a, mark_of(attributes["at_target"], shown) if "at_target" in attributes else plain)

@@ -48,6 +48,7 @@ FORMATS: dict[str, Format] = {
         Format("mermaid", "Mermaid", (".mmd",), mermaid.dumps, None),
     )
 }
+_BRACED = {"dagitty": dagitty.DIALECT, "dot": dot.DIALECT}
 
 
 def loads(content: str, format: str) -> MixedGraph:
@@ -114,8 +115,8 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
     path : str or Path
         The file, in UTF-8; of at most 64 MB, or 1 GB where it ends in ``.json`` and may be a whole result.
     format : str, optional
-        A key of ``FORMATS``. Without it the ending tells; ``.csv`` may hold a list of edges or a matrix of pcalg,
-        and ``.txt`` this package's text or that of Tetrad, DAGitty or DOT, and the content tells which.
+        A key of ``FORMATS``. Without it the ending decides; ``.csv`` may hold a list of edges or a matrix of pcalg,
+        and ``.txt`` this package's text or that of Tetrad, DAGitty or DOT, and the content decides which.
 
     Returns
     -------
@@ -142,7 +143,7 @@ def read_graph(path: str | Path, format: str | None = None) -> MixedGraph:
 
 
 def read_content(path: Path, format: str | None = None) -> tuple[str, str]:
-    """Return the text of a graph file, and the name of its format, found out where it is not given."""
+    """Return the text of a graph file, and the name of its format, guessed where it is not given."""
     form = None if format is None else check_format(format)
     if form is None:
         by_ending(path)
@@ -163,7 +164,7 @@ def write_graph(graph: MixedGraph, path: str | Path, format: str | None = None) 
     path : str or Path
         The file; it is replaced if it is there.
     format : str, optional
-        A key of ``FORMATS``. Without it the ending tells; ``.csv`` becomes a list of edges.
+        A key of ``FORMATS``. Without it the ending decides; ``.csv`` becomes a list of edges.
 
     Examples
     --------
@@ -191,14 +192,14 @@ def by_ending(path: Path) -> list[Format]:
     >>> [form.name for form in by_ending(Path("graph.csv"))]
     ['edges', 'pcalg']
     """
-    found = [form for form in FORMATS.values() if path.suffix.lower() in form.endings]
-    if not found:
+    forms = [form for form in FORMATS.values() if path.suffix.lower() in form.endings]
+    if not forms:
         known = ", ".join(dict.fromkeys(ending for form in FORMATS.values() for ending in form.endings))
         raise FormatError(
             f"cannot tell the format of {path.name!r} by its ending: use one of {known}, or name the format, one of"
             f" {', '.join(FORMATS)}"
         )
-    return found
+    return forms
 
 
 def sniff(content: str, path: Path) -> str:
@@ -219,9 +220,6 @@ def sniff(content: str, path: Path) -> str:
     header = re.match(r'\s*(?:strict\s+)?(\w+)(?:\s*"[^"]*"|\s+[\w.]+)?\s*\{', content, re.IGNORECASE)
     word = header.group(1).lower() if header else ""
     return next((form for form, dialect in _BRACED.items() if word in dialect.headers), "text")
-
-
-_BRACED = {"dagitty": dagitty.DIALECT, "dot": dot.DIALECT}
 
 
 def check_format(name: str) -> Format:

@@ -1,4 +1,4 @@
-"""The package's own text form: a line ``nodes: A B C``, then an edge a line, such as ``A o-> B``.
+"""The package's own text form: a line ``nodes: A B C``, then one edge per line, such as ``A o-> B``.
 
 The kind of graph is not written down, so the most special kind that fits is read back.
 """

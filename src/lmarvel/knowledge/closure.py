@@ -19,6 +19,13 @@ from lmarvel.knowledge.resolve import Names
 from lmarvel.knowledge.vocabulary import Statement
 
 Matrix = NDArray[np.bool_]
+_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
+_SAID = {
+    "causes": "{0} causes {1}",
+    "not_causes": "{0} does not cause {1}",
+    "edges": "{0} and {1} are adjacent",
+    "no_edges": "{0} and {1} are not adjacent",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +71,12 @@ class Known:
     @classmethod
     def of(cls, statements: Iterable[Statement], names: Sequence[str]) -> Known:
         """Return the statements on these variables; names and patterns that fit none are refused."""
-        said = list(statements)
+        listed = list(statements)
         n, where = len(names), Names(names)
         parts = {part: np.zeros((n, n), dtype=bool) for part in ("causes", "never", "edges", "no_edges")}
         tier = [0] * n
         sources = []
-        for statement in said:
+        for statement in listed:
             about = np.zeros((n, n), dtype=bool)
             if statement.kind == "tiers":
                 tier = where.tiers(statement)
@@ -87,7 +94,7 @@ class Known:
                     about[b, a] |= statement.kind in ("edges", "no_edges")
                 parts[_PART[statement.kind]] |= about
             sources.append((statement, about))
-        kinds = {statement.kind for statement in said}
+        kinds = {statement.kind for statement in listed}
         return cls(
             tuple(names),
             tuple(tier),
@@ -204,15 +211,6 @@ class Known:
         return "it follows from what you said"
 
 
-_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
-_SAID = {
-    "causes": "{0} causes {1}",
-    "not_causes": "{0} does not cause {1}",
-    "edges": "{0} and {1} are adjacent",
-    "no_edges": "{0} and {1} are not adjacent",
-}
-
-
 def reach(direct: Matrix) -> Matrix:
     """Return the transitive closure of a relation.
 
@@ -221,15 +219,15 @@ def reach(direct: Matrix) -> Matrix:
     >>> reach(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
-    found = direct
-    while found.any():
-        further: Matrix = found | _product(found, found)
-        if (further == found).all():
+    closed = direct
+    while closed.any():
+        further: Matrix = closed | _product(closed, closed)
+        if (further == closed).all():
             return further
-        found = further
-    return np.array(found)
+        closed = further
+    return np.array(closed)
 
 
-def _product(one: Matrix, other: Matrix) -> Matrix:
+def _product(first: Matrix, second: Matrix) -> Matrix:
     """Return the composition of two relations."""
-    return np.asarray((one.astype(np.float32) @ other.astype(np.float32)) > 0)
+    return np.asarray((first.astype(np.float32) @ second.astype(np.float32)) > 0)

@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     from lmarvel.knowledge.statements import Knowledge
 
 _MOST = 3000  # sets of statements to look at for a smaller one
+_OTHER = "\0another variable"  # what a table may hold besides
 
 
 def check_as_written(knowledge: Knowledge) -> None:
     """Refuse statements that contradict each other whatever the table is; patterns are looked at with a table."""
-    said = [s for s in knowledge.statements if not _has_pattern(s)]
-    names = dict.fromkeys(name for s in said for name in _names(s))
-    _checked(said, [*names, _OTHER])
-
-
-_OTHER = "\0another variable"  # what a table may hold besides
+    statements = [s for s in knowledge.statements if not _has_pattern(s)]
+    names = dict.fromkeys(name for s in statements for name in _names(s))
+    _checked(statements, [*names, _OTHER])
 
 
 def known_of(knowledge: Knowledge, names: Sequence[str]) -> Known:
@@ -63,36 +61,36 @@ def contradictory(known: Known) -> bool:
     return bool((known.said_causes & ~reach(possible)).any())
 
 
-def smallest(said: Sequence[Statement], names: Sequence[str]) -> list[Statement]:
+def smallest(statements: Sequence[Statement], names: Sequence[str]) -> list[Statement]:
     """Return a smallest set of contradictory statements that contradict each other."""
-    left = list(said)
-    for statement in said:  # what is left cannot lose any
+    left = list(statements)
+    for statement in statements:  # what is left cannot lose any
         fewer = [s for s in left if s is not statement]
         if contradictory(Known.of(fewer, names)):
             left = fewer
     for size in range(1, len(left)):
-        if comb(len(said), size) > _MOST:
+        if comb(len(statements), size) > _MOST:
             break
-        for chosen in combinations(said, size):
+        for chosen in combinations(statements, size):
             if contradictory(Known.of(chosen, names)):
                 return list(chosen)
     return left
 
 
-def _checked(said: Sequence[Statement], names: Sequence[str]) -> Known:
-    known = Known.of(said, names)
+def _checked(statements: Sequence[Statement], names: Sequence[str]) -> Known:
+    known = Known.of(statements, names)
     if not contradictory(known):
         return known
-    listed = [f"'{s}'" for s in smallest(said, names)]
+    listed = [f"'{s}'" for s in smallest(statements, names)]
     if len(listed) == 1:
         raise KnowledgeError(f"this statement contradicts itself: {listed[0]}")
     joined = ", ".join(listed[:-1]) + f" and {listed[-1]}"
     raise KnowledgeError(f"these statements contradict each other: {joined}")
 
 
-def _names(said: Statement) -> list[str]:
-    return [name for tier in said.about for name in tier] if said.kind == "tiers" else list(said.about)
+def _names(statement: Statement) -> list[str]:
+    return [name for tier in statement.about for name in tier] if statement.kind == "tiers" else list(statement.about)
 
 
-def _has_pattern(said: Statement) -> bool:
-    return any(map(is_pattern, _names(said)))
+def _has_pattern(statement: Statement) -> bool:
+    return any(map(is_pattern, _names(statement)))

@@ -52,11 +52,11 @@ def true_statements(
     names = mag.names
     directed = (mag.marks == ARROW) & (mag.marks.T == TAIL)
     anterior = reach(directed | ((mag.marks == TAIL) & (mag.marks.T == TAIL)))
-    apart = ~np.eye(len(names), dtype=bool)
-    roots = [names[v] for v in range(len(names)) if not (anterior & apart)[:, v].any()]
+    off_diagonal = ~np.eye(len(names), dtype=bool)
+    roots = [names[v] for v in range(len(names)) if not (anterior & off_diagonal)[:, v].any()]
 
     def some(which: Matrix, count: int) -> list[Pair]:
-        pairs = [(names[a], names[b]) for a, b in np.argwhere(which & apart).tolist()]
+        pairs = [(names[a], names[b]) for a, b in np.argwhere(which & off_diagonal).tolist()]
         return [pairs[i] for i in np.sort(rng.permutation(len(pairs))[:count]).tolist()]
 
     return Knowledge(

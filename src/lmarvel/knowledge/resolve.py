@@ -31,35 +31,35 @@ mean age?
         self.names = tuple(names)
         self._index = {name: i for i, name in enumerate(self.names)}
 
-    def find(self, name: str, said: Statement) -> list[int]:
+    def find(self, name: str, statement: Statement) -> list[int]:
         """Return the positions that a name or pattern stands for; refuse one that stands for none."""
         if name in self._index:
             return [self._index[name]]
-        found = [i for i, known in enumerate(self.names) if fnmatchcase(known, name)] if is_pattern(name) else []
-        if found:
-            return found
+        matches = [i for i, known in enumerate(self.names) if fnmatchcase(known, name)] if is_pattern(name) else []
+        if matches:
+            return matches
         shown = readable(name)
         if is_pattern(name):
-            raise KnowledgeError(f"'{said}' has the pattern {shown}, which no variable here matches")
+            raise KnowledgeError(f"'{statement}' has the pattern {shown}, which no variable here matches")
         guess = nearest(name, self.names)
         hint = f"there are {_some(self.names)}" if guess is None else f"did you mean {readable(guess)}?"
-        raise KnowledgeError(f"'{said}' names {shown}, which is no variable here; {hint}")
+        raise KnowledgeError(f"'{statement}' names {shown}, which is no variable here; {hint}")
 
-    def pairs(self, said: Statement) -> list[tuple[int, int]]:
+    def pairs(self, statement: Statement) -> list[tuple[int, int]]:
         """Return the pairs that a statement about two names or patterns speaks of."""
-        left, right = (self.find(name, said) for name in said.about)
-        found = [(a, b) for a in left for b in right if a != b]
-        if not found:
-            raise KnowledgeError(f"'{said}' speaks of one variable only: a pair needs two")
-        return found
+        left, right = (self.find(name, statement) for name in statement.about)
+        pairs = [(a, b) for a in left for b in right if a != b]
+        if not pairs:
+            raise KnowledgeError(f"'{statement}' speaks of one variable only: a pair needs two")
+        return pairs
 
-    def tiers(self, said: Statement) -> list[int]:
+    def tiers(self, statement: Statement) -> list[int]:
         """Return the tier of each variable, counted from 1; 0 where it has none. A name goes before a pattern."""
         tier = [0] * len(self.names)
-        by_name = {name: k for k, names in enumerate(said.about, 1) for name in names if name in self._index}
-        for k, names in enumerate(said.about, 1):
+        by_name = {name: k for k, names in enumerate(statement.about, 1) for name in names if name in self._index}
+        for k, names in enumerate(statement.about, 1):
             for name in names:
-                for v in self.find(name, said):
+                for v in self.find(name, statement):
                     own = by_name.get(self.names[v], k)
                     if tier[v] not in (0, own):
                         raise KnowledgeError(
@@ -81,10 +81,10 @@ def check_names(statements: Iterable[Statement], names: Sequence[str]) -> None:
 are dose, age
     """
     known = Names(names)
-    for said in statements:
-        for part in said.about:
+    for statement in statements:
+        for part in statement.about:
             for name in (part,) if isinstance(part, str) else part:
-                known.find(name, said)
+                known.find(name, statement)
 
 
 def is_pattern(name: str) -> bool:

@@ -125,7 +125,7 @@ class Knowledge:
 
     @classmethod
     def parse(cls, text: str) -> Knowledge:
-        """Return the knowledge of a text: a statement a line, or Tetrad's form (:mod:`lmarvel.knowledge.text`).
+        """Return the knowledge of a text: one statement per line, or Tetrad's form (:mod:`lmarvel.knowledge.text`).
 
         Examples
         --------

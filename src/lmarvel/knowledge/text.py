@@ -1,6 +1,6 @@
 """Knowledge as text: a form for people, and Tetrad's.
 
-The form for people has a statement a line; ``#`` begins a comment, and names with blanks, commas or ``<`` stand in
+The form for people has one statement per line; ``#`` begins a comment, and names with blanks, commas or ``<`` stand in
 double quotes. Several names, with commas, can stand where one can::
 
     # what we know of the survey
@@ -62,13 +62,13 @@ def parse(text: str) -> list[Statement]:
     """
     if re.match(r"\s*/knowledge\b", text):
         return parse_tetrad(text)
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            said += _statements(_uncommented(line))
+            statements += _statements(_uncommented(line))
         except (KnowledgeError, GraphError) as error:
             raise KnowledgeError(f"line {number}: {error}") from None
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(statements))
 
 
 def read(path: str | Path) -> list[Statement]:
@@ -163,7 +163,7 @@ def parse_tetrad(text: str) -> list[Statement]:
     tiers: age, sex < bp
     sex does not cause age
     """
-    section, tiers, said = "", {}, []
+    section, tiers, statements = "", {}, []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words == ["/knowledge"]:
@@ -173,15 +173,17 @@ def parse_tetrad(text: str) -> list[Statement]:
         elif section == "addtemporal" and re.fullmatch(r"\d+\*?-?", words[0]):
             tiers[int(re.sub(r"\D", "", words[0]))] = words[1:]
             if "*" in words[0]:  # nothing within this tier causes anything else in it
-                said += [Statement("not_causes", pair) for pair in product(words[1:], repeat=2) if pair[0] != pair[1]]
+                statements += [
+                    Statement("not_causes", pair) for pair in product(words[1:], repeat=2) if pair[0] != pair[1]
+                ]
         elif section in ("forbiddirect", "requiredirect") and len(words) == 2:
             pair = (words[0], words[1])
             required = [Statement("causes", pair), Statement("edges", pair)]
-            said += required if section == "requiredirect" else [Statement("not_causes", pair)]
+            statements += required if section == "requiredirect" else [Statement("not_causes", pair)]
         else:
             raise KnowledgeError(f"line {number}: cannot read {line.strip()!r} in Tetrad's knowledge")
     ordered = tuple(tuple(tiers[k]) for k in sorted(tiers) if tiers[k])
-    return [*([Statement("tiers", ordered)] if ordered else []), *dict.fromkeys(said)]
+    return [*([Statement("tiers", ordered)] if ordered else []), *dict.fromkeys(statements)]
 
 
 def as_tetrad(knowledge: Knowledge) -> str:
@@ -204,15 +206,16 @@ def as_tetrad(knowledge: Knowledge) -> str:
     <BLANKLINE>
     """
     direct = [pair for pair in knowledge.causes if pair in knowledge.edges or pair[::-1] in knowledge.edges]
-    told = {*direct, *(pair[::-1] for pair in direct)}
-    for said in knowledge.statements:
-        names = [name for tier in said.about for name in tier] if said.kind == "tiers" else said.about
-        fits = said.kind in ("tiers", "not_causes") or (said.kind in ("causes", "edges") and said.about in told)
+    required = {*direct, *(pair[::-1] for pair in direct)}
+    for statement in knowledge.statements:
+        kind, about = statement
+        names = [name for tier in about for name in tier] if kind == "tiers" else about
+        fits = kind in ("tiers", "not_causes") or (kind in ("causes", "edges") and about in required)
         if not fits:
-            raise KnowledgeError(f"Tetrad's text has no words for '{said}': leave it out")
+            raise KnowledgeError(f"Tetrad's text has no words for '{statement}': leave it out")
         for name in names:
             if is_pattern(name) or re.search(r"\s", name):
-                raise KnowledgeError(f"Tetrad's text cannot hold the name {name!r} of '{said}': it has no quotes")
+                raise KnowledgeError(f"Tetrad's text cannot hold the name {name!r} of '{statement}': it has no quotes")
     lines = ["/knowledge", "addtemporal", ""]
     lines += [f"{k} {' '.join(tier)}" for k, tier in enumerate(knowledge.tiers, 1)]
     lines += ["", "forbiddirect", *(f"{a} {b}" for a, b in knowledge.not_causes)]

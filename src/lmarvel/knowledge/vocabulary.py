@@ -1,4 +1,9 @@
-"""The kinds of statements, and how each is written."""
+"""The kinds of statements, and how each is written as text.
+
+A :class:`Statement` is the least that all of this room shares. :class:`lmarvel.Knowledge` makes statements, their text
+form is parsed into them (:mod:`lmarvel.knowledge.text`), and what follows from them is closed over the variables of a
+table (:mod:`lmarvel.knowledge.closure`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from lmarvel.graph.marks import quote
 
 
 class Statement(NamedTuple):
-    """One statement: its kind, a key of :class:`Knowledge`, and what it is about (names or patterns)."""
+    """One statement: its kind, a key of :class:`lmarvel.Knowledge`, and what it is about (names or patterns)."""
 
     kind: str
     about: tuple[Any, ...] = ()
@@ -18,14 +23,14 @@ class Statement(NamedTuple):
         return _WORDS[self.kind](*self.about)
 
 
-def _tiers(*tiers: Sequence[str]) -> str:
-    return "tiers: " + " < ".join(", ".join(map(word, tier)) for tier in tiers)
-
-
 def word(name: str) -> str:
     """Return a name as the text form has it: quoted where it holds a blank, a comma or ``<``."""
     plain = quote(name)
     return f'"{plain}"' if plain == name and "<" in name else plain
+
+
+def _tiers(*tiers: Sequence[str]) -> str:
+    return "tiers: " + " < ".join(", ".join(map(word, tier)) for tier in tiers)
 
 
 _WORDS: Mapping[str, Callable[..., str]] = {

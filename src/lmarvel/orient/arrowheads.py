@@ -26,7 +26,7 @@ def r0(draft: Draft, a: int, b: int) -> Wanted | None:
     """For an unshielded a *-* b *-* c with b outside Sep(a, c), a *-> b <-* c."""
     for c in sorted(draft.mark[b]):
         first, last = min(a, c), max(a, c)
-        if c != a and draft.apart(a, c) and draft.is_collider(first, first, b, last):
+        if c != a and draft.not_adjacent(a, c) and draft.is_collider(first, first, b, last):
             return collider(first, b, last)
     return None
 
@@ -41,7 +41,7 @@ def all_colliders(draft: Draft) -> Iterator[Wanted]:
         for i, a in enumerate(ordered):
             draft.tick()
             for c in ordered[i + 1 :]:
-                if draft.apart(a, c) and draft.is_collider(a, a, b, c):
+                if draft.not_adjacent(a, c) and draft.is_collider(a, a, b, c):
                     yield collider(a, b, c) if draft.known is None else _as_known(draft, a, b, c)
 
 

@@ -5,8 +5,8 @@ tail stands (or the reverse) is refused and the clash is kept, since with finite
 contradict each other.
 
 A pair that a budget left *undecided* is neither an edge nor a gap: the rules do not see it. They ask a draft for the
-edges that are known (``mark``) and for the pairs that are known to be no edge (:meth:`Draft.apart`), and an undecided
-pair is in neither. It comes back as o-o in the end.
+edges that are known (``mark``) and for the pairs that are known to be no edge (:meth:`Draft.not_adjacent`), and an
+undecided pair is in neither. It comes back as o-o in the end.
 """
 
 from __future__ import annotations
@@ -119,19 +119,19 @@ class Draft:
             raise OutOfTime
         self._ticks += 1
 
-    def apart(self, x: int, y: int) -> bool:
+    def not_adjacent(self, x: int, y: int) -> bool:
         """Tell whether two nodes are known to share no edge."""
         return y not in self.mark[x] and not (self._rows and self._rows[x][y])
 
     def gap(self, a: int, b: int, c: int) -> bool:
         """Tell whether the triple a, b, c, whose edges are there, is unshielded, and known to be a collider or not."""
-        if not self.apart(a, c):
+        if not self.not_adjacent(a, c):
             return False
         return not self.ambiguous or (min(a, c), b, max(a, c)) not in self.ambiguous
 
     def unshielded(self, a: int, b: int, c: int) -> bool:
         """Tell whether a-b and b-c are edges and a-c is known to be none."""
-        return a in self.mark[b] and c in self.mark[b] and self.apart(a, c)
+        return a in self.mark[b] and c in self.mark[b] and self.not_adjacent(a, c)
 
     def directed(self, x: int, y: int) -> bool:
         """Tell whether x --> y."""

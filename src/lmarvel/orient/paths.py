@@ -31,9 +31,9 @@ def discriminating_path(draft: Draft, b: int, c: int) -> tuple[int, ...] | None:
         for v in draft.mark[q]:
             if v in (b, c) or v in origin or draft.mark[v][q] != ARROW:
                 continue
-            if draft.apart(v, c):
+            if draft.not_adjacent(v, c):
                 if draft.known is not None and not draft.gap(v, q, c):
-                    continue  # said to be apart, and no set separates them: nothing is known of colliders
+                    continue  # stated not to be adjacent, and no set separates them: nothing is known of colliders
                 path = [v, q]
                 while path[-1] != b:
                     path.append(origin[path[-1]])

@@ -33,7 +33,7 @@ from lmarvel.orient.rule import End, MarkAt, Needs, Rule, Stage, Wakes, Wanted, 
 from lmarvel.orient.tails import onward
 
 
-def said(draft: Draft) -> Iterator[Wanted]:
+def stated_marks(draft: Draft) -> Iterator[Wanted]:
     """Write the marks that statements give at once."""
     known = draft.known
     if known is None:
@@ -49,7 +49,7 @@ def _never(draft: Draft, x: int, y: int) -> Wanted | None:
     return None
 
 
-K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you said so"), least=2, everywhere=said)
+K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you said so"), least=2, everywhere=stated_marks)
 
 
 # --- K1: statements on variables that are not adjacent ----------------------------------------------------
@@ -118,11 +118,11 @@ def _leads(ways: set[End], a: int, b: int) -> bool:
 
 def _directed(draft: Draft) -> Matrix:
     """Return the ancestors by directed edges alone."""
-    found = np.zeros((len(draft.mark), len(draft.mark)), dtype=bool)
+    direct = np.zeros((len(draft.mark), len(draft.mark)), dtype=bool)
     for x, around in enumerate(draft.mark):
         for y in around:
-            found[x, y] = draft.directed(x, y)
-    return reach(found)
+            direct[x, y] = draft.directed(x, y)
+    return reach(direct)
 
 
 def _around(known: Known, direct: Matrix, own: Matrix, x: int, y: int) -> tuple[int, ...]:

@@ -97,5 +97,5 @@ class Study:
         no selection
         """
         counts = {"causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}
-        said = true_statements(self.mag, tiers=tiers, **counts, exogenous=exogenous, seed=seed)
-        return replace(said, selection=bool(self.selection), latents=bool(self.latent))
+        statements = true_statements(self.mag, tiers=tiers, **counts, exogenous=exogenous, seed=seed)
+        return replace(statements, selection=bool(self.selection), latents=bool(self.latent))

@@ -35,8 +35,8 @@ def r5(draft: Draft, a: int, b: int) -> Wanted | None:
 def all_rings(draft: Draft) -> Iterator[Wanted]:
     """Use R5 on each edge; all cycles of the draft as it stands are found before any is oriented."""
     edges = [(a, b) for a in range(len(draft.mark)) for b in _circles(draft, a) if a < b]
-    found = [r5(draft, a, b) for a, b in edges]
-    yield from (wanted for wanted in found if wanted is not None)
+    rings = [r5(draft, a, b) for a, b in edges]
+    yield from (wanted for wanted in rings if wanted is not None)
 
 
 def _circles(draft: Draft, q: int) -> list[int]:
@@ -160,15 +160,15 @@ def r10(draft: Draft, c: int, a: int) -> Wanted | None:
     routes: dict[int, list[tuple[int, ...]]] = {}  # first node -> a path to each end that it leads to
     for first in onward(draft, a):
         if first != c:
-            found = (_pd_path(draft, a, first, b, avoid=c) for b in ends)
-            routes[first] = [path for path in found if path]
+            paths = (_pd_path(draft, a, first, b, avoid=c) for b in ends)
+            routes[first] = [path for path in paths if path]
     for mu, omega in combinations(routes, 2):
         if not draft.gap(mu, a, omega):
             continue
-        for one in routes[mu]:
-            for other in routes[omega]:
-                if one[-1] != other[-1]:
-                    return (*one, c, *other[:0:-1]), ((c, a, TAIL),)
+        for left in routes[mu]:
+            for right in routes[omega]:
+                if left[-1] != right[-1]:
+                    return (*left, c, *right[:0:-1]), ((c, a, TAIL),)
     return None
 
 
@@ -191,12 +191,12 @@ def paths_of_r10(use: RuleApplication) -> tuple[tuple[int, ...], int, tuple[int,
 
 
 def _premises_of_r10(use: RuleApplication, mark_at: MarkAt) -> Needs:
-    one, c, other = paths_of_r10(use)
-    ends, gaps = [(one[0], c)], [(one[1], other[1])]
-    for path in (one, other):
-        more, apart = premises_of_path(path, mark_at)
+    left, c, right = paths_of_r10(use)
+    ends, gaps = [(left[0], c)], [(left[1], right[1])]
+    for path in (left, right):
+        more, more_gaps = premises_of_path(path, mark_at)
         ends += [*more, (path[-1], c), (c, path[-1])]
-        gaps += apart
+        gaps += more_gaps
     return ends, gaps
 
 

@@ -182,21 +182,21 @@ class Worklist:
         self.check_path = check_path
         self.cuts: list[Pair] = []
         self.once: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
-        self.asked: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
+        self.per_circle: dict[Stage, list[Rule]] = {stage: [] for stage in Stage}
         self.linked = any(rule is K1 for rule in rules)
         for rule in rules:
             if rule is K1:
                 continue
-            (self.once if rule.everywhere else self.asked)[rule.stage].append(rule)
-        self.agendas = {stage: Agenda() for stage in Stage if self.asked[stage]}
+            (self.once if rule.everywhere else self.per_circle)[rule.stage].append(rule)
+        self.agendas = {stage: Agenda() for stage in Stage if self.per_circle[stage]}
         # By the new mark: the agendas it concerns, each with what must face the circle (None: anything).
         self._woken = {mark: list(self._concerned(mark)) for mark in (ARROW, TAIL)}
-        self._beyond = [self.agendas[s] for s in self.agendas if any(rule.wakes.beyond for rule in self.asked[s])]
+        self._beyond = [self.agendas[s] for s in self.agendas if any(rule.wakes.beyond for rule in self.per_circle[s])]
 
     def _concerned(self, mark: int) -> Iterable[tuple[Agenda, int | None]]:
         for stage, agenda in self.agendas.items():
-            facing = {rule.wakes.facing for rule in self.asked[stage] if mark in rule.wakes.new}
-            yield from ((agenda, other) for other in ({None} if None in facing else facing))
+            facing = {rule.wakes.facing for rule in self.per_circle[stage] if mark in rule.wakes.new}
+            yield from ((agenda, required) for required in ({None} if None in facing else facing))
 
     def run(self) -> None:
         """Use every rule, stage after stage, until none is left to use."""
@@ -244,7 +244,7 @@ class Worklist:
                 continue
             self.draft.tick()
             x, y = agenda.pop()
-            if self._use_one(self.asked[stages[at]], x, y):
+            if self._use_one(self.per_circle[stages[at]], x, y):
                 at = 0
 
     def _use_one(self, rules: list[Rule], x: int, y: int) -> bool:
@@ -292,10 +292,10 @@ class Worklist:
             for v in (u, w):
                 for y, at_y in mark[v].items():
                     at_v = mark[y][v]
-                    for end, other, at_end in (((v, y), at_v, at_y), ((y, v), at_y, at_v)):
+                    for end, opposite, at_end in (((v, y), at_v, at_y), ((y, v), at_y, at_v)):
                         if at_end == CIRCLE:
                             for agenda, facing in woken:
-                                if facing is None or facing == other:
+                                if facing is None or facing == opposite:
                                     agenda.push(end)
             if new == ARROW:
                 for agenda in self._beyond:

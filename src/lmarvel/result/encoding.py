@@ -1,7 +1,7 @@
 """Records of a run as plain data, and back: what a result file is made of.
 
 Variables stand by name. Every record of the trace is an object with its kind under "event"; sets are sorted lists,
-marks are words. Whatever does not fit raises :class:`ResultError`, which says what is wrong.
+marks are words. Whatever does not fit raises :class:`lmarvel.errors.ResultError`, which says what is wrong.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The words for how much speaks for a graph that a score chose.
+"""The words for what a result rests on: how much speaks for a mark, how the table was taken, and what was stated.
 
 How much worse is the best graph that was met and has another mark at an end? Three words stand for that distance; what
 they are worth was measured on simulated data (docs/methods.md has the table).
-
-What is said of a table in a result: how its columns were taken, and what a reader should know of them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Separating sets of a run.
+"""Separating sets of a run, and how very many of them are stored.
 
 Pairs outside each other's Markov boundary are far too many to test each: in theory the smaller of the two boundaries
 separates them, and while a method is at work that set stands for them (:meth:`Sepsets.lookup`). A result names only
 sets that were tested (:class:`NamedSepsets`): those that a search found and, after total conditioning, all other
 variables for a pair that was found independent given these.
 
-Very many pairs with their separating sets as a few strings of numbers, and back, everything checked.
-
-A search that a budget of seconds ends may have separated a million pairs. An object a pair takes longer to write than
-the search took to find it; strings of numbers take a fraction of that.
+A search that a budget of seconds ends may have separated a million pairs. One object per pair takes longer to write
+than the search took to find it, so a result file holds pairs and sets as a few strings of numbers
+(:func:`pack_separated`). Everything is checked when they are read back.
 """
 
 from __future__ import annotations

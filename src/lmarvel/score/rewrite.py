@@ -45,9 +45,9 @@ def rewrite(parents: Sets, spouses: Sets) -> list[tuple[int, int]]:
     (True, True)
     """
     steps = []
-    found = True
-    while found:
-        found = False
+    changed = True
+    while changed:
+        changed = False
         # Nodes with few parents and spouses can be swallowed by most others: try these first.
         for x in sorted(spouses, key=lambda v: (spouses[v].bit_count() + parents[v].bit_count(), v)):
             for y in members(spouses[x]):
@@ -56,7 +56,7 @@ def rewrite(parents: Sets, spouses: Sets) -> list[tuple[int, int]]:
                     spouses[y] ^= 1 << x
                     parents[y] |= 1 << x
                     steps.append((x, y))
-                    found = True
+                    changed = True
     return steps
 
 
@@ -65,7 +65,7 @@ def undo(
 ) -> None:
     """Turn a fit (A', Omega') of the rewritten equations into one of the original graph, in place.
 
-    ``place`` tells which row, and column of A, belongs to a node.
+    ``place`` maps a node to its row, and its column of A.
     """
     for x, y in reversed(steps):
         i, j = place[x], place[y]
@@ -91,10 +91,10 @@ def split(spouses: Sets) -> list[list[int]]:
             continue
         reached = frontier = 1 << v
         while frontier:
-            found = 0
+            joined = 0
             for u in members(frontier):
-                found |= spouses[u]
-            frontier = found & ~reached
+                joined |= spouses[u]
+            frontier = joined & ~reached
             reached |= frontier
         done |= reached
         districts.append(list(members(reached)))

@@ -54,7 +54,7 @@ class DistrictFit:
     members, outside : tuple of int
         The district, and its parents that do not belong to it.
     B : array
-        Coefficients: a row a member, columns over members and outside.
+        Coefficients: one row per member, columns over members and outside.
     Omega : array
         Covariance of the errors of the members.
     score : float

@@ -38,8 +38,8 @@ class DistrictScores:
     --------
     >>> import numpy as np
     >>> scores = DistrictScores(np.array([[1.0, 0.6], [0.6, 1.0]]), n=100)
-    >>> apart = scores.of(0b01, [0, 0], [0, 0]) + scores.of(0b10, [0, 0], [0, 0])
-    >>> round(scores.of(0b11, [0, 0], [0b10, 0b01]) - apart, 12) == round(math.log(1 - 0.6**2), 12)
+    >>> separate = scores.of(0b01, [0, 0], [0, 0]) + scores.of(0b10, [0, 0], [0, 0])
+    >>> round(scores.of(0b11, [0, 0], [0b10, 0b01]) - separate, 12) == round(math.log(1 - 0.6**2), 12)
     True
     """
 

@@ -103,15 +103,15 @@ class AdditiveSEM:
         chosen = [study.dag.index(v) for v in study.selection]
         seen = [study.dag.index(v) for v in study.observed]
         limits = np.median(self._draw(rng, 20_000)[:, chosen], axis=0) if chosen else np.empty(0)
-        kept, tried = [np.empty((0, len(seen)))], 0
-        while sum(map(len, kept)) < rows:
+        passed, tried = [np.empty((0, len(seen)))], 0
+        while sum(map(len, passed)) < rows:
             drawn = self._draw(rng, rows)
             tried += rows
-            kept.append(drawn[(drawn[:, chosen] > limits).all(axis=1)][:, seen])
-            if tried > MAX_DRAWS * rows and sum(map(len, kept)) * MAX_DRAWS < tried:
-                passed = counted(len(chosen), "selection variable")
-                raise ParameterError(f"fewer than one row in {MAX_DRAWS:,} passes {passed}: choose fewer")
-        return np.ascontiguousarray(np.concatenate(kept)[:rows])
+            passed.append(drawn[(drawn[:, chosen] > limits).all(axis=1)][:, seen])
+            if tried > MAX_DRAWS * rows and sum(map(len, passed)) * MAX_DRAWS < tried:
+                selecting = counted(len(chosen), "selection variable")
+                raise ParameterError(f"fewer than one row in {MAX_DRAWS:,} passes {selecting}: choose fewer")
+        return np.ascontiguousarray(np.concatenate(passed)[:rows])
 
     def _draw(self, rng: np.random.Generator, rows: int) -> Array:
         """Draw all variables."""
@@ -132,11 +132,11 @@ class AdditiveSEM:
 
 def select_by_children(study: Study) -> Study:
     """Return the study in which a new child of each selection variable selects, and the variable itself is latent."""
-    kept = {name: f"{name} kept" for name in study.selection}
-    for name, new in kept.items():
+    children = {name: f"{name} kept" for name in study.selection}
+    for name, new in children.items():
         while new in study.dag.names:
             new += "'"
-        kept[name] = new
-    edges = [Edge(name, new, Mark.TAIL, Mark.ARROW) for name, new in kept.items()]
-    dag = DAG.from_edges(*study.dag.edges(), *edges, nodes=(*study.dag.names, *kept.values()))
-    return Study(dag, (*study.latent, *study.selection), tuple(kept.values()))
+        children[name] = new
+    edges = [Edge(name, new, Mark.TAIL, Mark.ARROW) for name, new in children.items()]
+    dag = DAG.from_edges(*study.dag.edges(), *edges, nodes=(*study.dag.names, *children.values()))
+    return Study(dag, (*study.latent, *study.selection), tuple(children.values()))

@@ -76,23 +76,23 @@ class DiscreteNetwork:
         seen = [study.dag.index(v) for v in study.observed]
         first = self._draw(rng, 20_000)
         states = np.array([np.bincount(first[:, v]).argmax() for v in chosen], dtype=np.int64)
-        kept, found, tried = [], 0, 0
-        while found < rows:
+        parts, count, tried = [], 0, 0
+        while count < rows:
             drawn = self._draw(rng, max(rows, 1_000))
             tried += len(drawn)
-            kept.append(drawn[(drawn[:, chosen] == states).all(axis=1)][:, seen])
-            found += len(kept[-1])
-            if tried > MAX_DRAWS * rows and found * MAX_DRAWS < tried:
-                passed = counted(len(chosen), "selection variable")
-                raise ParameterError(f"hardly any row passes {passed}: choose fewer")
-        return np.ascontiguousarray(np.concatenate(kept)[:rows])
+            parts.append(drawn[(drawn[:, chosen] == states).all(axis=1)][:, seen])
+            count += len(parts[-1])
+            if tried > MAX_DRAWS * rows and count * MAX_DRAWS < tried:
+                selecting = counted(len(chosen), "selection variable")
+                raise ParameterError(f"hardly any row passes {selecting}: choose fewer")
+        return np.ascontiguousarray(np.concatenate(parts)[:rows])
 
     def _draw(self, rng: np.random.Generator, rows: int) -> NDArray[np.int64]:
         """Draw all variables, by inverting the cumulated chances."""
         drawn = np.zeros((rows, len(self.dag)), dtype=np.int64)
         for v in causal_order(self.dag):
-            given = tuple(drawn[:, p] for p in members(self.dag.masks.parents[v]))
-            chances = np.broadcast_to(self.tables[v][given], (rows, self.tables[v].shape[-1]))
+            parent_states = tuple(drawn[:, p] for p in members(self.dag.masks.parents[v]))
+            chances = np.broadcast_to(self.tables[v][parent_states], (rows, self.tables[v].shape[-1]))
             below = rng.random(rows)[:, None] > np.cumsum(chances, axis=1)
             drawn[:, v] = np.minimum(below.sum(axis=1), chances.shape[1] - 1)
         return drawn

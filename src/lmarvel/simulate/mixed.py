@@ -159,19 +159,19 @@ class MixedSEM:
         study.check_model(self.dag)
         rng = np.random.default_rng(seed)
         chosen = [study.dag.index(v) for v in study.selection]
-        kept, found, tried = [], 0, 0
-        while found < rows:
+        parts, count, tried = [], 0, 0
+        while count < rows:
             drawn = _draw(self, rng, max(rows, 1_000))
             tried += len(drawn)
             if chosen:
                 chances = 1 / (1 + np.exp(-3 * self._standardised(drawn, chosen)))
                 drawn = drawn[(rng.random(chances.shape) < chances).all(axis=1)]
-            kept.append(drawn)
-            found += len(drawn)
-            if tried > MAX_DRAWS * rows and found * MAX_DRAWS < tried:
-                passed = counted(len(chosen), "selection variable")
-                raise ParameterError(f"fewer than one row in {MAX_DRAWS:,} passes {passed}: choose fewer")
-        table = np.concatenate(kept)[:rows]
+            parts.append(drawn)
+            count += len(drawn)
+            if tried > MAX_DRAWS * rows and count * MAX_DRAWS < tried:
+                selecting = counted(len(chosen), "selection variable")
+                raise ParameterError(f"fewer than one row in {MAX_DRAWS:,} passes {selecting}: choose fewer")
+        table = np.concatenate(parts)[:rows]
         return {name: self._shown(self.dag.index(name), table) for name in study.observed}
 
     def _standardised(self, drawn: Array, at: list[int]) -> Array:
@@ -193,17 +193,17 @@ class MixedSEM:
 
 def _kinds(dag: DAG, kinds: Mapping[str, str] | Sequence[str], rng: np.random.Generator) -> tuple[str, ...]:
     """Return the kind of each variable, as told or drawn."""
-    told = list(kinds.values()) if isinstance(kinds, Mapping) else list(kinds)
-    for kind in told:
+    listed = list(kinds.values()) if isinstance(kinds, Mapping) else list(kinds)
+    for kind in listed:
         if kind not in KINDS:
             raise ParameterError(f"unknown kind {readable(str(kind))}: choose from {', '.join(KINDS)}")
     if isinstance(kinds, Mapping):
         for name in kinds:
             dag.index(name)  # refuses unknown names
         return tuple(kinds.get(name, "continuous") for name in dag.names)
-    if not told:
+    if not listed:
         raise ParameterError(f"there is no kind to draw from: give at least one of {', '.join(KINDS)}")
-    return tuple(told[i] for i in rng.integers(len(told), size=len(dag)))
+    return tuple(listed[i] for i in rng.integers(len(listed), size=len(dag)))
 
 
 def _limits(kind: str, levels: int, rng: np.random.Generator) -> Array:

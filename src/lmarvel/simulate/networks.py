@@ -81,8 +81,8 @@ def _nodes_beside(path: Path) -> list[str] | None:
     beside = path.with_name(path.name.split(".")[0] + ".nodes.csv")
     if beside == path or not beside.exists():
         return None
-    found = [row[0].strip() for row in csv.reader(io.StringIO(_read(beside))) if row]
-    return found[1:] if found and found[0].lower() in ("node", "name", "variable") else found
+    names = [row[0].strip() for row in csv.reader(io.StringIO(_read(beside))) if row]
+    return names[1:] if names and names[0].lower() in ("node", "name", "variable") else names
 
 
 def _from_text(text: str, source: str) -> DAG:
@@ -94,17 +94,17 @@ def _from_text(text: str, source: str) -> DAG:
 
 def _from_edge_list(text: str, source: str, nodes: list[str] | None = None) -> DAG:
     try:
-        found = read_edge_list(text)
+        edge_list = read_edge_list(text)
     except EdgeListError as error:
         place = source if error.line is None else f"{source}, line {error.line}"
         raise DataError(f"{place}: {error.reason}") from None
-    if not found.edges:
+    if not edge_list.edges:
         raise DataError(f"{source} holds no edge: an edge list has 'cause,effect' in each line")
-    known = found.names.keys() if nodes is None else set(nodes)
-    for name, line in found.names.items():
+    known = edge_list.names.keys() if nodes is None else set(nodes)
+    for name, line in edge_list.names.items():
         if name not in known:
             raise DataError(f"{source}, line {line}: {name!r} is not in the list of nodes beside the file")
-    return _dag([edge for edge, _ in found.edges], list(found.names) if nodes is None else nodes, source)
+    return _dag([edge for edge, _ in edge_list.edges], list(edge_list.names) if nodes is None else nodes, source)
 
 
 _BIF = re.compile(

@@ -1,5 +1,5 @@
 // Pearson's statistic of a table by chance: what it is expected to be given the margins, and its tail. The readable twin
-// is lmarvel/ci/margins.py, which says where the formulas are from.
+// is lmarvel/ci/g_square.py, which says where the formulas are from.
 #pragma once
 
 namespace lmarvel {
