@@ -30,9 +30,9 @@ from scipy.stats import t as student
 
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.dataset import Dataset
-from lmarvel.experiments.catalogue import EXPERIMENTS
 from lmarvel.experiments.methods import METHODS
 from lmarvel.experiments.plan import Job, Setting
+from lmarvel.experiments.reproduce import EXPERIMENTS
 from lmarvel.experiments.run import draw
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.metrics import Rate

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmarvel.experiments.catalogue import EXPERIMENTS
+from lmarvel.experiments.reproduce import EXPERIMENTS
 from lmarvel.graph.kinds import DAG
 from lmarvel.simulate import NETWORKS, LinearSEM, Study, erdos_renyi, hide, load_network
 
