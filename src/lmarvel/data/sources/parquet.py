@@ -3,9 +3,9 @@
 Both formats are full of offsets and lengths that a reader has to believe, and no reader checks all of them: one
 changed byte makes Polars panic, or abort, and an abort takes the whole process along, whoever's notebook that is. Of
 18,900 files of 21 shapes with one byte changed, Polars 2.1 refused half, read half, panicked over 142 and aborted over
-3, Parquet and Feather: it believed a length of 6e16 bytes, and an allocation that fails ends a process. So these files
-are opened in a child process only (:mod:`lmarvel.data.sources.parquet_reader`), which sends rows through a pipe as
-plain float64. What kills the child is one message here.
+3, two Parquet and one Feather: it believed lengths of 1e16 bytes and more, and an allocation that fails ends a process.
+So these files are opened in a child process only (:mod:`lmarvel.data.sources.parquet_reader`), which sends rows
+through a pipe as plain float64. What kills the child is one message here.
 
 This costs the start of a Python with Polars, once: the child stays for the next file, and ends with this process. In
 one measurement on a loaded machine a table of 400,000 rows and 20 columns took two to three times as long as without.
