@@ -37,8 +37,7 @@ from lmarvel.ci.test import ColumnsInput
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries, each_set, search_boundaries
 from lmarvel.engine.run import is_built
 from lmarvel.errors import BudgetSpent, ParameterError
-from lmarvel.graph.checks import listing
-from lmarvel.text import did_you_mean
+from lmarvel.text import did_you_mean, listing
 
 
 class CountedGrowth:
@@ -331,7 +330,9 @@ def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) ->
     for name in (*given, *(v for mb in given.values() for v in mb)):
         if name not in where:
             meant = did_you_mean(name, names)
-            raise ParameterError(f"boundary names the unknown variable {name!r}: the test has {listing(names)}{meant}")
+            raise ParameterError(
+                f"boundary names the unknown variable {name!r}: the test has {listing(names, 12)}{meant}"
+            )
     boundaries = [{where[v] for v in given.get(name, ())} for name in names]
     for x, mb in enumerate(boundaries):
         for y in mb:

@@ -20,7 +20,7 @@ from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
 from lmarvel.deferred import late
 from lmarvel.errors import LMarvelError, OutputError
-from lmarvel.result.wording import printable
+from lmarvel.text import printable
 from lmarvel.version import __version__
 
 console = late("rich.console")

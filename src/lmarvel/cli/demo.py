@@ -15,13 +15,14 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.estimators import Auto, LMarvel
 from lmarvel.graph.kinds import DAG, PAG
-from lmarvel.graph.marks import ARROW, TAIL, counted
+from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.study import Study
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.frequencies import percent
 from lmarvel.result.wording import edge_kinds, kind_of
 from lmarvel.simulate import LinearSEM
+from lmarvel.text import counted
 
 STUDY = Study(
     DAG.from_edges(

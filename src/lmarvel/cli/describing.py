@@ -12,9 +12,9 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
-from lmarvel.data.columns import Kind, listing
+from lmarvel.data.columns import Kind
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, listing, readable
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6
@@ -44,8 +44,8 @@ def describe(
 def description(found: Profile, name: str, command: str | None) -> Iterator[str]:
     """Iterate over the lines that tell people what a table holds."""
     gaps = found.rows - found.complete
-    incomplete = f", {count(gaps, 'row')} with missing values" if gaps else ", no missing values"
-    yield f"{readable(name)}: {count(found.rows, 'row')}, {count(len(found.columns), 'column')}{incomplete}"
+    incomplete = f", {counted(gaps, 'row')} with missing values" if gaps else ", no missing values"
+    yield f"{readable(name)}: {counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}{incomplete}"
     yield ""
     yield from _columns(found)
     yield from _findings(found)
@@ -64,7 +64,7 @@ def _columns(found: Profile) -> Iterator[str]:
             yield f"{_cut(column.name, width):<{width}}  {column.kind:<10}  {column.missing:>7,}  {_values(column)}"
     rest = len(found.columns) - len(shown)
     if rest:
-        yield f"... and {count(rest, 'more column')} (--json shows all)"
+        yield f"... and {counted(rest, 'more column')} (--json shows all)"
     yield ""
 
 
@@ -79,7 +79,7 @@ def _values(column: ColumnProfile) -> str:
             return "none"
         shown = sorted(column.levels, key=lambda level: -level[1]) if len(column.levels) > _LEVELS else column.levels
         named = ", ".join(f"{_cut(level, 20)} ({n:,})" for level, n in shown[:_LEVELS])
-        return f"{count(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
+        return f"{counted(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
     if column.low is None or column.high is None:
         return "none"
     return f"{column.low:.6g} to {column.high:.6g} ({column.distinct:,} different)"
@@ -105,6 +105,6 @@ def _command(found: Profile, command: str | None) -> Iterator[str]:
     if command is None or found.way is None:
         yield "No part of this table can be learned from as it is."
         return
-    kept = f" with {count(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
+    kept = f" with {counted(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
     yield f"This would run{kept}"
     yield f"  {command}"

@@ -53,7 +53,8 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import open_pairs, readable
+from lmarvel.result.wording import open_pairs
+from lmarvel.text import readable
 
 _NOTHING_SAID = TableOptions()
 # Seconds for the records of a pair that was separated: to write them to a file, or to make a report of them.

@@ -15,7 +15,7 @@ from lmarvel.cli.options import Quiet
 from lmarvel.deferred import late
 from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_text
-from lmarvel.graph.marks import counted, quote, readable
+from lmarvel.graph.marks import quote
 from lmarvel.simulate import (
     AdditiveSEM,
     DiscreteNetwork,
@@ -28,6 +28,7 @@ from lmarvel.simulate import (
     scale_free,
 )
 from lmarvel.simulate.mixed import KINDS
+from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,8 +23,7 @@ from lmarvel.data.profile import Profile, profile
 from lmarvel.data.table import column_names
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.result.wording import readable
-from lmarvel.text import nearest
+from lmarvel.text import nearest, readable
 
 
 @dataclass(frozen=True)

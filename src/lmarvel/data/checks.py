@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.columns import listing
+from lmarvel.data.columns import NAMED
 from lmarvel.data.levels import Levels
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError
+from lmarvel.text import listing
 
 Matrix = NDArray[np.float64]
 MOST_LEVELS = 100
@@ -107,7 +108,7 @@ def missing_values(rows: Matrix, names: Sequence[str]) -> list[Fault]:
     which = [f"{name!r} ({counts[i]})" for i, name in enumerate(names) if counts[i]]
     if not which:
         return []
-    return [Fault((), f"missing values in {len(which)} of {len(names)} columns: {listing(which)}")]
+    return [Fault((), f"missing values in {len(which)} of {len(names)} columns: {listing(which, NAMED)}")]
 
 
 def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
@@ -122,9 +123,9 @@ def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     ]
     for what, which in (("empty", empty), ("constant", constant)):
         if which:
-            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which])}")
+            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which], NAMED)}")
     if infinite:
-        yield Fault(tuple(infinite), f"infinite values in {listing([repr(name) for name in infinite])}")
+        yield Fault(tuple(infinite), f"infinite values in {listing([repr(name) for name in infinite], NAMED)}")
 
 
 def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -167,7 +168,7 @@ def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[s
     for i in at:
         fixed = [] if i in gone else [j for j in numbers if _fixes(rows[:, i], rows[:, j])]
         if fixed:
-            which = listing([repr(names[j]) for j in fixed])
+            which = listing([repr(names[j]) for j in fixed], NAMED)
             yield Fault((names[i],), f"{names[i]!r} determines {which}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.columns import check_known, listing
+from lmarvel.data.columns import NAMED, check_known
 from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
 from lmarvel.data.reading import Reading
@@ -18,6 +18,7 @@ from lmarvel.data.sources.base import Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
+from lmarvel.text import listing
 
 
 class Said(NamedTuple):
@@ -94,7 +95,7 @@ def _numbers_only(table: Table) -> Table:
             f"{len(at)} of {len(table.names)} columns {'is' if len(at) == 1 else 'are'} numbers, and at least 2 are"
             " needed to find edges between: without numeric_only text has levels"
         )
-    warnings.warn(f"left out, since not numbers: {listing(left_out)}", LMarvelWarning, stacklevel=4)
+    warnings.warn(f"left out, since not numbers: {listing(left_out, NAMED)}", LMarvelWarning, stacklevel=4)
     return table.take(at)
 
 

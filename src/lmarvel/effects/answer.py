@@ -24,7 +24,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import readable
+from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 

@@ -28,8 +28,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import listing, readable
-from lmarvel.text import ShownAsText
+from lmarvel.text import ShownAsText, listing, readable
 
 Status = Literal["definite", "possible", "impossible"]
 _CLAIMS: dict[Status, str] = {
@@ -125,7 +124,9 @@ class Causes(ShownAsText):
         for cause in self.all:
             if cause.name == name:
                 return cause
-        raise GraphError(f"{name!r} is not among the other variables: {listing(cause.name for cause in self.all)}")
+        raise GraphError(
+            f"{name!r} is not among the other variables: {listing(sorted(cause.name for cause in self.all))}"
+        )
 
     def __str__(self) -> str:
         y = readable(self.of)

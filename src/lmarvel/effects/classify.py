@@ -21,7 +21,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import count, listing, readable
+from lmarvel.text import counted, listing, readable
 
 Status = Literal["none", "adjustment", "formula", "not identified"]
 
@@ -80,7 +80,7 @@ def ready_for_effects(found: Discovery | PAG | Prepared) -> Prepared:
     """Return the graph of a result, ready for questions; refuse one that a search left open or that no MAG has."""
     if isinstance(found, Discovery):
         if found.undecided:
-            pairs = f"{count(len(found.undecided), 'pair')} of variables"
+            pairs = f"{counted(len(found.undecided), 'pair')} of variables"
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )
@@ -174,7 +174,7 @@ def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:
         assert told.hedge is not None
         return _hedged(ready, x, y, cause, told.hedge, steps)
     if not told.formula.given >> x & 1:
-        given = listing(ready.named(z))
+        given = listing(sorted(ready.named(z)))
         why = f"given {given}, what {readable(names[y])} is does not depend on what {readable(names[x])} is set to"
         return Identified(names[x], names[y], cause, "none", formula=told.formula, steps=steps, because=why)
     return Identified(names[x], names[y], cause, "formula", formula=told.formula, steps=steps)

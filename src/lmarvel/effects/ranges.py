@@ -45,7 +45,7 @@ from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.result.wording import count
+from lmarvel.text import counted
 
 MOST = 500
 
@@ -80,7 +80,7 @@ class Range:
         told = self.looked_at - self.untold
         first = "" if self.complete else "the first "
         more = "" if self.complete else ", and there are more"
-        explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
+        explanations = f"{first}{counted(self.looked_at, 'explanation')}{more}"
         if told == 0:
             return f"Of {explanations}, none tells the effect."
         verb = "s" if told == 1 else ""

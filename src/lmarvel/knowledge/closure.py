@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge.resolve import Names
 from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.text import readable
 
 Matrix = NDArray[np.bool_]
 

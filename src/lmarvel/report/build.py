@@ -24,7 +24,8 @@ from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
 from lmarvel.result.trace import Adjacent
-from lmarvel.result.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
+from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
+from lmarvel.text import counted, listing
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
@@ -73,13 +74,13 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
     table = None if data is None else Dataset.of(data)
     effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
-        notes = (*notes, f"{count(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
+        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     gaps = gaps_of(found)
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
-    rows = f", {count(settings['rows'], 'row')}" if "rows" in settings else ""
-    size = f"{count(len(pag), 'variable')}, {count(pag.n_edges, 'edge')}{rows}"
+    rows = f", {counted(settings['rows'], 'row')}" if "rows" in settings else ""
+    size = f"{counted(len(pag), 'variable')}, {counted(pag.n_edges, 'edge')}{rows}"
     counts = Counter(map(kind_of, pag.edges()))
     version = found.versions.get("lmarvel", "")
     shown = _Shown(found, table)
@@ -112,7 +113,7 @@ def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
     for box in scene.boxes:
         facts = []
         if found.boundaries:
-            facts.append(f"Markov boundary: {listing(found.boundaries.get(box.name, ()), none='empty')}.")
+            facts.append(f"Markov boundary: {listing(sorted(found.boundaries.get(box.name, ())), none='empty')}.")
         if box.name in removed:
             facts.append(f"Removed as number {removed[box.name]} of {len(found.pag)}.")
         if box.name in found.none_removable:

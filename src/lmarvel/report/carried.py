@@ -9,7 +9,7 @@ from typing import Any
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.store import json_text
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, readable
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
 MOST_RECORDS, MOST_BYTES = 200_000, 4_000_000  # of a trace, and of a compressed result
@@ -45,7 +45,7 @@ def gaps_of(found: Discovery) -> dict[str, str]:
         return {"why": "The search ended before a single pair was decided."}
     gaps = len(names) * (len(names) - 1) // 2 - found.pag.n_edges
     if gaps > MOST_PAIRS:
-        size = f"{count(gaps, 'pair')} without an edge are too many for this page"
+        size = f"{counted(gaps, 'pair')} without an edge are too many for this page"
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not found.pag.marks[i, j]]
     texts: dict[str, int] = {}

@@ -46,7 +46,7 @@ from lmarvel.result.store import (
     unsealed,
 )
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
-from lmarvel.result.wording import readable
+from lmarvel.text import readable
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes

@@ -16,7 +16,7 @@ from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import arrow, parse_edge
 from lmarvel.result import wording
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -38,9 +38,9 @@ def headline(found: Discovery) -> str:
     pag = found.pag
     if found.nothing_learned:
         why = f": {found.budget_ended}" if found.budget_ended else ""
-        return f"Nothing learned about {count(len(pag), 'variable')}{why}"
-    rows = f" from {count(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
-    return f"PAG over {count(len(pag), 'variable')} with {count(pag.n_edges, 'edge')}{rows}"
+        return f"Nothing learned about {counted(len(pag), 'variable')}{why}"
+    rows = f" from {counted(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
+    return f"PAG over {counted(len(pag), 'variable')} with {counted(pag.n_edges, 'edge')}{rows}"
 
 
 def edge_lines(found: Discovery, most: int | None = None) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _summary(found: Discovery) -> Iterator[str]:
     if not found.nothing_learned:
         yield from (shorten(line, _WIDEST) for line in edge_lines(found, MOST_LINES))
         if found.pag.n_edges > MOST_LINES:
-            yield f"  and {count(found.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
+            yield f"  and {counted(found.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
         yield ""
         for kind, text in legend(found).items():
             yield from _wrapped(f"  A {kind} B   ", text)
@@ -95,7 +95,7 @@ def _summary(found: Discovery) -> Iterator[str]:
     for note in notes[:_MOST_NOTES]:
         yield from _wrapped("Note: ", note)
     if len(notes) > _MOST_NOTES:
-        yield f"and {count(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
+        yield f"and {counted(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
     yield "result.explain(a, b) tells why; result.draw(path) draws it"
 
 
@@ -146,7 +146,7 @@ def _legend(found: Discovery) -> Iterator[str]:
         yield f'<tr><td style="vertical-align:top">{shown}</td><td style="text-align:left">{escape(text)}</td></tr>'
     yield "</tbody></table>"
     if found.stability is not None:
-        draws = count(found.stability.replicates, "draw")
+        draws = counted(found.stability.replicates, "draw")
         yield f"<p>The thicker an edge, the more often it recurs in {draws} of the rows.</p>"
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmarvel.result.trace import Chose
-from lmarvel.result.wording import count, listing, p_is, readable
+from lmarvel.result.wording import p_is
+from lmarvel.text import counted, joined, listing, readable
 
 FIRM, LIKELY = 3.0, 0.9  # in units of the price of an edge
 WORDS = ("open", "likely", "firm")
@@ -154,7 +155,7 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     'A and B: a sample selected on these two fits (without it the score worsens by 12.0)'
     """
     shown = list(map(readable, names))
-    listed = " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+    listed = joined(shown)
     these = "this one" if len(shown) == 1 else f"these {_NUMBERS.get(len(shown), str(len(shown)))}"
     worth = "without it the score is as good" if loss < 0.05 else f"without it the score worsens by {loss:,.1f}"
     if kind == "selection":
@@ -194,7 +195,7 @@ def data_notes(data: Mapping[str, Any] | None) -> Iterator[str]:
     few = [column["name"] for column in (data or {}).get("columns", ()) if "few" in column]
     if not few:
         return
-    shown = listing(few[:_NAMED]) + (f", ... ({len(few)} in all)" if len(few) > _NAMED else "")
+    shown = listing(sorted(few[:_NAMED])) + (f", ... ({len(few)} in all)" if len(few) > _NAMED else "")
     if len(few) == 1:
         taken = "has few different whole numbers and is taken as a number: if it has levels"
     else:
@@ -212,7 +213,7 @@ def table_said(settings: Mapping[str, Any]) -> str:
     """
     gaps = {
         "em": "moments by EM around missing values",
-        "drop": f"{count(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
+        "drop": f"{counted(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
     }
     told = (settings.get("kinds"), gaps.get(settings.get("missing", "")))
     roles = (f"{role} in {settings[role]}" for role in ("weights", "cluster") if role in settings)
@@ -244,10 +245,10 @@ def conflict(a: str, b: str, statement: str, given: Sequence[str] | None, p: flo
     >>> conflict("A", "C", "you said that A and C are adjacent", ("B",), 0.4, 0.01)
     'A, C: you said that A and C are adjacent; the test that speaks against it is given B (p = 0.4)'
     """
-    told = f"{listing((a, b))}: {statement}"
+    told = f"{listing(sorted((a, b)))}: {statement}"
     if given is None or p is None:
         return f"{told}; the tests contradict it, though no single one does"
-    return f"{told}; the test that speaks against it is given {listing(given)} ({p_is(p, level)})"
+    return f"{told}; the test that speaks against it is given {listing(sorted(given))} ({p_is(p, level)})"
 
 
 def conflicts_note(conflicts: int) -> str:
@@ -265,7 +266,7 @@ def sources_line(sources: Mapping[str, int]) -> str:
     >>> sources_line({"knowledge": 1, "data": 4})
     '4 marks from the data, 1 mark from what was known'
     """
-    return ", ".join(f"{count(sources[key], 'mark')} {said}" for key, said in SOURCES.items() if sources.get(key))
+    return ", ".join(f"{counted(sources[key], 'mark')} {said}" for key, said in SOURCES.items() if sources.get(key))
 
 
 def without_latents(meaning: str) -> str:

@@ -25,7 +25,8 @@ from lmarvel.result import evidence_wording, wording
 from lmarvel.result.evidence import Evidence
 from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated
-from lmarvel.result.wording import p_is, readable
+from lmarvel.result.wording import p_is
+from lmarvel.text import readable
 
 _RULES = {**RULES, **STATED}
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before

@@ -17,7 +17,7 @@ from lmarvel.result.encoding import items, probability, text, whole
 from lmarvel.result.explanation import Explainer
 from lmarvel.result.frequencies import Stability, percent
 from lmarvel.result.store import read_part
-from lmarvel.result.wording import readable
+from lmarvel.text import readable
 
 _MATRICES = 6  # of counts, see Stability.counts
 CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told

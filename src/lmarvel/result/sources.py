@@ -18,7 +18,7 @@ from lmarvel.orient.stated import K0
 from lmarvel.result.evidence import Evidenced
 from lmarvel.result.evidence_wording import weakest, without_latents
 from lmarvel.result.trace import Adjacent, Event, Overruled, Separated
-from lmarvel.result.wording import readable
+from lmarvel.text import readable
 
 
 class Conflict(NamedTuple):

@@ -6,14 +6,13 @@ Every statement is worded here, once; results, explanations, the command line an
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from statistics import NormalDist
 from typing import Any
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
-from lmarvel.graph.marks import readable as readable
+from lmarvel.text import counted, listing, readable
 
 LEVEL = 0.01  # of the tests, where a result does not say
 _UNDERFLOW = 1e-300
@@ -43,29 +42,6 @@ _UNSELECTED = {
 
 
 # --- names and numbers ------------------------------------------------------------------------------------
-
-
-def printable(text: str) -> str:
-    """Return a text of many lines, with what would not show in it, or act on a terminal, written as in JSON."""
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
-
-
-def listing(names: Iterable[str], none: str = "nothing") -> str:
-    """Return names in order, with commas between them."""
-    return ", ".join(map(readable, sorted(names))) or none
-
-
-def count(number: int, noun: str) -> str:
-    """Return how many of a thing there are, in the singular for one.
-
-    Examples
-    --------
-    >>> count(1, "pair"), count(1200, "pair")
-    ('1 pair', '1,200 pairs')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def rounded(value: float, *levels: float) -> str:
@@ -183,7 +159,7 @@ def closest(given: str, p: float, level: float) -> str:
 
 def disagreement(given: Collection[str], p: float, level: float) -> str:
     """Return the same in short, to stand beside an edge."""
-    return f"the tests disagree: independent given {listing(given)}, {p_is(p, level)}"
+    return f"the tests disagree: independent given {listing(sorted(given))}, {p_is(p, level)}"
 
 
 # --- what an absence says ---------------------------------------------------------------------------------
@@ -289,7 +265,7 @@ def undecided_note(reason: str | None, undecided: int, nothing_learned: bool, ar
 def open_pairs(undecided: int) -> str:
     """Return how many pairs are undecided."""
     return (
-        f"{count(undecided, 'pair')} {'is' if undecided == 1 else 'are'} undecided"
+        f"{counted(undecided, 'pair')} {'is' if undecided == 1 else 'are'} undecided"
         if undecided
         else "no pair is undecided"
     )
@@ -304,7 +280,7 @@ def contested_note(contested: int) -> str:
     """Return what is to be known of edges on which the tests disagree."""
     one = contested == 1
     return (
-        f"the tests disagree on {count(contested, 'edge')}: a search found no separating set for"
+        f"the tests disagree on {counted(contested, 'edge')}: a search found no separating set for"
         f" {'it' if one else 'them'}, though another step found the {'pair' if one else 'pairs'} independent"
     )
 
@@ -313,7 +289,7 @@ def doubtful_note(doubtful: int) -> str:
     """Return what is to be known of pairs without an edge that no set separates."""
     one = doubtful == 1
     return (
-        f"{count(doubtful, 'pair')} without an edge {'is' if one else 'are'} in doubt: outside each other's Markov"
+        f"{counted(doubtful, 'pair')} without an edge {'is' if one else 'are'} in doubt: outside each other's Markov"
         f" {'boundary' if one else 'boundaries'}, but no set that was tried separates {'it' if one else 'them'}; no"
         " mark rests on that"
     )
@@ -346,7 +322,9 @@ def power(settings: Mapping[str, Any]) -> str | None:
     if found is None:
         return None
     rows, alpha, smallest = found
-    return f"with {count(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
+    return (
+        f"with {counted(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
+    )
 
 
 def straight_only(settings: Mapping[str, Any]) -> str | None:
@@ -362,7 +340,7 @@ def powerless(settings: Mapping[str, Any]) -> str | None:
         return None
     rows, _, smallest = found
     head = "the rows cannot show anything"
-    return f"{head}: with {count(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
+    return f"{head}: with {counted(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
 
 
 def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
@@ -386,7 +364,9 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     if rows is None:
         return None
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))
-    return f"with {count(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
+    return (
+        f"with {counted(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
+    )
 
 
 def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import counted, readable
 from lmarvel.orient.study import Study
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
+from lmarvel.text import counted, readable
 
 MAX_DRAWS = 1_000
 MAX_CELLS = 10_000_000

@@ -13,8 +13,9 @@ import numpy as np
 from lmarvel.errors import ParameterError
 from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Mark, counted
+from lmarvel.graph.marks import Mark
 from lmarvel.orient.study import Study
+from lmarvel.text import counted
 
 MOST = 10**10
 Seed = int | np.random.Generator | np.random.SeedSequence

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import counted, readable
 from lmarvel.orient.study import Study
 from lmarvel.simulate.additive import MAX_DRAWS, select_by_children
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
+from lmarvel.text import counted, readable
 
 Array = NDArray[np.float64]
 
