@@ -18,6 +18,7 @@ from lmarvel.result.wording import (
     p_is,
     power,
     powerless,
+    powerless_note,
     rounded,
     smallest_noticed,
     straight_only,
@@ -81,7 +82,11 @@ def test_what_goes_unnoticed() -> None:
     assert power({**settings, "test": "Mine"}) is None
     assert power({"alpha": 0.01, "test": "fisher-z"}) is None
     few = powerless({**settings, "rows": 4})
-    assert few == "the rows cannot show anything: with 4 rows only correlations above 0.99 would be noticed"
+    assert few is not None
+    assert (
+        powerless_note(**few)
+        == "the rows cannot show anything: with 4 rows only correlations above 0.99 would be noticed"
+    )
     assert powerless({**settings, "rows": 7})
     assert smallest_noticed(5000, 5e-324) < 1
 

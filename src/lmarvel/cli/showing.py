@@ -68,8 +68,9 @@ def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> I
     """Say of each edge of a variable what it means."""
     yield f"{readable(name)}: {counted(len(told), 'edge') if told else 'no edges'}"
     for other, one in told.items():
-        doubt = found.doubts.get(frozenset((name, other)), "")
-        yield f"  {one.title}   {one.meaning}" + (f" ({doubt})" if doubt and doubt not in one.meaning else "")
+        doubts = found.doubts.get(frozenset((name, other)), ())
+        more = "; ".join(doubt.text for doubt in doubts if doubt.kind != "undecided")  # which the meaning says
+        yield f"  {one.title}   {one.meaning}{f' ({more})' if more else ''}"
     if found.boundaries:
         yield f"Markov boundary: {listing(sorted(found.boundaries[name]), none='empty')}"
 

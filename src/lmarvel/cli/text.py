@@ -11,9 +11,10 @@ from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.check import ModelCheck
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.display import edge_lines, headline, legend
+from lmarvel.result.display import edge_lines, headline, legend, notes_beside
 from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.frequencies import percent
+from lmarvel.result.notes import ENDED_EARLY
 from lmarvel.result.reliability import CLAIMED
 from lmarvel.result.store import json_text
 from lmarvel.text import counted, printable, readable
@@ -134,10 +135,8 @@ def _knowledge(found: Discovery) -> Iterator[str]:
 
 
 def _notes(found: Discovery) -> Iterator[str]:
-    told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
-    if found.budget_ended and found.undecided:  # that is told at the end
-        told.add(found.undecided_note)
-    notes = [note for note in found.notes if note not in told]
+    ended = found.budget_ended and found.undecided  # that is told at the end
+    notes = [note for note in notes_beside(found) if not (ended and note.kind == ENDED_EARLY)]
     if notes:
         yield "Notes"
         yield from (f"  {note}" for note in notes)

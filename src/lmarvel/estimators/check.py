@@ -17,13 +17,13 @@ from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
+from lmarvel.deferred import Deferred
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
 from lmarvel.graph.bitsets import bits
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.check import Implied, ModelCheck
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.reliability import LaterCheck
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
 
@@ -136,7 +136,7 @@ def later_check(
     mag: MAG | None,
     level: float,
     sepsets: Mapping[tuple[str, str], frozenset[str]],
-) -> LaterCheck | None:
+) -> Deferred[ModelCheck] | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
     A test of the user's own is not asked behind his back, and a large table is not kept in memory for it.
@@ -144,7 +144,7 @@ def later_check(
     rows = test.rows or 0
     if not test.has_table or len(test.names) > MOST_VARIABLES or rows * len(test.names) > SMALL:
         return None
-    return LaterCheck(lambda: check_model(pag, test, level, mag=mag, sepsets=sepsets, most=MOST_TESTS))
+    return Deferred(lambda: check_model(pag, test, level, mag=mag, sepsets=sepsets, most=MOST_TESTS))
 
 
 def checked_on(found: Discovery, data: Dataset, level: float | None = None, test: str | None = None) -> ModelCheck:

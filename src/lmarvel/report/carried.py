@@ -8,8 +8,9 @@ from typing import Any
 
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.reliability import reliability_lines
 from lmarvel.result.store import json_text
-from lmarvel.text import counted, readable
+from lmarvel.text import counted
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
 MOST_RECORDS, MOST_BYTES = 200_000, 4_000_000  # of a trace, and of a compressed result
@@ -49,15 +50,13 @@ def gaps_of(found: Discovery) -> dict[str, str]:
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not found.pag.marks[i, j]]
     texts: dict[str, int] = {}
-    told = {f"{i},{j}": _told(found, names[i], names[j], texts) for i, j in pairs}
-    return {"packed": packed(as_json({"texts": list(texts), "pairs": told}))}
+    reasons = {f"{i},{j}": _reasons(found, i, j, texts) for i, j in pairs}
+    return {"packed": packed(as_json({"texts": list(texts), "pairs": reasons}))}
 
 
-def _told(found: Discovery, a: str, b: str, texts: dict[str, int]) -> list[Any]:
-    """Return the numbers of the meaning and the reason of a pair, and how firm that is."""
-    one = found.explain(a, b)
-    head = f"No edge: {readable(a)} and {readable(b)}"
-    reason = one.adjacency.text
-    whole = not reason.startswith(head)
-    places = [texts.setdefault(text, len(texts)) for text in (one.meaning, reason if whole else reason[len(head) :])]
-    return [*places, whole, *one.firmness]
+def _reasons(found: Discovery, i: int, j: int, texts: dict[str, int]) -> list[Any]:
+    """Return the numbers of meaning and reason of a pair, whether that is without names, and how reliable it is."""
+    a, b = found.pag.names[i], found.pag.names[j]
+    reason = found.explainer.gap(i, j)
+    shown = (found.describe_edge(a, b), reason.text[len(reason.about) :])
+    return [*(texts.setdefault(text, len(texts)) for text in shown), not reason.about, *reliability_lines(found, a, b)]

@@ -11,6 +11,7 @@ from lmarvel.graph.marks import ARROW, TAIL, Edge
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import conflict
+from lmarvel.result.reliability import unfounded
 from lmarvel.result.wording import LEVEL, UNDECIDED, disagreement
 from lmarvel.text import listing
 
@@ -68,8 +69,8 @@ class Signs:
             yield AGAINST, "the edge closes a directed or almost directed cycle, which no MAG has"
         for text in self._conflicts.get(pair, ()):
             yield AGAINST, text
-        if (unfounded := found.unfounded(edge.a, edge.b)) is not None:
-            yield DOUBTFUL, unfounded
+        if (rejected := unfounded(found, edge.a, edge.b)) is not None:
+            yield DOUBTFUL, rejected
         if told := self._from_knowledge(edge):
             yield TOLD, told
 

@@ -7,27 +7,30 @@ speaks of them by name.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.errors import GraphError, ResultError
+from lmarvel.deferred import Deferred
+from lmarvel.drawing import draw
+from lmarvel.errors import GraphError, ParameterError, ResultError
 from lmarvel.files import write_text
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, Edge
-from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import evidence_wording, wording
-from lmarvel.result.display import Displayed
+from lmarvel.result import display, evidence, evidence_wording, reliability, sources, wording
+from lmarvel.result.check import Implied, ModelCheck
 from lmarvel.result.encoding import decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
-from lmarvel.result.evidence_wording import conflicts_note
+from lmarvel.result.evidence import Evidence
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.frequencies import Stability
-from lmarvel.result.reliability import Firm, LaterCheck, decode_firmness
-from lmarvel.result.sources import Informed
+from lmarvel.result.notes import Finding, ended_early, findings_of
+from lmarvel.result.reliability import Doubt
+from lmarvel.result.sources import Conflict
 from lmarvel.result.statistics import AllPairs, Statistics
 from lmarvel.result.store import (
     decode_boundaries,
@@ -46,7 +49,7 @@ from lmarvel.result.store import (
     unsealed,
 )
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
-from lmarvel.text import readable
+from lmarvel.text import readable, sentence
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes
@@ -66,7 +69,7 @@ def answer_with(**answers: Callable[..., Any]) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Discovery(Displayed, Firm, Informed):
+class Discovery:
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -119,7 +122,7 @@ class Discovery(Displayed, Firm, Informed):
     knowledge: Knowledge | None = None
     unaided: PAG | None = None
     stability: Stability | None = None
-    later_check: LaterCheck | None = field(default=None, repr=False)
+    later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -154,88 +157,102 @@ class Discovery(Displayed, Firm, Informed):
 
         The search for a separating set kept the edge, and yet another step of the run found its ends independent.
         """
-        names, marks, level = self.pag.names, self.pag.marks, self._alpha
-        found: dict[tuple[str, str], Contested] = {}
+        names, marks, level = self.pag.names, self.pag.marks, self.alpha
+        contested: dict[tuple[str, str], Contested] = {}
         for e in but_separated(self.trace):
             if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
-                if frozenset((e.x, e.y)) in self._explainer.overruled:
+                if frozenset((e.x, e.y)) in self.explainer.overruled:
                     continue  # a statement keeps the edge, and the result lists that
                 a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
-                if not self._explainer.is_undecided(e.x, e.y):
-                    found[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
-        return tuple(found.values())
+                if not self.explainer.is_undecided(e.x, e.y):
+                    contested[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
+        return tuple(contested.values())
 
     @property
     def doubtful(self) -> tuple[tuple[str, str], ...]:
         """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
         names = self.pag.names
-        found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
-        return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
+        pairs = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
+        return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in pairs)
 
-    def _doubted(self) -> dict[frozenset[str], str]:
-        """Return what stands beside edges that the search left open, or on which the tests disagree, by pair."""
-        contested = {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
-        return {**dict.fromkeys(map(frozenset, self.undecided), wording.UNDECIDED), **contested}
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What a reader should know before believing the result: each with its kind and its data."""
+        return tuple(findings_of(self))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know before believing the result."""
-        early = (self.undecided_note,) if self.undecided_note else ()
-        return (*early, *evidence_wording.data_notes(self.data), *self._doubts())
+        """The findings in words."""
+        return tuple(map(str, self.findings))
 
     @property
     def undecided_note(self) -> str | None:
         """What is to be known of a search that ended early; None if it did not."""
-        if not self.undecided and self.budget_ended is None:
-            return None
-        return wording.undecided_note(
-            self.budget_ended, len(self.undecided), self.nothing_learned, are_edges=self.mag is None
-        )
+        early = ended_early(self)
+        return None if early is None else str(early)
 
-    def _doubts(self) -> Iterator[str]:
-        if (powerless := wording.powerless(self.settings)) is not None:
-            yield powerless
-        if not self.undecided and self.why_illegal:
-            yield wording.illegal_note(self.why_illegal)
-        if self.conflicts:
-            yield conflicts_note(len(self.conflicts))
-        if self.contested:
-            yield wording.contested_note(len(self.contested))
-        if self.doubtful:
-            yield wording.doubtful_note(len(self.doubtful))
-        if self._can_err and (edges := self._explainer.edges_from_selection()):
-            yield evidence_wording.erred_note(edges)
-        if self.none_removable:
-            yield wording.none_removable_note(len(self.none_removable))
-
-    # --- words ------------------------------------------------------------------------------------------
+    # --- what the rooms of the result read --------------------------------------------------------------
 
     @property
-    def _alpha(self) -> float:
+    def alpha(self) -> float:
+        """The level of the tests."""
         return float(self.settings.get("alpha", wording.LEVEL))
 
     @property
-    def _can_err(self) -> bool:
+    def can_err(self) -> bool:
         """True if single tests decided, and not an oracle's."""
         return self.mag is None and self.settings.get("test") != "MSeparation"
 
-    @cached_property
-    def _undecided(self) -> frozenset[tuple[str, str]] | None:
-        """The undecided pairs as they are listed, None if all are."""
-        return None if self.nothing_learned else frozenset(self.undecided)
+    @property
+    def allows_latents(self) -> bool:
+        """True unless it was said beforehand that all common causes are measured."""
+        return self.knowledge is None or self.knowledge.latents
 
     @cached_property
-    def _explainer(self) -> Explainer:
+    def known(self) -> Known | None:
+        """The statements on the positions of the variables; None where nothing was known."""
+        return None if self.knowledge is None else Known.of(self.knowledge.statements, self.pag.names)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The records of the trace that weigh the parts of the graph; empty where the method has none."""
+        return Evidence(self.trace)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What knows which records of the trace a mark rests on."""
         return Explainer(
             self.pag,
             self.sepsets,
             self.trace,
             self.settings,
-            self._undecided,
+            None if self.nothing_learned else frozenset(self.undecided),
             scored=self.mag is not None,
             legal=lambda: not self.undecided and self.why_illegal is None,
             known=self.known,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "explainer"}  # it is made again
+
+    # --- words ------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return display.summary(self)
+
+    def __repr__(self) -> str:
+        by = f" by {self.settings['method']}" if "method" in self.settings else ""
+        return f"<{type(self).__name__}: {display.headline(self)}{by}>"
+
+    def _repr_html_(self) -> str:
+        return display.as_html(self)
+
+    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
+
+        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
+        """
+        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
@@ -255,24 +272,29 @@ class Discovery(Displayed, Firm, Informed):
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        told = self._explainer.explain(x, y, self.describe_edge(a, b), depth)
-        return replace(told, firmness=self.firmness(a, b))
+        explanation = self.explainer.explain(x, y, self.describe_edge(a, b), depth)
+        return replace(explanation, reliability=tuple(reliability.reliability_lines(self, a, b)))
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""
         edge = self.pag.edge(a, b)
         x, y = self.pag.index(a), self.pag.index(b)
         if edge is None:
-            if frozenset((x, y)) in self._explainer.doubtful:
-                return wording.IN_DOUBT
-            return wording.absence(self._named(self._explainer.separation(x, y)[0]))
-        if self._explainer.is_undecided(x, y):
-            return wording.UNDECIDED + "."
+            if frozenset((x, y)) in self.explainer.doubtful:
+                return f"{wording.IN_DOUBT}."
+            return wording.absence(self.explainer.separation(x, y)[0])
+        if self.explainer.is_undecided(x, y):
+            return f"{wording.UNDECIDED}."
         shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        said = self.fitting(wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings)))
-        if self._explainer.from_selection(x, y):
-            said = evidence_wording.of_selection(said, self.evidence.chose, self._can_err)
-        return evidence_wording.cautiously(said, self.evidence.word(self.pag, x, y))
+        selection = wording.selected(self.settings)
+        statement = wording.statement(shown, self._not_selected(edge), selection, self.allows_latents)
+        return evidence_wording.edge_sentence(
+            statement,
+            self.evidence.word(self.pag, x, y),
+            self.explainer.from_selection(x, y),
+            self.evidence.chose,
+            self.can_err,
+        )
 
     @cached_property
     def why_illegal(self) -> str | None:
@@ -287,23 +309,198 @@ class Discovery(Displayed, Firm, Informed):
         if edge is not None:
             return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
         x, y = self.pag.index(a), self.pag.index(b)
-        given = self._explainer.separation(x, y)[0]
-        if frozenset((x, y)) in self._explainer.doubtful:
-            why = wording.IN_DOUBT.capitalize()
+        given = self.explainer.separation(x, y)[0]
+        if frozenset((x, y)) in self.explainer.doubtful:
+            why = sentence(wording.IN_DOUBT)
         elif given is None and self.mag is not None:
-            why = wording.left_out(self._explainer.is_undecided(x, y)).capitalize() + "."
+            why = sentence(wording.left_out(self.explainer.is_undecided(x, y)))
         else:
-            shown = None if given is None else self._explainer.given(given) if given else ""
+            shown = None if given is None else self.explainer.given(given) if given else ""
             why = wording.separation(shown, self.settings.get("boundary") == "own")
         return f"{readable(a)}, {readable(b)}: not adjacent. {why}"
-
-    def _named(self, positions: frozenset[int] | None) -> frozenset[str] | None:
-        return None if positions is None else frozenset(self.pag.names[v] for v in positions)
 
     def _not_selected(self, edge: Edge) -> bool:
         """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
         end = wording.possible_cause(edge)
         return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
+
+    # --- how well it is supported -----------------------------------------------------------------------
+
+    def support(self, a: str, b: str) -> dict[str, float | None]:
+        """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
+
+        Infinite: none was met. None: the end has a circle, or the method does not tell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lmarvel import Lift
+        >>> rng = np.random.default_rng(0)
+        >>> a, b = rng.normal(size=(2, 1000))
+        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+        >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
+        {'A': None, 'C': 10.4}
+        """
+        return evidence.support_of(self, a, b)
+
+    def support_word(self, a: str, b: str) -> str | None:
+        """Return "firm", "likely" or "open" for the weaker mark of an edge that the data give; None without one."""
+        return evidence.support_word_of(self, a, b)
+
+    @property
+    def hidden(self) -> tuple[tuple[str, tuple[str, ...], float], ...]:
+        """The hidden nodes of the model that the graph comes from: the kind, the variables, what the score would lose.
+
+        "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
+        """
+        names = self.pag.names
+        return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in self.evidence.hidden)
+
+    @property
+    def claims_selection(self) -> bool:
+        """True if the PAG has an edge that only selection explains: ``---`` or ``o--``."""
+        return evidence.claims_selection(self.pag)
+
+    @property
+    def selection_gain(self) -> str | None:
+        """How much worse the best graph without selection is, in words; None where selection is not claimed."""
+        chose = self.evidence.chose
+        if chose is None or not self.claims_selection:
+            return None
+        return evidence_wording.without_selection(chose.selection_gain)
+
+    def cautious(self, level: str = "likely") -> PAG:
+        """Return the graph in which arrowheads and tails below a level of support are circles.
+
+        It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
+        are not applied, and no MAG need have it.
+
+        Parameters
+        ----------
+        level : {"likely", "firm"}
+            What a mark needs to stay.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lmarvel import Lift
+        >>> rng = np.random.default_rng(0)
+        >>> a, b = rng.normal(size=(2, 1000))
+        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+        >>> print(found.cautious("firm"))
+        nodes: A B C
+        A o-o C
+        B o-o C
+        """
+        return evidence.cautious_graph(self.pag, self.evidence, level)
+
+    # --- how reliable it is -----------------------------------------------------------------------------
+
+    @property
+    def check(self) -> ModelCheck | None:
+        """The separations that the graph implies, tested on the data; None where there was no table to test them on.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> print(LMarvel().fit(CARS).result_.check)                                         # doctest: +ELLIPSIS
+        The data reject ... of the 8 separations that ...
+        """
+        return None if self.later_check is None else self.later_check.made
+
+    def stable(self, share: float = 0.8) -> PAG:
+        """Return what recurs in at least this share of the draws: edges, and on them marks; other marks are circles.
+
+        It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
+        it are not thereby independent given anything.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> from lmarvel.datasets import CARS
+        >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
+        >>> found.stable(0.9).n_edges <= found.stable(0.5).n_edges <= found.pag.n_edges
+        True
+        """
+        if self.stability is None:
+            raise ParameterError(
+                "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
+            )
+        return self.stability.stable(self.pag, share)
+
+    def edge_shares(self) -> dict[frozenset[str], float] | None:
+        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        stability = self.stability
+        if stability is None:
+            return None
+        return {frozenset((edge.a, edge.b)): stability.edge(edge.a, edge.b) for edge in self.pag.edges()}
+
+    def recurring(self, a: str, b: str) -> str | None:
+        """Return how often the edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
+        return reliability.recurring(self, a, b)
+
+    def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:
+        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
+        return [(claim.share, str(claim)) for claim in reliability.claims_of(self, least)]
+
+    def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:
+        """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
+        return reliability.rests_on_rejected(self, a, b)
+
+    @cached_property
+    def rejected(self) -> Mapping[tuple[int, int], frozenset[frozenset[int]]]:
+        """For each end of an edge with a mark that rests on rejected separations, the pairs of these."""
+        return reliability.rejected_pairs(self)
+
+    @cached_property
+    def doubts(self) -> Mapping[frozenset[str], tuple[Doubt, ...]]:
+        """Why edges are less sure than others, by pair: undecided, contested, or resting on what the data reject."""
+        return reliability.doubts_of(self)
+
+    # --- what was known beforehand ----------------------------------------------------------------------
+
+    def source(self, a: str, b: str) -> str | None:
+        """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.
+
+        "data": the tests (or the score) give it, and no statement does. "knowledge": a statement gives it, and the data
+        do not. "both": each gives it. "together": it follows from the two, and from neither alone.
+
+        Examples
+        --------
+        >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
+        >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+        >>> found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A"], ["B", "C"]])).fit().result_
+        >>> print(found.pag, found.source("A", "B"), found.source("B", "C"), sep="\\n")
+        nodes: A B C
+        A o-> B
+        B --> C
+        knowledge
+        together
+        """
+        return sources.source_of(self, a, b)
+
+    @property
+    def sources(self) -> dict[str, int]:
+        """How many marks come from where, see :meth:`source`; empty where nothing was known."""
+        return sources.count_sources(self)
+
+    @cached_property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Statements that the tests contradict; they were kept.
+
+        Examples
+        --------
+        >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
+        >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+        >>> LMarvel(test=truth, knowledge=Knowledge(edges=[("A", "C")])).fit().result_.conflicts[0]
+        Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0)
+        """
+        return sources.conflicts_of(self)
+
+    def origin(self, a: str, b: str) -> str:
+        """Return where the edge between two variables and its marks came from."""
+        return sources.origin_of(self, a, b)
 
     # --- questions --------------------------------------------------------------------------------------
 
@@ -369,8 +566,8 @@ class Discovery(Displayed, Firm, Informed):
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
                 "trace": encode_trace(self.trace, pag.names),
-                **self._encode_knowledge(),
-                **self._encode_firmness(),
+                **sources.encode_knowledge(self),
+                **reliability.encode_reliability(self),
             }
         )
 
@@ -395,7 +592,7 @@ class Discovery(Displayed, Firm, Informed):
             data=read_part(content, "data", decode_data),
             versions=read_part(content, "versions", decode_versions),
             **decode_knowledge(content, names),
-            **decode_firmness(content, pag),
+            **reliability.decode_reliability(content, pag),
         )
 
     def save(self, path: str | Path) -> None:

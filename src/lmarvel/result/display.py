@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
-from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from lmarvel.drawing import MOST_EDGES, draw
+from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import arrow, parse_edge
 from lmarvel.result import wording
+from lmarvel.result.notes import POWERLESS, Finding
 from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
@@ -33,65 +33,68 @@ _WARNED = "background:#fff4e5;border-left:4px solid #b45309;padding:0.4em 0.8em;
 # --- lines of text ----------------------------------------------------------------------------------------
 
 
-def headline(found: Discovery) -> str:
+def headline(result: Discovery) -> str:
     """Return in a line what was learned from how much."""
-    pag = found.pag
-    if found.nothing_learned:
-        why = f": {found.budget_ended}" if found.budget_ended else ""
+    pag = result.pag
+    if result.nothing_learned:
+        why = f": {result.budget_ended}" if result.budget_ended else ""
         return f"Nothing learned about {counted(len(pag), 'variable')}{why}"
-    rows = f" from {counted(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
+    rows = f" from {counted(result.settings['rows'], 'row')}" if "rows" in result.settings else ""
     return f"PAG over {counted(len(pag), 'variable')} with {counted(pag.n_edges, 'edge')}{rows}"
 
 
-def edge_lines(found: Discovery, most: int | None = None) -> Iterator[str]:
+def edge_lines(result: Discovery, most: int | None = None) -> Iterator[str]:
     """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts."""
-    edges = list(islice(found.pag.edges(), most))
+    edges = list(islice(result.pag.edges(), most))
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
-    supports = {edge: found.support_word(edge.a, edge.b) or "" for edge in edges}
+    supports = {edge: result.support_word(edge.a, edge.b) or "" for edge in edges}
     for edge in edges:
-        doubt = found.doubts.get(frozenset((edge.a, edge.b)))
-        beside = f"   ({doubt})" if doubt else ""
-        words = (f"{supports[edge]:<6}" if any(supports.values()) else None, found.recurring(edge.a, edge.b))
+        doubts = result.doubts.get(frozenset((edge.a, edge.b)), ())
+        beside = f"   ({'; '.join(doubt.text for doubt in doubts)})" if doubts else ""
+        words = (f"{supports[edge]:<6}" if any(supports.values()) else None, result.recurring(edge.a, edge.b))
         other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if not edges:
-        yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
+        yield f"  no edges: {wording.no_edges(result.settings, result.budget_ended is not None)}"
 
 
-def legend(found: Discovery) -> dict[str, str]:
+def legend(result: Discovery) -> dict[str, str]:
     """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
-    left_open = set(map(frozenset, found.undecided))
-    shown = (edge for edge in found.pag.edges() if frozenset((edge.a, edge.b)) not in left_open)
-    kinds = set(map(wording.kind_of, shown))
-    told = wording.edge_kinds(wording.selected(found.settings))
-    return {kind: found.fitting(text) for kind, text in told.items() if kind in kinds}
+    left_open = set(map(frozenset, result.undecided))
+    kinds = {wording.kind_of(edge) for edge in result.pag.edges() if frozenset((edge.a, edge.b)) not in left_open}
+    meanings = wording.edge_kinds(wording.selected(result.settings), result.allows_latents)
+    return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
-def warnings_of(found: Discovery) -> list[str]:
+def notes_beside(result: Discovery) -> list[Finding]:
+    """Return the findings of a result, but for what its list of edges says where there are none."""
+    return [finding for finding in result.findings if finding.kind != POWERLESS or result.pag.n_edges]
+
+
+def warnings_of(result: Discovery) -> list[str]:
     """Return what to know before believing a result: its notes, and what its data reject."""
-    told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
-    failed = found.check is not None and found.check.failed and not found.nothing_learned
-    return [*(note for note in found.notes if note not in told), *([str(found.check)] if failed else [])]
+    failed = result.check is not None and result.check.failed and not result.nothing_learned
+    return [*map(str, notes_beside(result)), *([str(result.check)] if failed else [])]
 
 
-def summary(found: Discovery) -> str:
+def summary(result: Discovery) -> str:
     """Return a result on less than a page, however large it is."""
-    return "\n".join(_summary(found))
+    return "\n".join(_summary(result))
 
 
-def _summary(found: Discovery) -> Iterator[str]:
-    yield headline(found)
+def _summary(result: Discovery) -> Iterator[str]:
+    yield headline(result)
     yield ""
-    if not found.nothing_learned:
-        yield from (shorten(line, _WIDEST) for line in edge_lines(found, MOST_LINES))
-        if found.pag.n_edges > MOST_LINES:
-            yield f"  and {counted(found.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
+    if not result.nothing_learned:
+        yield from (shorten(line, _WIDEST) for line in edge_lines(result, MOST_LINES))
+        if result.pag.n_edges > MOST_LINES:
+            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
         yield ""
-        for kind, text in legend(found).items():
+        for kind, text in legend(result).items():
             yield from _wrapped(f"  A {kind} B   ", text)
         yield ""
-    notes = warnings_of(found)
+    notes = warnings_of(result)
     for note in notes[:_MOST_NOTES]:
         yield from _wrapped("Note: ", note)
     if len(notes) > _MOST_NOTES:
@@ -111,33 +114,33 @@ def shorten(line: str, width: int) -> str:
 # --- a notebook -------------------------------------------------------------------------------------------
 
 
-def as_html(found: Discovery) -> str:
+def as_html(result: Discovery) -> str:
     """Return a result for a notebook: a picture that fits its cell, what its edges say, and what to beware of."""
-    parts = [f"<p><b>{escape(headline(found))}</b>{_method(found)}</p>"]
-    if not found.nothing_learned:
-        parts += [*_picture(found), *_legend(found)]
-    parts += _warnings(found)
+    parts = [f"<p><b>{escape(headline(result))}</b>{_method(result)}</p>"]
+    if not result.nothing_learned:
+        parts += [*_picture(result), *_legend(result)]
+    parts += _warnings(result)
     parts.append("<p><code>result.explain(a, b)</code> tells why an edge is there, or not.</p>")
     return f'<div class="lmarvel" style="{_FRAME}">{"".join(parts)}</div>'
 
 
-def _method(found: Discovery) -> str:
-    told = found.settings.get("chosen") or found.settings.get("method")
-    return f", by {escape(str(told))}" if told else ""
+def _method(result: Discovery) -> str:
+    method = result.settings.get("chosen") or result.settings.get("method")
+    return f", by {escape(str(method))}" if method else ""
 
 
-def _picture(found: Discovery) -> Iterator[str]:
-    if found.pag.n_edges > MOST_EDGES:
+def _picture(result: Discovery) -> Iterator[str]:
+    if result.pag.n_edges > MOST_EDGES:
         yield f"<p>A picture of more than {MOST_EDGES:,} edges would show nothing.</p>"
-    elif len(found.pag):
-        picture = found.draw().replace("<svg ", f'<svg style="{_FITTED}" ', 1)
+    elif len(result.pag):
+        picture = result.draw().replace("<svg ", f'<svg style="{_FITTED}" ', 1)
         yield f'<div style="{_PICTURE}">{picture}</div>'
 
 
-def _legend(found: Discovery) -> Iterator[str]:
-    kinds = legend(found)
+def _legend(result: Discovery) -> Iterator[str]:
+    kinds = legend(result)
     if not kinds:
-        yield "" if found.pag.n_edges else f"<p>{escape(next(edge_lines(found)).strip())}</p>"
+        yield "" if result.pag.n_edges else f"<p>{escape(next(edge_lines(result)).strip())}</p>"
         return
     yield '<table style="border:0"><tbody>'
     for kind, text in kinds.items():
@@ -145,13 +148,13 @@ def _legend(found: Discovery) -> Iterator[str]:
         shown = f'<code style="color:{style_of(edge).colour};white-space:nowrap">{escape(str(edge))}</code>'
         yield f'<tr><td style="vertical-align:top">{shown}</td><td style="text-align:left">{escape(text)}</td></tr>'
     yield "</tbody></table>"
-    if found.stability is not None:
-        draws = counted(found.stability.replicates, "draw")
+    if result.stability is not None:
+        draws = counted(result.stability.replicates, "draw")
         yield f"<p>The thicker an edge, the more often it recurs in {draws} of the rows.</p>"
 
 
-def _warnings(found: Discovery) -> Iterator[str]:
-    notes = [escape(note) for note in warnings_of(found)]
+def _warnings(result: Discovery) -> Iterator[str]:
+    notes = [escape(note) for note in warnings_of(result)]
     if notes:
         yield f'<div style="{_WARNED}"><b>Before you believe it</b>{bullets(notes)}</div>'
 
@@ -159,26 +162,3 @@ def _warnings(found: Discovery) -> Iterator[str]:
 def bullets(items: Iterable[str]) -> str:
     """Return a list in HTML of items that are HTML already."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
-
-
-class Displayed:
-    """What a result shows of itself."""
-
-    def __str__(self) -> str:
-        return summary(cast("Discovery", self))
-
-    def __repr__(self) -> str:
-        found = cast("Discovery", self)
-        by = f" by {found.settings['method']}" if "method" in found.settings else ""
-        return f"<{type(self).__name__}: {headline(found)}{by}>"
-
-    def _repr_html_(self) -> str:
-        return as_html(cast("Discovery", self))
-
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
-        found = cast("Discovery", self)
-        return draw(found.pag, path, layout=layout, title=title, shares=found.edge_shares())

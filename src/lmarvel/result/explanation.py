@@ -36,6 +36,8 @@ DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on 
 class Reason:
     """A statement, what it rests on, and the record of the trace that it cites (None where it cites none).
 
+    ``about`` are the variables that it is about, where these are what its text begins with.
+
     Examples
     --------
     >>> print(Reason("B is a collider", (Reason("A and C are independent"),)))
@@ -46,6 +48,7 @@ class Reason:
     text: str
     because: tuple[Reason, ...] = ()
     event: Event | None = None
+    about: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self._lines(""))
@@ -85,7 +88,7 @@ class Explanation:
         Why the edge is there, or not.
     marks : tuple of Reason
         Why each end has its mark; empty where there is no edge.
-    firmness : tuple of str
+    reliability : tuple of str
         How often it recurs, and which of the separations that it rests on the data reject, where that is known.
 
     Examples
@@ -108,17 +111,17 @@ class Explanation:
     meaning: str
     adjacency: Reason
     marks: tuple[Reason, ...] = ()
-    firmness: tuple[str, ...] = ()
+    reliability: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.firmness)))
+        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.reliability)))
         return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
 
     __repr__ = __str__  # at a prompt and in a notebook it is there to be read
 
     def _repr_html_(self) -> str:
         why = "".join(reason.as_html() for reason in (self.adjacency, *self.marks))
-        firm = "".join(f"<li>{escape(line)}</li>" for line in self.firmness)
+        firm = "".join(f"<li>{escape(line)}</li>" for line in self.reliability)
         return f"<p><b>{escape(self.title)}</b>: {escape(self.meaning)}</p><ul>{why}{firm}</ul>"
 
     def reasons(self) -> Iterator[Reason]:
@@ -132,7 +135,7 @@ class Explanation:
             "title": self.title,
             "meaning": self.meaning,
             "why": [reason.to_dict() for reason in (self.adjacency, *self.marks)],
-            **({"firmness": list(self.firmness)} if self.firmness else {}),
+            **({"firmness": list(self.reliability)} if self.reliability else {}),
         }
 
 
@@ -191,8 +194,8 @@ class Explainer:
         if edge is None:
             title = f"{self.names[x]} and {self.names[y]} are not adjacent"
             return Explanation(title, meaning, self._prefixed("No edge: ", self.gap(x, y)))
-        told: set[RuleApplication] = set()
-        ends = tuple(self._end(a, b, told, depth) for a, b in ((y, x), (x, y)))
+        cited: set[RuleApplication] = set()
+        ends = tuple(self._end(a, b, cited, depth) for a, b in ((y, x), (x, y)))
         return Explanation(self._edge(x, y), meaning, self._prefixed("Edge: ", self.adjacency(x, y)), ends)
 
     @staticmethod
@@ -213,8 +216,8 @@ class Explainer:
             return Reason(wording.UNDECIDED)
         if pair in self.evidence.edges:
             weighed = self.evidence.edges[pair]
-            said = evidence_wording.kept(weighed.loss, self.given(weighed.given), weighed.pvalue, self._alpha)
-            return Reason(said, (), weighed)
+            given = self.given(weighed.given)
+            return Reason(evidence_wording.kept(weighed.loss, given, weighed.pvalue, self._alpha), (), weighed)
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
@@ -245,40 +248,43 @@ class Explainer:
     def _stated(self, x: int, y: int) -> Reason:
         """Return that a statement says whether two variables are adjacent, and what the tests say to that."""
         assert self.known is not None
-        said = self.known.why_pair(x, y)
+        statement = self.known.why_pair(x, y)
         event = self.overruled.get(frozenset((x, y)))
         if event is None:
-            return Reason(said)
-        apart = bool(self.known.required[x, y])
-        tests = overruled(apart, self.given(event.strongest or ()), event.pvalue, self._alpha)
-        return Reason(f"{said}; {tests}", (), event)
+            return Reason(statement)
+        separated = bool(self.known.required[x, y])
+        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self._alpha)
+        return Reason(f"{statement}; {tests}", (), event)
 
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
-        a, b = self.names[x], self.names[y]
+        pair = f"{self.names[x]} and {self.names[y]}"
         members, event = self.separation(x, y)
+
+        def about(why: str, event: Event | None = None) -> Reason:
+            return Reason(pair + why, (), event, pair)
+
         if frozenset((x, y)) in self.overruled:
             return self._stated(x, y)
         doubt = self.doubtful.get(frozenset((x, y)))
         if doubt is not None and doubt.strongest is not None:
-            return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self.settings), (), doubt)
+            return about(wording.in_doubt(self.given(doubt.strongest), doubt.pvalue, self.settings), doubt)
         left_out = self.evidence.gaps.get(frozenset((x, y)))
         if left_out is not None:
             given, p = self.given(left_out.given), left_out.pvalue
-            said = evidence_wording.left_out(left_out.loss, given, p, self._alpha)
-            return Reason(f"{a} and {b}: {said}", (), left_out)
+            return about(f": {evidence_wording.left_out(left_out.loss, given, p, self._alpha)}", left_out)
         if members is None and self.scored:
-            return Reason(f"{a} and {b}: {wording.left_out(self.is_undecided(x, y))}")
+            return about(f": {wording.left_out(self.is_undecided(x, y))}")
         if members is None:
-            return Reason(wording.outside(a, b, self.settings))
+            return about(wording.outside(self.settings))
         if event is not None:
-            found = f"{p_is(event.pvalue, *self.levels)}, {wording.step(event.phase)}"
-            return Reason(f"{a} and {b} are independent {self.given(members)} ({found})", (), event)
-        return Reason(wording.outside(a, b, self.settings), (), Separated(x, y, members, math.nan, "boundary"))
+            test = f"{p_is(event.pvalue, *self.levels)}, {wording.step(event.phase)}"
+            return about(f" are independent {self.given(members)} ({test})", event)
+        return about(wording.outside(self.settings), Separated(x, y, members, math.nan, "boundary"))
 
     # --- an end -----------------------------------------------------------------------------------------
 
-    def _end(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
+    def _end(self, x: int, y: int, cited: set[RuleApplication], depth: int) -> Reason:
         """Return why the end at y of the edge x-y has its mark."""
         mark = self.pag.marks[x, y]
         where = self.names[y]
@@ -291,7 +297,7 @@ class Explainer:
         kind = "an arrowhead" if mark == ARROW else "a tail"
         if k is None:
             return Reason(f"At {where} {kind}: its origin is not in the trace{clash}")
-        text, because = self._why(k, told, depth)
+        text, because = self._why(k, cited, depth)
         return Reason(f"At {where} {kind}: {text}{self._supported(x, y)}{clash}", because, self.rules[k])
 
     def _supported(self, x: int, y: int) -> str:
@@ -327,37 +333,37 @@ class Explainer:
         k = self.writers.get((x, y))
         return k is not None and self.rules[k].rule == K0.name
 
-    def _why(self, k: int, told: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
-        """Return the statement of a use of a rule, and what it rests on; what was told before is not told again."""
+    def _why(self, k: int, cited: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
+        """Return the statement of a use of a rule, and what it rests on; none is told twice."""
         use = self.rules[k]
-        if use in told:
+        if use in cited:
             return f"{use.rule}, as above", ()
         if use.rule == K0.name and self.known is not None:
             x, y, _ = (*use.written, *use.refused)[0]
             return self.known.why_mark(x, y), ()
-        said = f"{use.rule}, {self._statement(use)}"
+        statement = f"{use.rule}, {self._statement(use)}"
         if depth == 0:
-            return f"{said} (explained with its own edge)", ()
-        told.add(use)
+            return f"{statement} (explained with its own edge)", ()
+        cited.add(use)
         ends, gaps = _RULES[use.rule].premises(use, lambda end: self._mark_at(end, k))
-        reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
+        reasons = [self._mark_before(x, y, cited, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
-        return said, tuple(reasons)
+        return statement, tuple(reasons)
 
     def resting_on(self, pairs: Set[frozenset[int]]) -> dict[End, frozenset[frozenset[int]]]:
         """Return, for each end with a mark, which of some pairs without an edge it rests on, however far back.
 
         A use of a rule rests on marks that stood before, so one pass in their order tells.
         """
-        found: list[frozenset[frozenset[int]]] = []
+        resting: list[frozenset[frozenset[int]]] = []
         for k, use in enumerate(self.rules):
             if use.rule == K0.name:
-                found.append(frozenset())
+                resting.append(frozenset())
                 continue
             ends, gaps = _RULES[use.rule].premises(use, lambda end, k=k: self._mark_at(end, k))  # type: ignore[misc]
-            before = [found[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
-            found.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
-        return {end: found[k] for end, k in self.writers.items() if found[k]}
+            before = [resting[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
+            resting.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
+        return {end: resting[k] for end, k in self.writers.items() if resting[k]}
 
     def _statement(self, use: RuleApplication) -> str:
         """Return in words what a use of a rule says; R0 may rest on many separating sets, or on one."""
@@ -374,13 +380,13 @@ class Explainer:
         k = self.writers.get(end, before)
         return CIRCLE if k >= before else next(m for x, y, m in self.rules[k].written if (x, y) == end)
 
-    def _mark_before(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
+    def _mark_before(self, x: int, y: int, cited: set[RuleApplication], depth: int) -> Reason:
         """Return the reason of a mark that a rule used."""
         k = self.writers.get((x, y))
         if k is None:
             return Reason(f"a mark at {self.names[y]} on {self._edge(x, y)}, whose origin is not in the trace")
         kind = "arrowhead" if self._mark_at((x, y), k + 1) == ARROW else "tail"
-        text, because = self._why(k, told, depth)
+        text, because = self._why(k, cited, depth)
         return Reason(f"{kind} at {self.names[y]} on {self._edge(x, y)}: {text}", because, self.rules[k])
 
     def _edge(self, x: int, y: int) -> str:
