@@ -73,9 +73,9 @@ def main() -> None:
             _reader_left()
         raise
     except _USAGE as error:
-        fail(f"{usage(error)} ('{_asked(error)} --help' shows what there is)", 2)
+        fail(f"{usage(error, sys.argv[1:])} ('{_asked(error)} --help' shows what there is)", 2)
     except LMarvelError as error:
-        fail(with_option(str(error), _options()), 2)
+        fail(with_option(error, _options()), 2)
     except MemoryError:
         fail("there is not enough memory for this: ask for fewer rows or variables", 2)
     except BrokenPipeError:

@@ -61,7 +61,7 @@ def effect(
 ) -> None:
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
     if seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
+        raise ParameterError(f"must be a whole number of at least 0, not {seed}", parameter="seed")
     found = load_result(result)
     if form in ("dagitty", "dowhy"):
         out = exported(found, x, y)

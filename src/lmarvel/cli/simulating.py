@@ -178,7 +178,7 @@ def _structure(name: str, variables: int | None, density: float | None, seed: An
         return load_network(name)
     variables = 20 if variables is None else variables
     if density is not None and not math.isfinite(density):
-        raise ParameterError(f"density must be a number, not {density}")
+        raise ParameterError(f"must be a number, not {density}", parameter="density")
     if name == "erdos-renyi":
         return erdos_renyi(variables, density, seed=seed)
     whole = int(density) if density is not None and density == int(density) else None

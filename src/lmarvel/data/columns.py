@@ -151,7 +151,7 @@ def check_known(role: str, given: Iterable[str], names: Sequence[str]) -> None:
     if unknown:
         meant = did_you_mean(unknown[0], names)
         raise DataError(
-            f"{role} names {unknown[0]!r}, but the table has no such column: {listing(names, NAMED)}{meant}"
+            f"names {unknown[0]!r}, but the table has no such column: {listing(names, NAMED)}{meant}", parameter=role
         )
 
 

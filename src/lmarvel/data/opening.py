@@ -139,9 +139,9 @@ def checked_weights(given: Any) -> Weights:
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("weights must be numbers, one for each row") from None
+        raise DataError("must be numbers, one for each row", parameter="weights") from None
     if weights.ndim != 1:
-        raise DataError(f"weights must have one dimension, a number for each row, not {weights.ndim}")
+        raise DataError(f"must have one dimension, a number for each row, not {weights.ndim}", parameter="weights")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if bad.size:
         raise DataError(f"the weight of row {bad[0] + 1} is {weights[bad[0]]}: weights must not be negative or missing")

@@ -212,4 +212,4 @@ def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
 def _check_counts(bootstrap: int | None, most: int) -> None:
     for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

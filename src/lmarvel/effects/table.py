@@ -142,7 +142,8 @@ def _with_nominal(data: Dataset, nominal: Sequence[str]) -> Dataset:
     unknown = [name for name in nominal if name not in data.names]
     if unknown:
         raise DataError(
-            f"nominal names {unknown[0]!r}, but the table has no such column: {listing(sorted(data.names[:20]))}"
+            f"names {unknown[0]!r}, but the table has no such column: {listing(sorted(data.names[:20]))}",
+            parameter="nominal",
         )
     if not nominal:
         return data

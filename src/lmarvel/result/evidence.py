@@ -95,7 +95,7 @@ def claims_selection(pag: PAG) -> bool:
 def cautious_graph(pag: PAG, evidence: Evidence, level: str) -> PAG:
     """Return the graph in which arrowheads and tails below a level of support are circles."""
     if level not in WORDS:
-        raise ParameterError(f"level must be one of {', '.join(reversed(WORDS))}, not {level!r}")
+        raise ParameterError(f"must be one of {', '.join(reversed(WORDS))}, not {level!r}", parameter="level")
     if evidence.chose is None:
         raise ParameterError("this result does not tell how well its marks are supported: Lift's does")
     marks = pag.marks.copy()

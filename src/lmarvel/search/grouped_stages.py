@@ -155,7 +155,7 @@ def _check(groups: Groups) -> None:
     """Refuse what no graph can be scored on."""
     q = len(groups.correlation)
     if not groups.penalty > 0:
-        raise ParameterError(f"penalty must be above 0, not {groups.penalty!r}; 2 is a usual choice")
+        raise ParameterError(f"must be above 0, not {groups.penalty!r}; 2 is a usual choice", parameter="penalty")
     if groups.n <= q + 1:
         raise DataError(f"{groups.n:g} rows are too few for {q} columns: a score needs at least {q + 2} rows")
     for v in range(len(groups)):

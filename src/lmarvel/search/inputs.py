@@ -19,7 +19,9 @@ def checked_start(start: Marks, p: int) -> Marks:
     """Refuse a graph to start from that is no matrix of marks."""
     marks = np.asarray(start, dtype=np.int8)
     if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
-        raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
+        raise ParameterError(
+            f"must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge", parameter="start"
+        )
     return marks
 
 
@@ -38,7 +40,7 @@ def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
     if not np.allclose(R, R.T, atol=1e-8) or not np.allclose(R.diagonal(), 1.0, atol=1e-8):
         raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
     if not penalty > 0:
-        raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
+        raise ParameterError(f"must be above 0, not {penalty!r}; 2 is a usual choice", parameter="penalty")
     if n <= len(R) + 1:
         raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
     R = np.round(R, _DIGITS)

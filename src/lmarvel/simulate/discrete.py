@@ -54,7 +54,7 @@ class DiscreteNetwork:
         """Draw each row of each table from a Dirichlet distribution; a small concentration gives strong effects."""
         check_count("states", states, 2)
         if not 0 < concentration < math.inf:
-            raise ParameterError(f"concentration must be a positive number, not {concentration!r}")
+            raise ParameterError(f"must be a positive number, not {concentration!r}", parameter="concentration")
         rng = np.random.default_rng(seed)
         tables = {}
         for v, parents in enumerate(dag.masks.parents):

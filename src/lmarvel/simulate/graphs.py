@@ -142,6 +142,6 @@ def _along_random_order(rng: np.random.Generator, n: int, edges: Iterable[tuple[
 def check_count(name: str, value: int, least: int) -> None:
     """Refuse what is no whole number of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
     if value > MOST:
         raise ParameterError(f"{name} is {value}: more than {MOST:,} do not fit into any memory")
