@@ -87,17 +87,16 @@ def _values(column: ColumnProfile) -> str:
 
 def _findings(found: Profile) -> Iterator[str]:
     """Iterate over what to look at; columns of which the same is to be said stand together."""
-    said: dict[Finding, list[str]] = {}
+    columns: dict[Finding, list[str]] = {}
     for column in found.columns:
         for finding in column.findings:
-            shown = readable(column.name) + (f" ({column.missing:,})" if finding.what == GAPS else "")
-            said.setdefault(finding, []).append(shown)
-    if not said:
+            shown = readable(column.name) + (f" ({column.missing:,})" if finding.kind == GAPS else "")
+            columns.setdefault(finding, []).append(shown)
+    if not columns:
         return
     yield "To look at"
-    for finding, names in said.items():
-        advice = finding.advice if len(names) == 1 else finding.advice.replace("leave it out", "leave them out")
-        yield f"  {listing(names, _NAMED)}: {finding.what}; {advice}"
+    for finding, names in columns.items():
+        yield f"  {listing(names, _NAMED)}: {finding.what}; {finding.advice(len(names))}"
     yield ""
 
 
