@@ -131,7 +131,8 @@ class Causes(ShownAsText):
     def __str__(self) -> str:
         y = readable(self.of)
         lines = [
-            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}{cause.firm}"
+            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}"
+            + (f" ({cause.firm})" if cause.firm else "")
             for status in _CLAIMS
             for cause in self.all
             if cause.status == status
@@ -140,7 +141,7 @@ class Causes(ShownAsText):
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        plain = [{**c.__dict__, "path": list(c.path), "firm": c.firm.strip(" ()")} for c in self.all]
+        plain = [{**c.__dict__, "path": list(c.path)} for c in self.all]
         return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
 
 

@@ -82,7 +82,7 @@ def beside(found: object, path: Sequence[str], x: str, y: str, claimed: bool | N
     told = Recurring.of(found, path, x, y, claimed)
     if told is not None:
         parts.append(told.words)
-    return f" ({'; '.join(parts)})" if parts else ""
+    return "; ".join(parts)
 
 
 def along(found: Discovery, path: Sequence[str]) -> list[Edge]:

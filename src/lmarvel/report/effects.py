@@ -16,7 +16,7 @@ from lmarvel.effects.estimate import variables
 from lmarvel.effects.table import Columns
 from lmarvel.errors import LMarvelError
 from lmarvel.result.discovery import Discovery
-from lmarvel.text import counted, listing
+from lmarvel.text import counted, listing, sentence
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Pair
@@ -46,7 +46,7 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     try:
         ready = ready_for_effects(found)
     except LMarvelError as error:
-        return {"why": _sentence(str(error))}
+        return {"why": sentence(str(error))}
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
@@ -73,7 +73,7 @@ def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list
         table = Columns(Dataset.of(data, columns=found.pag.names))
         _ = table.rows
     except LMarvelError as error:
-        return None, [f"No effect is estimated here: {_sentence(str(error))}"]
+        return None, [f"No effect is estimated here: {sentence(str(error))}"]
     return table, []
 
 
@@ -124,7 +124,7 @@ class _Asked:
         try:
             return replace(self._bare, table=self._table).answer(told), ""
         except LMarvelError as error:
-            return self._bare.answer(told), f"It is not estimated here: {_sentence(str(error))}"
+            return self._bare.answer(told), f"It is not estimated here: {sentence(str(error))}"
 
     def _price(self, told: Identified) -> float:
         """Return how many multiplications the estimates of a pair take, about."""
@@ -158,7 +158,3 @@ class _Asked:
             if not verdict and verdict.path:
                 text = ready.path_text(ready.graph.index(step) for step in verdict.path)
                 yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
