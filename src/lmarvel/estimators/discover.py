@@ -24,7 +24,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
-from lmarvel.deferred import LazyMapping, LazyTuple
+from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
 from lmarvel.estimators.recording import Clock, settings_of, statistics, versions
@@ -37,7 +37,7 @@ from lmarvel.orient.worklist import Oriented, orient
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets, Sepsets
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
-from lmarvel.result.trace import BudgetEnded, Event, LazyTrace, moved
+from lmarvel.result.trace import BudgetEnded, Event, Trace, moved
 from lmarvel.skeleton.compiled import Course, Swift, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
@@ -301,9 +301,9 @@ def _swift_discovery(
 ) -> Discovery:
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, flat = test.names, np.asarray(order, dtype=np.intp), swift.flat
-    trace = LazyTrace(lambda: swift.trace(order), lambda: swift.runs(order))
+    trace = Trace(lambda: swift.parts(order))
     found = _Found(placed(flat.marks, at), trace, _moved_pairs(flat.undecided, at), None)
-    sepsets = NamedSepsets(lambda: swift.sepsets(order), names, lambda: swift.columns(order))
+    sepsets = NamedSepsets(Deferred(lambda: swift.sepsets(order)), names, Deferred(lambda: swift.columns(order)))
     boundaries = {} if swift.method == "none" else LazyMapping(lambda: _named(names, swift.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings)
 

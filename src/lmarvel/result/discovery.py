@@ -48,7 +48,7 @@ from lmarvel.result.store import (
     sealed,
     unsealed,
 )
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
+from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, Trace, but_separated
 from lmarvel.text import readable, sentence
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ class Discovery:
     stability: Stability | None = None
     later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
+
     @property
     def removal_order(self) -> tuple[str, ...]:
         """The variables in the order in which they were removed."""
@@ -132,7 +135,7 @@ class Discovery:
     @property
     def rules(self) -> tuple[RuleApplication, ...]:
         """Every application of an orientation rule, in order."""
-        return tuple(e for e in self.trace if isinstance(e, RuleApplication))
+        return tuple(e for e in but_separated(self.trace) if isinstance(e, RuleApplication))
 
     @property
     def budget_ended(self) -> str | None:
@@ -565,7 +568,7 @@ class Discovery:
                 "data": None if self.data is None else dict(self.data),
                 "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
                 "bic": self.bic,
-                "trace": encode_trace(self.trace, pag.names),
+                "trace": encode_trace(Trace.of(self.trace), pag.names),
                 **sources.encode_knowledge(self),
                 **reliability.encode_reliability(self),
             }

@@ -12,7 +12,7 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.result.evidence_wording import WORDS, support_word, weakest
-from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
+from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -47,9 +47,10 @@ class Evidence:
         self.edges: dict[Pair, Weighed] = {}
         self.gaps: dict[Pair, LeftOut] = {}
         self.distance: dict[tuple[int, int], float] = {}
-        self.hidden = tuple(e for e in trace if isinstance(e, HiddenNode))
-        self.chose = next((e for e in trace if isinstance(e, Chose)), None)
-        for e in trace:
+        others = list(but_separated(trace))
+        self.hidden = tuple(e for e in others if isinstance(e, HiddenNode))
+        self.chose = next((e for e in others if isinstance(e, Chose)), None)
+        for e in others:
             if isinstance(e, Weighed):
                 self.edges[frozenset((e.x, e.y))] = e
             elif isinstance(e, LeftOut):

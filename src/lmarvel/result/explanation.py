@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -24,7 +25,7 @@ from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.evidence import Evidence
 from lmarvel.result.evidence_wording import overruled
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated
+from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
 
@@ -163,28 +164,36 @@ class Explainer:
         self.undecided = undecided  # None: all pairs, of which there can be millions
         levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
-        self.ended = any(isinstance(e, BudgetEnded) for e in trace)
+        self.trace = trace
+        others = list(but_separated(trace))
+        self.ended = any(isinstance(e, BudgetEnded) for e in others)
         self.evidence = Evidence(trace)
-        self.overruled = {frozenset((e.x, e.y)): e for e in trace if isinstance(e, Overruled)}
-        self.rules = [e for e in trace if isinstance(e, RuleApplication)]
+        self.overruled = {frozenset((e.x, e.y)): e for e in others if isinstance(e, Overruled)}
+        self.rules = [e for e in others if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
         for e in self.rules:
             for x, y, _ in e.refused:
                 self.refusals.setdefault((x, y), []).append(e)
-        self.separations: dict[frozenset[int], list[Separated]] = {}
         self.kept: dict[frozenset[int], Adjacent] = {}
         self.doubtful: dict[frozenset[int], Doubtful] = {}
         self.moves: dict[frozenset[int], Moved] = {}
-        for event in trace:
-            if isinstance(event, Separated):
-                self.separations.setdefault(frozenset((event.x, event.y)), []).append(event)
-            elif isinstance(event, Adjacent):
+        for event in others:
+            if isinstance(event, Adjacent):
                 self.kept[frozenset((event.x, event.y))] = event
             elif isinstance(event, Doubtful):
                 self.doubtful[frozenset((event.x, event.y))] = event
             elif isinstance(event, Moved):
                 self.moves[frozenset((event.x, event.y))] = event
+
+    @cached_property
+    def separations(self) -> dict[frozenset[int], list[Separated]]:
+        """The records of separated pairs, by pair."""
+        separations: dict[frozenset[int], list[Separated]] = {}
+        for event in self.trace:
+            if isinstance(event, Separated):
+                separations.setdefault(frozenset((event.x, event.y)), []).append(event)
+        return separations
 
     # --- the pair ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, Flat, Task, Told, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
-from lmarvel.result.sepsets import RUN, Sepsets, SetColumns
+from lmarvel.result.sepsets import Sepsets, SetColumns
 from lmarvel.result.trace import (
     Adjacent,
     BudgetEnded,
@@ -38,6 +39,7 @@ from lmarvel.result.trace import (
     Kept,
     LeftBoundary,
     NoneRemovable,
+    Part,
     Removed,
     Separated,
     SeparatedRun,
@@ -119,18 +121,11 @@ class Swift:
             sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in found.tolist()}
         return Sepsets(self.boundaries.moved(place), sets)
 
-    def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
-        """Return the records of the run where variable v stands at ``place[v]``."""
+    def parts(self, place: Sequence[int]) -> list[Part]:
+        """Return the records of the run where variable v stands at ``place[v]``, separated pairs as columns."""
         with without_collection():
-            return (*_events(self.flat, place), *self._ended(place))
-
-    def _ended(self, place: Sequence[int]) -> list[Event]:
-        early = (BudgetEnded(why) for why in self.endings if why is not None)
-        return [*early, *_uses(self.flat, place)]
-
-    def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
-        """Return the same, but where a phase separated many pairs one after the other, these as columns."""
-        return [*_runs(self.flat, place), *self._ended(place)]
+            early = (BudgetEnded(why) for why in self.endings if why is not None)
+            return [*_parts(self.flat, place), *early, *_uses(self.flat, place)]
 
     def columns(self, place: Sequence[int]) -> SetColumns:
         """Return the separating sets as columns."""
@@ -308,24 +303,26 @@ def _ending(flat: Flat, ledger: Ledger) -> str | None:
 # --- records ----------------------------------------------------------------------------------------------
 
 
-def _runs(flat: Flat, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
-    """Iterate over the events, those of many pairs separated in a row as columns."""
+def _parts(flat: Flat, place: Sequence[int]) -> Iterator[Part]:
+    """Iterate over the events, those of pairs that one phase separated one after the other as columns."""
     if not len(flat.events):
         return
     moved = np.asarray(place, dtype=np.int64)
-    kind, phase, size = flat.events[:, 0], flat.events[:, 4], flat.events[:, 6]
-    in_columns = np.where(kind == _KINDS.index("Separated"), phase, -1)
-    ends = [*(np.flatnonzero(np.diff(in_columns)) + 1).tolist(), len(kind)]
+    separated = flat.events[:, 0] == _KINDS.index("Separated")
+    phase = np.where(separated, flat.events[:, 4], -1)
+    others = iter(_events(flat, place, ~separated))
+    whole = (flat.events[separated, 6] < 0).any()  # all other variables, in place of a list
+    listed = iter(_events(flat, place, separated) if whole else ())
+    ends = [*(np.flatnonzero(np.diff(phase)) + 1).tolist(), len(phase)]
     for start, stop in zip([0, *ends], ends, strict=False):
-        rows = slice(start, stop)
-        if in_columns[start] < 0 or stop - start < RUN:
-            yield from _events(flat, place, rows)
-        elif (size[rows] < 0).any():  # all other variables, in place of a list
-            yield SeparatedRun.of([e for e in _events(flat, place, rows) if isinstance(e, Separated)])
+        if phase[start] < 0:
+            yield from islice(others, stop - start)
+        elif whole:
+            yield SeparatedRun.of([e for e in islice(listed, stop - start) if isinstance(e, Separated)])
         else:
-            x, y, at, n = flat.events[rows][:, [1, 2, 5, 6]].T
+            x, y, at, n = flat.events[start:stop, [1, 2, 5, 6]].T
             members = _gathered(flat.sets, at, n, moved)
-            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, flat.pvalues[rows])
+            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, flat.pvalues[start:stop])
 
 
 def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved: NDArray[np.int64]) -> NDArray[Any]:
@@ -335,8 +332,8 @@ def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved:
     return np.asarray(np.sort(which * len(moved) + moved[sets[at[which] + inside]]) % len(moved))
 
 
-def _events(flat: Flat, place: Sequence[int], rows: slice = slice(None)) -> list[Event]:
-    """Return the events as records."""
+def _events(flat: Flat, place: Sequence[int], rows: NDArray[np.bool_]) -> list[Event]:
+    """Return some of the events as records."""
     moved = np.asarray(place, dtype=np.int64)
     members, everyone = _placed(flat.sets, moved), frozenset(place)
     records = []
