@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from lmarvel.cli.settings import is_from_file
 from lmarvel.errors import LMarvelError
@@ -35,6 +35,8 @@ def usage(error: Any, words: Sequence[str]) -> str:
     kind, context = type(error).__name__, error.ctx
     if kind == "NoSuchOption" and context is not None:
         return _no_option(str(error.option_name), context)
+    if (refused := _refused(error)) is not None:
+        error.message = refused
     message, parameter = one_line(error.format_message()), getattr(error, "param", None)
     if parameter is None or context is None:
         return message
@@ -44,10 +46,29 @@ def usage(error: Any, words: Sequence[str]) -> str:
         return message
     in_file = is_from_file(context, parameter)
     given = context.default_map.get(parameter.name) if in_file else _typed(parameter, words)
-    choices = getattr(parameter.type, "choices", None)
-    if choices and isinstance(given, str):
-        message += did_you_mean(given, map(str, choices))
+    if (choices := _choices(parameter)) and isinstance(given, str):
+        message += did_you_mean(given, choices)
     return f"{message}, in {context.params.get('settings')}" if in_file else message
+
+
+def _refused(error: Any) -> str | None:
+    """Return why a value was refused, where the library below checks values with pydantic; else None."""
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    cause = details[0].get("ctx", {}).get("error") if details else None
+    return None if cause is None else str(cause)
+
+
+def _choices(parameter: Any) -> list[str]:
+    """Return what an option can be chosen from: releases of the library below keep it in one place or the other."""
+    choices = getattr(getattr(parameter, "type", None), "choices", None)
+    annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    return list(map(str, choices or _literals(annotation)))
+
+
+def _literals(annotation: Any) -> list[Any]:
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [value for part in get_args(annotation) for value in _literals(part)]
 
 
 def _typed(parameter: Any, words: Sequence[str]) -> str | None:
