@@ -23,6 +23,7 @@ from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.meaning import allows_latents
 from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
 from lmarvel.text import counted, listing, sentence
@@ -90,7 +91,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
         "nodes": list(_nodes(found, shown.scene)),
         "edges": list(shown.edges()),
         "narrow": shown.narrow(),
-        "legend": list(_legend(counts, selected(settings), found.allows_latents)),
+        "legend": list(_legend(counts, selected(settings), allows_latents(found))),
         "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
         "widths": shown.widths.meaning,
         "supports": list(_supports(found)),

@@ -6,7 +6,6 @@ speaks of them by name.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,41 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from lmarvel.deferred import Deferred
 from lmarvel.drawing import draw
-from lmarvel.errors import GraphError, ParameterError, ResultError
+from lmarvel.errors import GraphError, ResultError
 from lmarvel.files import write_text
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, Edge
 from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import display, evidence, evidence_wording, reliability, sources, wording
+from lmarvel.result import display, evidence, meaning, reliability, sources, wording
 from lmarvel.result.check import Implied, ModelCheck
-from lmarvel.result.encoding import decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
 from lmarvel.result.evidence import Evidence
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
+from lmarvel.result.files import decode_result, encode_result, read_plain
 from lmarvel.result.frequencies import Stability
 from lmarvel.result.notes import Finding, ended_early, findings_of
-from lmarvel.result.reliability import Doubt
+from lmarvel.result.reliability import Contested, Doubt
 from lmarvel.result.sources import Conflict
 from lmarvel.result.statistics import AllPairs, Statistics
-from lmarvel.result.store import (
-    decode_boundaries,
-    decode_data,
-    decode_graph,
-    decode_knowledge,
-    decode_mag,
-    decode_seconds,
-    decode_settings,
-    decode_tests,
-    decode_versions,
-    encode_graph,
-    json_text,
-    read_part,
-    sealed,
-    unsealed,
-)
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, Trace, but_separated
-from lmarvel.text import readable, sentence
+from lmarvel.result.store import json_text
+from lmarvel.result.trace import BudgetEnded, Event, NoneRemovable, Removed, Trace, but_separated
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes
@@ -57,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
 
-MOST_BYTES = 4 << 30  # of a result file
-Contested = tuple[str, str, frozenset[str], float]
 
 _ANSWERS: dict[str, Callable[..., Any]] = {}  # to questions of causes and effects
 
@@ -160,23 +140,12 @@ class Discovery:
 
         The search for a separating set kept the edge, and yet another step of the run found its ends independent.
         """
-        names, marks, level = self.pag.names, self.pag.marks, self.alpha
-        contested: dict[tuple[str, str], Contested] = {}
-        for e in but_separated(self.trace):
-            if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
-                if frozenset((e.x, e.y)) in self.explainer.overruled:
-                    continue  # a statement keeps the edge, and the result lists that
-                a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
-                if not self.explainer.is_undecided(e.x, e.y):
-                    contested[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
-        return tuple(contested.values())
+        return tuple(reliability.contested_edges(self))
 
     @property
     def doubtful(self) -> tuple[tuple[str, str], ...]:
         """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
-        names = self.pag.names
-        pairs = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
-        return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in pairs)
+        return reliability.doubtful_pairs(self)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -194,22 +163,10 @@ class Discovery:
         early = ended_early(self)
         return None if early is None else str(early)
 
-    # --- what the rooms of the result read --------------------------------------------------------------
-
     @property
     def alpha(self) -> float:
         """The level of the tests."""
         return float(self.settings.get("alpha", wording.LEVEL))
-
-    @property
-    def can_err(self) -> bool:
-        """True if single tests decided, and not an oracle's."""
-        return self.mag is None and self.settings.get("test") != "MSeparation"
-
-    @property
-    def allows_latents(self) -> bool:
-        """True unless it was said beforehand that all common causes are measured."""
-        return self.knowledge is None or self.knowledge.latents
 
     @cached_property
     def known(self) -> Known | None:
@@ -224,16 +181,7 @@ class Discovery:
     @cached_property
     def explainer(self) -> Explainer:
         """What knows which records of the trace a mark rests on."""
-        return Explainer(
-            self.pag,
-            self.sepsets,
-            self.trace,
-            self.settings,
-            None if self.nothing_learned else frozenset(self.undecided),
-            scored=self.mag is not None,
-            legal=lambda: not self.undecided and self.why_illegal is None,
-            known=self.known,
-        )
+        return Explainer(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "explainer"}  # it is made again
@@ -261,16 +209,6 @@ class Discovery:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
 
         ``depth`` limits reasons for reasons: in a long causal chain each mark rests on the one before.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS).result_
-        >>> print(found.explain("Weight", "Horsepower"))                                     # doctest: +ELLIPSIS
-        Weight and Horsepower are not adjacent
-        Meaning: what is measured explains their dependence away.
-        No edge: Weight and Horsepower are independent given ... (p = 0.046, boundary update)
         """
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
@@ -280,24 +218,7 @@ class Discovery:
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""
-        edge = self.pag.edge(a, b)
-        x, y = self.pag.index(a), self.pag.index(b)
-        if edge is None:
-            if frozenset((x, y)) in self.explainer.doubtful:
-                return f"{wording.IN_DOUBT}."
-            return wording.absence(self.explainer.separation(x, y)[0])
-        if self.explainer.is_undecided(x, y):
-            return f"{wording.UNDECIDED}."
-        shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        selection = wording.selected(self.settings)
-        statement = wording.statement(shown, self._not_selected(edge), selection, self.allows_latents)
-        return evidence_wording.edge_sentence(
-            statement,
-            self.evidence.word(self.pag, x, y),
-            self.explainer.from_selection(x, y),
-            self.evidence.chose,
-            self.can_err,
-        )
+        return meaning.of_edge(self, a, b)
 
     @cached_property
     def why_illegal(self) -> str | None:
@@ -306,26 +227,7 @@ class Discovery:
 
     def describe(self, a: str, b: str) -> str:
         """Return what the edge between two variables (or its absence) says, in plain words."""
-        edge = self.pag.edge(a, b)
-        if a == b:
-            raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        if edge is not None:
-            return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
-        x, y = self.pag.index(a), self.pag.index(b)
-        given = self.explainer.separation(x, y)[0]
-        if frozenset((x, y)) in self.explainer.doubtful:
-            why = sentence(wording.IN_DOUBT)
-        elif given is None and self.mag is not None:
-            why = sentence(wording.left_out(self.explainer.is_undecided(x, y)))
-        else:
-            shown = None if given is None else self.explainer.given(given) if given else ""
-            why = wording.separation(shown, self.settings.get("boundary") == "own")
-        return f"{readable(a)}, {readable(b)}: not adjacent. {why}"
-
-    def _not_selected(self, edge: Edge) -> bool:
-        """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
-        end = wording.possible_cause(edge)
-        return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
+        return meaning.of_pair(self, a, b)
 
     # --- how well it is supported -----------------------------------------------------------------------
 
@@ -333,16 +235,6 @@ class Discovery:
         """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
 
         Infinite: none was met. None: the end has a circle, or the method does not tell.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from lmarvel import Lift
-        >>> rng = np.random.default_rng(0)
-        >>> a, b = rng.normal(size=(2, 1000))
-        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
-        >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
-        {'A': None, 'C': 10.4}
         """
         return evidence.support_of(self, a, b)
 
@@ -356,44 +248,18 @@ class Discovery:
 
         "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
         """
-        names = self.pag.names
-        return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in self.evidence.hidden)
-
-    @property
-    def claims_selection(self) -> bool:
-        """True if the PAG has an edge that only selection explains: ``---`` or ``o--``."""
-        return evidence.claims_selection(self.pag)
+        return evidence.hidden_nodes(self)
 
     @property
     def selection_gain(self) -> str | None:
         """How much worse the best graph without selection is, in words; None where selection is not claimed."""
-        chose = self.evidence.chose
-        if chose is None or not self.claims_selection:
-            return None
-        return evidence_wording.without_selection(chose.selection_gain)
+        return evidence.selection_gain(self)
 
     def cautious(self, level: str = "likely") -> PAG:
-        """Return the graph in which arrowheads and tails below a level of support are circles.
+        """Return the graph in which arrowheads and tails below a level of support, "likely" or "firm", are circles.
 
         It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
         are not applied, and no MAG need have it.
-
-        Parameters
-        ----------
-        level : {"likely", "firm"}
-            What a mark needs to stay.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from lmarvel import Lift
-        >>> rng = np.random.default_rng(0)
-        >>> a, b = rng.normal(size=(2, 1000))
-        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
-        >>> print(found.cautious("firm"))
-        nodes: A B C
-        A o-o C
-        B o-o C
         """
         return evidence.cautious_graph(self.pag, self.evidence, level)
 
@@ -401,15 +267,7 @@ class Discovery:
 
     @property
     def check(self) -> ModelCheck | None:
-        """The separations that the graph implies, tested on the data; None where there was no table to test them on.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> print(LMarvel().fit(CARS).result_.check)                                         # doctest: +ELLIPSIS
-        The data reject ... of the 8 separations that ...
-        """
+        """The separations that the graph implies, tested on the data; None where there was no table to test them on."""
         return None if self.later_check is None else self.later_check.made
 
     def stable(self, share: float = 0.8) -> PAG:
@@ -417,27 +275,12 @@ class Discovery:
 
         It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
         it are not thereby independent given anything.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
-        >>> found.stable(0.9).n_edges <= found.stable(0.5).n_edges <= found.pag.n_edges
-        True
         """
-        if self.stability is None:
-            raise ParameterError(
-                "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
-            )
-        return self.stability.stable(self.pag, share)
+        return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:
         """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
-        stability = self.stability
-        if stability is None:
-            return None
-        return {frozenset((edge.a, edge.b)): stability.edge(edge.a, edge.b) for edge in self.pag.edges()}
+        return reliability.edge_shares(self)
 
     def recurring(self, a: str, b: str) -> str | None:
         """Return how often the edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
@@ -468,18 +311,6 @@ class Discovery:
 
         "data": the tests (or the score) give it, and no statement does. "knowledge": a statement gives it, and the data
         do not. "both": each gives it. "together": it follows from the two, and from neither alone.
-
-        Examples
-        --------
-        >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
-        >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
-        >>> found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A"], ["B", "C"]])).fit().result_
-        >>> print(found.pag, found.source("A", "B"), found.source("B", "C"), sep="\\n")
-        nodes: A B C
-        A o-> B
-        B --> C
-        knowledge
-        together
         """
         return sources.source_of(self, a, b)
 
@@ -490,15 +321,7 @@ class Discovery:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Statements that the tests contradict; they were kept.
-
-        Examples
-        --------
-        >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
-        >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
-        >>> LMarvel(test=truth, knowledge=Knowledge(edges=[("A", "C")])).fit().result_.conflicts[0]
-        Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0)
-        """
+        """Statements that the tests contradict; they were kept."""
         return sources.conflicts_of(self)
 
     def origin(self, a: str, b: str) -> str:
@@ -508,15 +331,7 @@ class Discovery:
     # --- questions --------------------------------------------------------------------------------------
 
     def causes(self, y: str) -> Causes:
-        """Return which variables cause ``y`` under every explanation of the data, under some, and under none.
-
-        Examples
-        --------
-        >>> from lmarvel import DAG, LMarvel, MSeparation
-        >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
-        >>> LMarvel(test=MSeparation(truth)).fit().result_.causes("D").definite
-        ('C',)
-        """
+        """Return which variables cause ``y`` under every explanation of the data, under some, and under none."""
         answer: Causes = _ANSWERS["causes"](self, y)
         return answer
 
@@ -551,52 +366,12 @@ class Discovery:
 
         Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
         """
-        pag = self.pag
-        return sealed(
-            {
-                "nodes": list(pag.names),
-                **encode_graph(pag, self.undecided),
-                "illegal": None if self.undecided else self.why_illegal,
-                "contested": [{"pair": [a, b], "given": sorted(s), "pvalue": p} for a, b, s, p in self.contested],
-                "sepsets": encode_sepsets(self.sepsets, self.trace, pag.names),
-                "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
-                "removal_order": list(self.removal_order),
-                "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
-                "seconds": dict(self.stats.seconds),
-                "settings": dict(self.settings),
-                "versions": dict(self.versions),
-                "data": None if self.data is None else dict(self.data),
-                "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
-                "bic": self.bic,
-                "trace": encode_trace(Trace.of(self.trace), pag.names),
-                **sources.encode_knowledge(self),
-                **reliability.encode_reliability(self),
-            }
-        )
+        return encode_result(self)
 
     @classmethod
     def from_dict(cls, plain: Any) -> Discovery:
         """Return the result of plain data as :meth:`to_dict` gives it; refuse what is damaged or of a newer version."""
-        content = unsealed(plain)
-        pag, undecided = decode_graph(content)
-        names = pag.names
-        index = {name: i for i, name in enumerate(names)}
-        boundaries = read_part(content, "boundaries", lambda v: decode_boundaries(v, names))
-        return cls(
-            pag=pag,
-            sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
-            boundaries=boundaries,
-            stats=Statistics(read_part(content, "tests", decode_tests), read_part(content, "seconds", decode_seconds)),
-            trace=read_part(content, "trace", lambda v: decode_trace(v, index)),
-            settings=read_part(content, "settings", decode_settings),
-            undecided=undecided,
-            mag=read_part(content, "mag", lambda v: None if v is None else decode_mag(v, names)),
-            bic=read_part(content, "bic", lambda v: None if v is None else number(v)),
-            data=read_part(content, "data", decode_data),
-            versions=read_part(content, "versions", decode_versions),
-            **decode_knowledge(content, names),
-            **reliability.decode_reliability(content, pag),
-        )
+        return cls(**decode_result(plain))
 
     def save(self, path: str | Path) -> None:
         """Write the result as one JSON file, whole or not at all."""
@@ -617,18 +392,7 @@ class Discovery:
         >>> Discovery.load(path) == found
         True
         """
-        try:
-            if Path(path).stat().st_size > MOST_BYTES:
-                raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, and is no result that could be read")
-            plain = json.loads(Path(path).read_text("utf-8"))
-        except ResultError:
-            raise
-        except FileNotFoundError:
-            raise ResultError(f"there is no file {path}") from None
-        except OSError as error:
-            raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
-        except (ValueError, RecursionError):
-            raise ResultError(f"{path} is cut off, or no result: 'lmarvel learn x.csv -o x.json' writes one") from None
+        plain = read_plain(Path(path))
         try:
             return cls.from_dict(plain)
         except ResultError as error:

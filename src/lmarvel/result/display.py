@@ -15,6 +15,7 @@ from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import arrow, parse_edge
 from lmarvel.result import wording
+from lmarvel.result.meaning import allows_latents
 from lmarvel.result.notes import POWERLESS, Finding
 from lmarvel.text import counted, readable
 
@@ -63,7 +64,7 @@ def legend(result: Discovery) -> dict[str, str]:
     """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
     left_open = set(map(frozenset, result.undecided))
     kinds = {wording.kind_of(edge) for edge in result.pag.edges() if frozenset((edge.a, edge.b)) not in left_open}
-    meanings = wording.edge_kinds(wording.selected(result.settings), result.allows_latents)
+    meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
     return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 

@@ -289,7 +289,7 @@ def decode_sepsets(
         found = dict(unpack_sets(listed, len(names)))
     else:
         found = dict(_found(item, index) for item in items(listed))
-    if plain.get("boundary") is None:  # of a search by score, or of a file that did not tell tested sets from others
+    if plain.get("boundary") is None:  # of a search by score
         return {(names[x], names[y]): frozenset(names[v] for v in sepset) for (x, y), sepset in found.items()}
     everything = set(range(len(names)))
     around = [{index[v] for v in boundaries[name]} if boundaries else everything - {i} for i, name in enumerate(names)]

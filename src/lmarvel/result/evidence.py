@@ -11,7 +11,7 @@ import numpy as np
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
-from lmarvel.result.evidence_wording import WORDS, support_word, weakest
+from lmarvel.result.evidence_wording import WORDS, support_word, weakest, without_selection
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
@@ -71,7 +71,18 @@ class Evidence:
 
 
 def support_of(result: Discovery, a: str, b: str) -> dict[str, float | None]:
-    """Return for each end of an edge how much worse the best graph is that was met and has another mark there."""
+    """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import Lift
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+    >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
+    {'A': None, 'C': 10.4}
+    """
     x, y = result.pag.index(a), result.pag.index(b)
     if not result.pag.marks[x, y]:
         raise GraphError(f"{a} and {b} are not adjacent, so there is no mark to support")
@@ -87,6 +98,18 @@ def support_word_of(result: Discovery, a: str, b: str) -> str | None:
     return weakest(word for end in ends if (word := result.evidence.mark_word(*end)) is not None)
 
 
+def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float], ...]:
+    """Return the hidden nodes that the graph rests on: the kind, the variables, what the score would lose."""
+    names = result.pag.names
+    return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in result.evidence.hidden)
+
+
+def selection_gain(result: Discovery) -> str | None:
+    """Return how much worse the best graph without selection is, in words; None where selection is not claimed."""
+    chose = result.evidence.chose
+    return None if chose is None or not claims_selection(result.pag) else without_selection(chose.selection_gain)
+
+
 def claims_selection(pag: PAG) -> bool:
     """Tell whether a PAG has an edge that only selection explains: ``---`` or ``o--``."""
     marks = pag.marks
@@ -94,7 +117,20 @@ def claims_selection(pag: PAG) -> bool:
 
 
 def cautious_graph(pag: PAG, evidence: Evidence, level: str) -> PAG:
-    """Return the graph in which arrowheads and tails below a level of support are circles."""
+    """Return the graph in which arrowheads and tails below a level of support are circles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import Lift
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+    >>> print(found.cautious("firm"))
+    nodes: A B C
+    A o-o C
+    B o-o C
+    """
     if level not in WORDS:
         raise ParameterError(f"must be one of {', '.join(reversed(WORDS))}, not {level!r}", parameter="level")
     if evidence.chose is None:

@@ -7,27 +7,27 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
-from lmarvel.knowledge import Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
-from lmarvel.result.evidence import Evidence
 from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
+
+if TYPE_CHECKING:
+    from lmarvel.result.discovery import Discovery
 
 _RULES = {**RULES, **STATED}
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
@@ -143,31 +143,17 @@ class Explanation:
 class Explainer:
     """Answers questions on one run; the trace is gone through once."""
 
-    def __init__(
-        self,
-        pag: PAG,
-        sepsets: Mapping[tuple[str, str], frozenset[str]],
-        trace: Sequence[Event],
-        settings: Mapping[str, Any],
-        undecided: Set[tuple[str, str]] | None = frozenset(),
-        scored: bool = False,
-        legal: Callable[[], bool] = lambda: True,
-        known: Known | None = None,
-    ) -> None:
-        self.known = known
-        self.pag = pag
-        self.names = [readable(name) for name in pag.names]
-        self.sepsets = sepsets
-        self.settings = settings
-        self.scored = scored
-        self.legal = legal  # asked when needed: it takes long for large graphs
-        self.undecided = undecided  # None: all pairs, of which there can be millions
-        levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
+    def __init__(self, result: Discovery) -> None:
+        self.result, self.pag, self.settings, self.trace = result, result.pag, result.settings, result.trace
+        self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
+        self.names = [readable(name) for name in result.pag.names]
+        # None: all pairs, of which there can be millions.
+        self.undecided = None if result.nothing_learned else frozenset(result.undecided)
+        levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
-        self.trace = trace
-        others = list(but_separated(trace))
+        others = list(but_separated(result.trace))
         self.ended = any(isinstance(e, BudgetEnded) for e in others)
-        self.evidence = Evidence(trace)
+        self.evidence = result.evidence
         self.overruled = {frozenset((e.x, e.y)): e for e in others if isinstance(e, Overruled)}
         self.rules = [e for e in others if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
@@ -211,6 +197,10 @@ class Explainer:
     def _prefixed(head: str, reason: Reason) -> Reason:
         return Reason(head + reason.text, reason.because, reason.event)
 
+    def legal(self) -> bool:
+        """Tell whether some MAG has the PAG; asked when needed, since it takes long for large graphs."""
+        return not self.result.undecided and self.result.why_illegal is None
+
     def is_undecided(self, x: int, y: int) -> bool:
         """Tell whether the search left it open if two variables are adjacent."""
         a, b = self.pag.names[x], self.pag.names[y]
@@ -226,7 +216,7 @@ class Explainer:
         if pair in self.evidence.edges:
             weighed = self.evidence.edges[pair]
             given = self.given(weighed.given)
-            return Reason(evidence_wording.kept(weighed.loss, given, weighed.pvalue, self._alpha), (), weighed)
+            return Reason(evidence_wording.kept(weighed.loss, given, weighed.pvalue, self.result.alpha), (), weighed)
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
@@ -236,11 +226,7 @@ class Explainer:
         if event is None or event.strongest is None:
             bounded = event is not None and self.settings.get("boundary") != "none"
             return Reason(wording.unseparated(bounded), (), event)
-        return Reason(wording.closest(self.given(event.strongest), event.pvalue, self._alpha), (), event)
-
-    @property
-    def _alpha(self) -> float:
-        return float(self.settings.get("alpha", wording.LEVEL))
+        return Reason(wording.closest(self.given(event.strongest), event.pvalue, self.result.alpha), (), event)
 
     def separation(self, x: int, y: int) -> tuple[frozenset[int] | None, Separated | None]:
         """Return the separating set of two variables, and the record of the test that found it.
@@ -262,7 +248,7 @@ class Explainer:
         if event is None:
             return Reason(statement)
         separated = bool(self.known.required[x, y])
-        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self._alpha)
+        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
         return Reason(f"{statement}; {tests}", (), event)
 
     def gap(self, x: int, y: int) -> Reason:
@@ -281,7 +267,7 @@ class Explainer:
         left_out = self.evidence.gaps.get(frozenset((x, y)))
         if left_out is not None:
             given, p = self.given(left_out.given), left_out.pvalue
-            return about(f": {evidence_wording.left_out(left_out.loss, given, p, self._alpha)}", left_out)
+            return about(f": {evidence_wording.left_out(left_out.loss, given, p, self.result.alpha)}", left_out)
         if members is None and self.scored:
             return about(f": {wording.left_out(self.is_undecided(x, y))}")
         if members is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lmarvel.result import evidence_wording, wording
+from lmarvel.result.meaning import can_err
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -58,7 +59,7 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     for kind, pairs in ((CONFLICTS, result.conflicts), (CONTESTED, result.contested), (DOUBTFUL, result.doubtful)):
         if pairs:
             yield Finding(kind, {kind: len(pairs)})
-    if result.can_err and (edges := result.explainer.edges_from_selection()):
+    if can_err(result) and (edges := result.explainer.edges_from_selection()):
         yield Finding(SELECTION, {"edges": edges})
     if result.none_removable:
         yield Finding(STUCK, {"remaining": len(result.none_removable)})

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lmarvel.deferred import Deferred
+from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.check import Implied, ModelCheck, separation
 from lmarvel.result.encoding import items, probability, text, whole
 from lmarvel.result.frequencies import Stability, percent
 from lmarvel.result.store import read_part
+from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 _MATRICES = 6  # of counts, see Stability.counts
+Contested = tuple[str, str, frozenset[str], float]
 CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told
 
 
@@ -66,6 +69,57 @@ def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
             share = float(counts[x, y] / stability.replicates)
             claims.append(Claim(share, result.pag.names[x], result.pag.names[y], causes))
     return sorted(claims, key=lambda claim: (-claim.share, str(claim)))
+
+
+def contested_edges(result: Discovery) -> Iterator[Contested]:
+    """Iterate over the edges that the search kept and another step of the run found independent, see ``contested``."""
+    names, contested = result.pag.names, dict[tuple[str, str], Contested]()
+    for e in but_separated(result.trace):
+        if (
+            isinstance(e, Adjacent)
+            and e.strongest is not None
+            and e.pvalue > result.alpha
+            and result.pag.marks[e.x, e.y]
+        ):
+            if frozenset((e.x, e.y)) in result.explainer.overruled:
+                continue  # a statement keeps the edge, and the result lists that
+            a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
+            if not result.explainer.is_undecided(e.x, e.y):
+                contested[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
+    yield from contested.values()
+
+
+def doubtful_pairs(result: Discovery) -> tuple[tuple[str, str], ...]:
+    """Return the pairs without an edge, outside each other's boundary, that no set which was tried separates."""
+    names, marks = result.pag.names, result.pag.marks
+    pairs = (e for e in but_separated(result.trace) if isinstance(e, Doubtful) and not marks[e.x, e.y])
+    return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in pairs)
+
+
+def stable_graph(result: Discovery, share: float) -> PAG:
+    """Return what recurs in at least this share of the draws.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
+    >>> found.stable(0.9).n_edges <= found.stable(0.5).n_edges <= found.pag.n_edges
+    True
+    """
+    if result.stability is None:
+        raise ParameterError(
+            "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
+        )
+    return result.stability.stable(result.pag, share)
+
+
+def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
+    """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+    stability = result.stability
+    if stability is None:
+        return None
+    return {frozenset((edge.a, edge.b)): stability.edge(edge.a, edge.b) for edge in result.pag.edges()}
 
 
 def reliability_lines(result: Discovery, a: str, b: str) -> Iterator[str]:

@@ -49,7 +49,20 @@ Denied = tuple[int, int, str, frozenset[int] | None, float | None]  # a pair, a 
 
 
 def source_of(result: Discovery, a: str, b: str) -> str | None:
-    """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known."""
+    """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.
+
+    Examples
+    --------
+    >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
+    >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+    >>> found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A"], ["B", "C"]])).fit().result_
+    >>> print(found.pag, found.source("A", "B"), found.source("B", "C"), sep="\\n")
+    nodes: A B C
+    A o-> B
+    B --> C
+    knowledge
+    together
+    """
     x, y = result.pag.index(a), result.pag.index(b)
     mark = result.pag.marks[x, y]
     if result.known is None or result.unaided is None or mark <= CIRCLE:
@@ -69,7 +82,15 @@ def count_sources(result: Discovery) -> dict[str, int]:
 
 
 def conflicts_of(result: Discovery) -> tuple[Conflict, ...]:
-    """Return the statements that the tests contradict."""
+    """Return the statements that the tests contradict.
+
+    Examples
+    --------
+    >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
+    >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+    >>> LMarvel(test=truth, knowledge=Knowledge(edges=[("A", "C")])).fit().result_.conflicts[0]
+    Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0)
+    """
     if result.known is None:
         return ()
     names, conflicts = result.pag.names, dict[tuple[int, int, str], Conflict]()
