@@ -95,3 +95,24 @@ def test_every_decision_is_in_the_index() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
     assert listed == sorted(path.name for path in folder.glob("[0-9]*.md"))
+
+
+# --- words ----------------------------------------------------------------------------------------------------
+
+WORDED = sorted(
+    path for room in ("result", "effects", "report", "cli") for path in (ROOT / "src/lmarvel" / room).rglob("*.py")
+)
+READS_TEXT = {"report/page.py", "cli/options.py"}  # the page's template, and docstrings: neither is a message
+
+
+@pytest.mark.parametrize("path", WORDED, ids=label)
+def test_sentences_are_made_from_data_and_never_searched(path: Path) -> None:
+    """What a room needs to know of a finding stands in its kind and data, so that no pattern is held against words."""
+    if str(path.relative_to(ROOT / "src/lmarvel")) not in READS_TEXT:
+        imported = {
+            name.name
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Import)
+            for name in node.names
+        }
+        assert "re" not in imported

@@ -1,10 +1,10 @@
-"""Sequences and mappings that are made when somebody looks at them.
+"""What is made when somebody looks at it: a value, a tuple, a mapping, or a module that is loaded.
 
-A run that took a millisecond should not spend three more on records that nobody reads. What stands here reads like the
-tuple or the mapping that it stands for: it has the same items, equality, hash and text, and is stored and copied as
-that. It is not of that type: ``isinstance(x, tuple)`` and ``isinstance(x, dict)`` are false, tuples can be added but
-not compared by ``<`` or repeated by ``*``, and what asks for the type itself (``json``, ``%`` formatting) wants
-``tuple(x)`` or ``dict(x)``.
+A run that took a millisecond should not spend three more on records that nobody reads. A :class:`LazyTuple` and a
+:class:`LazyMapping` read like the tuple or the mapping that they stand for: they have the same items, equality, hash
+and text, and are stored and copied as that. They are not of that type: ``isinstance(x, tuple)`` and
+``isinstance(x, dict)`` are false, tuples can be added but not compared by ``<`` or repeated by ``*``, and what asks for
+the type itself (``json``, ``%`` formatting) wants ``tuple(x)`` or ``dict(x)``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,63 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class LazyTuple(Sequence[Item]):
+class Deferred(Generic[Value]):
+    """A value that is made at the first look; it travels, and is compared, as what it is.
+
+    Examples
+    --------
+    >>> square = Deferred(lambda: 3**2)
+    >>> square.is_made, square.made, square.is_made, square == Deferred.of(9)
+    (False, 9, True, True)
+    """
+
+    def __init__(self, make: Callable[[], Value]) -> None:
+        self._make: Callable[[], Value] | None = make
+        self._made: Any = None
+
+    @classmethod
+    def of(cls, value: Value) -> Deferred[Value]:
+        """Return a value that is made already."""
+        deferred = cls(lambda: value)
+        deferred.made  # noqa: B018  # for the side effect
+        return deferred
+
+    @property
+    def made(self) -> Value:
+        """The value itself."""
+        make = self._make
+        if make is not None:  # two threads may both make it, of the same parts
+            self._made = make()
+            self._make = None  # which lets go of what it was made of
+        value: Value = self._made
+        return value
+
+    @property
+    def is_made(self) -> bool:
+        """Whether somebody has looked."""
+        return self._make is None
+
+    def __eq__(self, other: object) -> bool:
+        return self.made == (other.made if isinstance(other, Deferred) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.made)
+
+    def __repr__(self) -> str:
+        return repr(self.made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Deferred.of, (self.made,)
+
+
+class LazyTuple(Deferred[tuple[Item, ...]], Sequence[Item]):
     """A sequence that reads like a tuple, which is made at the first look.
 
     Examples
@@ -32,24 +81,6 @@ class LazyTuple(Sequence[Item]):
     ((0, 1, 4, 9, 16), False)
     """
 
-    def __init__(self, make: Callable[[], tuple[Item, ...]]) -> None:
-        self._make: Callable[[], tuple[Item, ...]] | None = make
-        self._made: tuple[Item, ...] = ()
-
-    @property
-    def made(self) -> tuple[Item, ...]:
-        """The tuple itself."""
-        make = self._make
-        if make is not None:  # two threads may both make it, of the same parts
-            self._made = make()
-            self._make = None
-        return self._made
-
-    @property
-    def is_made(self) -> bool:
-        """Whether somebody has looked."""
-        return self._make is None
-
     def __len__(self) -> int:
         return len(self.made)
 
@@ -59,9 +90,6 @@ class LazyTuple(Sequence[Item]):
     def __iter__(self) -> Iterator[Item]:
         return iter(self.made)
 
-    def __eq__(self, other: object) -> bool:
-        return self.made == (other.made if isinstance(other, LazyTuple) else other)
-
     def __add__(self, other: tuple[Any, ...] | LazyTuple[Any]) -> tuple[Any, ...]:
         if isinstance(other, LazyTuple):
             return self.made + other.made
@@ -70,17 +98,11 @@ class LazyTuple(Sequence[Item]):
     def __radd__(self, other: tuple[Any, ...]) -> tuple[Any, ...]:
         return other + self.made if isinstance(other, tuple) else NotImplemented
 
-    def __hash__(self) -> int:
-        return hash(self.made)
-
-    def __repr__(self) -> str:
-        return repr(self.made)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (self.made,)
 
 
-class LazyMapping(Mapping[Key, Value]):
+class LazyMapping(Deferred[Mapping[Key, Value]], Mapping[Key, Value]):
     """A mapping that is made at the first look; it reads like a dict, and cannot be changed.
 
     Examples
@@ -91,19 +113,6 @@ class LazyMapping(Mapping[Key, Value]):
     >>> lengths | {"two": 3}, isinstance(lengths, dict)
     ({'one': 3, 'three': 5, 'two': 3}, False)
     """
-
-    def __init__(self, make: Callable[[], Mapping[Key, Value]]) -> None:
-        self._make: Callable[[], Mapping[Key, Value]] | None = make
-        self._made: Mapping[Key, Value] = {}
-
-    @property
-    def made(self) -> Mapping[Key, Value]:
-        """The mapping itself."""
-        make = self._make
-        if make is not None:
-            self._made = make()
-            self._make = None
-        return self._made
 
     def __getitem__(self, key: Key) -> Value:
         return self.made[key]
@@ -117,9 +126,6 @@ class LazyMapping(Mapping[Key, Value]):
     def __contains__(self, key: object) -> bool:
         return key in self.made
 
-    def __eq__(self, other: object) -> bool:
-        return self.made == (other.made if isinstance(other, LazyMapping) else other)
-
     def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         return dict(self.made.items()) | dict(other.items()) if isinstance(other, Mapping) else NotImplemented
 
@@ -131,9 +137,6 @@ class LazyMapping(Mapping[Key, Value]):
         return dict(self.made)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self.made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _itself, (self.made,)

@@ -14,11 +14,27 @@ from pathlib import Path
 class LMarvelError(ValueError):
     """Base of all errors that this package raises on purpose.
 
+    Attributes
+    ----------
+    parameter : str or None
+        The parameter that the message is about, and with which it begins.
+
     Examples
     --------
     >>> issubclass(GraphError, LMarvelError) and issubclass(LMarvelError, ValueError)
     True
+    >>> error = ParameterError("must be at least 1, not 0", parameter="max_tests")
+    >>> str(error), error.naming("--max-tests")
+    ('max_tests must be at least 1, not 0', '--max-tests must be at least 1, not 0')
     """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message if parameter is None else f"{parameter} {message}")
+        self.message, self.parameter = message, parameter
+
+    def naming(self, name: str) -> str:
+        """Return the message with its parameter under another name, such as that of an option."""
+        return f"{name} {self.message}"
 
 
 class GraphError(LMarvelError):

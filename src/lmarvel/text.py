@@ -1,15 +1,78 @@
-"""Which name was meant, where one is not known: for messages.
-
-What an answer shows at the prompt of a notebook or of IPython: its words, and not the fields that hold them.
-"""
+"""Words that every room needs: names as they can be shown, lists, counts, sentences, and which name was meant."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 _CLOSE = 0.6  # how alike two names are, between 0 and 1, of which one may stand for the other
+
+
+def readable(name: str) -> str:
+    """Return a name as it is, or quoted where it holds characters that would not show, or change what stands beside.
+
+    Examples
+    --------
+    >>> print(readable("age"), readable("two\\nlines"))
+    age "two\\nlines"
+    """
+    return name if name.isprintable() else json.dumps(name, ensure_ascii=True)
+
+
+def printable(text: str) -> str:
+    """Return a text of many lines, with what would not show in it, or act on a terminal, written as in JSON."""
+    if all(line.isprintable() for line in text.split("\n")):
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """Return a number with the word for what it counts, singular where there is one.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2_000, "edge"), counted(0, "boundary", "boundaries")
+    ('1 node', '2,000 edges', '0 boundaries')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def listing(names: Iterable[str], most: int | None = None, none: str = "nothing") -> str:
+    """Return names with commas between them; of more than ``most`` the first, and how many there are.
+
+    Examples
+    --------
+    >>> listing(["A", "B"]), listing([]), listing("ABCDE", most=2)
+    ('A, B', 'nothing', 'A, B, ... (5 in all)')
+    """
+    every = list(names)
+    shown = ", ".join(map(readable, every[:most])) or none
+    return shown if most is None or len(every) <= most else f"{shown}, ... ({len(every):,} in all)"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return parts of a sentence with commas, and with "and" before the last.
+
+    Examples
+    --------
+    >>> joined(["A", "B", "C"]), joined(["A"])
+    ('A, B and C', 'A')
+    """
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def sentence(words: str) -> str:
+    """Return words that have neither as a sentence: with a capital letter and a full stop.
+
+    Examples
+    --------
+    >>> sentence("no edge was found")
+    'No edge was found.'
+    """
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -73,7 +73,7 @@ def test_a_claim_that_recurs_stands_alone() -> None:
     assert "another table" not in told.rests_on
     assert found.stability is not None
     share = f"{round(100 * found.stability.causes_share('X', 'Y'))} % of 20 draws"
-    assert causes(found, "Y")["X"].firm == f" ({share})"
+    assert causes(found, "Y")["X"].firm == share
     assert causes(found, "Y").to_dict()["causes"][2]["firm"] == share
 
 

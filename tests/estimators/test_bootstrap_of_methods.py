@@ -11,8 +11,8 @@ from lmarvel.datasets import CARS
 from lmarvel.errors import ResultError
 from lmarvel.estimators import bootstrap
 from lmarvel.estimators.bootstrap import Interrupted
+from lmarvel.result.file.parts import checksum
 from lmarvel.result.reliability import encode_stability
-from lmarvel.result.store import checksum
 
 RNG = np.random.default_rng(5)
 A, B, U = RNG.normal(size=(3, 400))

@@ -10,8 +10,7 @@ import pytest
 
 import lmarvel
 from lmarvel import ADMG, DAG, MAG, GraphError, MixedGraph
-from lmarvel.graph.marks import counted, readable
-from lmarvel.result.explanation import readable as explained
+from lmarvel.text import counted, readable
 
 ODD = "two\nlines\x1b[31m"
 SHOWN = '"two\\nlines\\u001b[31m"'
@@ -27,7 +26,6 @@ def test_one_is_singular() -> None:
 
 
 def test_there_is_one_way_to_show_names() -> None:
-    assert explained is readable
     assert (readable("blood pressure"), readable(ODD)) == ("blood pressure", SHOWN)
 
 

@@ -107,7 +107,7 @@ def test_gaps_are_told_as_the_result_tells_them():
         head = "" if whole else f"No edge: {names[i]} and {names[j]}"
         assert told["texts"][meaning] == expected.meaning
         assert head + told["texts"][reason] == expected.adjacency.text
-        assert firmness == list(expected.firmness)
+        assert firmness == list(expected.reliability)
 
 
 def test_what_is_too_much_is_left_out_and_said(monkeypatch):

@@ -43,7 +43,7 @@ def test_all_pairs_are_explained_as_the_command_does(browser: Any, found: Discov
             assert told.meaning.lower() in answer.lower()
             if found.pag.edge(x, y) is None:
                 assert told.adjacency.text.removeprefix("No edge: ") in answer
-                assert all(line.strip() in answer for line in told.firmness)
+                assert all(line.strip() in answer for line in told.reliability)
     ask(page, "Weight", "MilesPerGallon")
     page.click(".answer .link")
     assert "Partial correlation given Horsepower: −0.50" in opened.details()

@@ -8,6 +8,7 @@ from lmarvel import DAG, Knowledge, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of
 from lmarvel.report.signs import Signs
+from lmarvel.result.reliability import unfounded
 from lmarvel.simulate import LinearSEM, hide, load_network
 from tests.result.test_wording import sampled
 
@@ -57,10 +58,10 @@ def test_marks_on_rejected_separations_are_marked():
     study = hide(load_network("insurance"), 3, 2, seed=0)
     model = LinearSEM.random(study.dag, seed=0)
     tried = (LMarvel().fit(model.sample(study, 1100, seed=seed)).result_ for seed in range(20))
-    found = next(one for one in tried if any(one.unfounded(edge.a, edge.b) for edge in one.pag.edges()))
+    found = next(one for one in tried if any(unfounded(one, edge.a, edge.b) for edge in one.pag.edges()))
     told = badges(found)
     for edge in found.pag.edges():
-        assert ("Doubtful" in told[str(edge)]) == (found.unfounded(edge.a, edge.b) is not None)
+        assert ("Doubtful" in told[str(edge)]) == (unfounded(found, edge.a, edge.b) is not None)
 
 
 def test_what_was_known_is_marked_where_the_data_do_not_say_it():

@@ -12,7 +12,7 @@ from lmarvel import DAG, FCI, Discovery, Knowledge, LMarvel, MSeparation
 from lmarvel.cli.text import as_text
 from lmarvel.datasets import CARS
 from lmarvel.result.display import MOST_LINES, MOST_OPEN, edge_lines, legend, warnings_of
-from lmarvel.result.trace import LazyTrace
+from lmarvel.result.trace import Trace
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
 PAGE = 60  # lines
@@ -178,14 +178,14 @@ def test_of_very_many_undecided_pairs_a_page_shows_the_first_and_counts_the_othe
     left_out = len(found.undecided) - MOST_OPEN
     assert lines[-1] == f"  and {left_out:,} more undecided pairs, which --format edges prints"
     assert len(lines) == found.pag.n_edges - left_out + 1
-    assert sum(doubt.startswith("undecided") for doubt in found.doubts.values()) == len(found.undecided)
+    assert sum(doubts[0].kind == "undecided" for doubts in found.doubts.values()) == len(found.undecided)
 
 
 def test_a_page_and_a_large_file_make_no_records_of_separated_pairs() -> None:
     rng = np.random.default_rng(0)
     table = {f"V{v}": column for v, column in enumerate(rng.normal(size=(160, 200)))}
     found = FCI(boundary="none").fit(table).result_
-    assert isinstance(found.trace, LazyTrace)
+    assert isinstance(found.trace, Trace)
     assert found.pag.n_edges > 0
     as_text(found), str(found), found.to_dict()
     assert not found.trace.is_made

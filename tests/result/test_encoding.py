@@ -12,9 +12,9 @@ import pytest
 
 from lmarvel import FCI, Discovery
 from lmarvel.errors import ResultError
+from lmarvel.result.file.parts import checksum, json_text
 from lmarvel.result.sepsets import MANY, pack_sets, unpack_sets
-from lmarvel.result.store import checksum, json_text
-from lmarvel.result.trace import LazyTrace, Separated, but_separated
+from lmarvel.result.trace import Separated, Trace, but_separated
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_records_are_written_without_being_made() -> None:
     rng = np.random.default_rng(5)
     fresh = FCI(boundary="none").fit(rng.normal(size=(300, 150))).result_
     fresh.to_dict()
-    assert isinstance(fresh.trace, LazyTrace)
+    assert isinstance(fresh.trace, Trace)
     assert not fresh.trace.is_made
 
 
@@ -51,7 +51,7 @@ def test_what_is_loaded_is_what_was_saved(found: Discovery, plain: dict[str, Any
 
 def test_columns_are_those_of_the_records(found: Discovery) -> None:
     trace = found.trace
-    assert isinstance(trace, LazyTrace)
+    assert isinstance(trace, Trace)
     others = [e for e in tuple(trace) if not isinstance(e, Separated)]
     assert list(but_separated(trace)) == others
 

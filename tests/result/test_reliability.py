@@ -9,11 +9,12 @@ import pytest
 from lmarvel import Discovery, LMarvel, MSeparation
 from lmarvel.cli.text import as_text
 from lmarvel.datasets import CARS
+from lmarvel.deferred import Deferred
 from lmarvel.errors import ResultError
 from lmarvel.graph.kinds import DAG
 from lmarvel.result.check import Implied, ModelCheck
-from lmarvel.result.reliability import LaterCheck
-from lmarvel.result.store import checksum
+from lmarvel.result.file.parts import checksum
+from lmarvel.result.reliability import Doubt
 
 CHAIN = DAG.from_edges("A --> C", "B --> C", "C --> D", "D --> E")
 
@@ -23,14 +24,15 @@ def checked(*failed):
     found = LMarvel(test=MSeparation(CHAIN)).fit().result_
     implied = tuple(Implied(a, b, frozenset(given), 0.001) for a, b, *given in failed)
     check = ModelCheck(0.01, (*implied, Implied("C", "E", frozenset("D"), 0.6)), pairs=6)
-    return replace(found, later_check=LaterCheck.of(check))
+    return replace(found, later_check=Deferred.of(check))
 
 
 def test_marks_are_flagged_that_rest_on_a_rejected_separation_however_far_back():
     found = checked(("A", "B"))  # C is a collider between them; C --> D and D --> E follow from that
     for a, b in (("A", "C"), ("B", "C"), ("C", "D"), ("D", "E")):
         assert [(one.x, one.y) for one in found.rests_on_rejected(a, b)] == [("A", "B")]
-        assert "a mark rests on a separation that the data reject: A, B" in found.doubts[frozenset((a, b))]
+        why = "a mark rests on a separation that the data reject: A, B"
+        assert found.doubts[frozenset((a, b))] == (Doubt("rejected", why),)
     assert not found.rests_on_rejected("C", "A")  # a circle rests on nothing
     assert "The mark at E rests on a separation that the data reject: A and B given nothing" in str(
         found.explain("D", "E")
@@ -65,7 +67,7 @@ def test_it_is_made_when_somebody_looks_and_once():
         calls.append(0)
         return ModelCheck(0.01, (), pairs=0)
 
-    later = LaterCheck(make)
+    later = Deferred(make)
     assert not calls
     assert later.made is later.made
     assert len(calls) == 1
@@ -98,7 +100,7 @@ def test_damaged_checks_are_refused(part, value):
         Discovery.from_dict({**content, "checksum": checksum(content)})
 
 
-def test_files_from_before_have_neither_part():
+def test_files_without_a_check_and_a_bootstrap_are_read():
     plain = LMarvel().fit(CARS, bootstrap=3).result_.to_dict()
     content = {name: v for name, v in plain.items() if name not in ("checksum", "check", "stability")}
     old = Discovery.from_dict({**content, "checksum": checksum(content)})

@@ -11,7 +11,7 @@ from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.errors import ResultError
 from lmarvel.interchange.registry import read_graph
-from lmarvel.result.store import checksum
+from lmarvel.result.file.parts import checksum
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
 
@@ -104,8 +104,8 @@ def plain():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p.update(version=5), "version 5, and these are read: 2 to 4; install a newer lmarvel"),
-        (lambda p: p.update(version=1), "version 1, and these are read: 2 to 4; learn it again"),
+        (lambda p: p.update(version=5), "version 5, and version 4 is read; install a newer lmarvel"),
+        (lambda p: p.update(version=3), "version 3, and version 4 is read; learn it again"),
         (lambda p: p.update(version="x"), "version 'x'"),
         (lambda p: p.update(format="other"), "this is no result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),

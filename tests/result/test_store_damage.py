@@ -13,7 +13,7 @@ from lmarvel.datasets import CARS
 from lmarvel.errors import ResultError
 from lmarvel.report import page_of, render_page
 from lmarvel.result.discovery import AllPairs
-from lmarvel.result.store import checksum
+from lmarvel.result.file.parts import checksum
 from lmarvel.result.trace import BudgetEnded
 from tests.cli.running import run
 
@@ -152,15 +152,6 @@ def test_pairs_that_are_undecided_need_not_be_edges() -> None:
         assert Discovery.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
-def test_files_of_the_version_before_are_read() -> None:
-    found = LMarvel(max_tests=22).fit(CARS).result_
-    plain = found.to_dict()
-    older = {k: v for k, v in plain.items() if k not in ("checksum", "contested", "undecided_are_edges")}
-    older |= {"version": 2, "edges": [str(edge) for edge in found.pag.edges()]}
-    assert found.undecided
-    assert Discovery.from_dict({**older, "checksum": checksum(older)}) == found
-
-
 def test_bits_that_do_not_fit_are_refused() -> None:
     plain = half_open(120, 2).to_dict()
     for odd in ("", "AAAA", "?", plain["undecided"]["bits"][:-4] + "////", 3):
@@ -171,7 +162,7 @@ def test_bits_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("lmarvel.result.discovery.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("lmarvel.result.discovery.files.MOST_BYTES", 1 << 30)
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate((1 << 30) + 1)  # a hole: nothing is written

@@ -14,7 +14,7 @@ from lmarvel import MAG, Discovery, FisherZ, Lift
 from lmarvel.graph.bitsets import bits
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.graph.separation import m_separated
-from lmarvel.result.encoding import decode_event, encode_event
+from lmarvel.result.file.records import decode_event, encode_event
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, moved
 from lmarvel.search.ancestral import NO_EDGE, AncestralGraph
 from lmarvel.search.evidence import evidence, separating

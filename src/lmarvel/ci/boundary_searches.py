@@ -30,8 +30,7 @@ from lmarvel.ci.test import ColumnsInput
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries, each_set, search_boundaries
 from lmarvel.engine.run import is_built
 from lmarvel.errors import BudgetSpent, ParameterError
-from lmarvel.graph.checks import listing
-from lmarvel.text import did_you_mean
+from lmarvel.text import did_you_mean, listing
 
 
 class CountedGrowth:
@@ -275,7 +274,7 @@ def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = F
     ('iamb', [[1, 2], [0, 2, 3], [0, 1], [1]])
     """
     if method not in METHODS:
-        raise ParameterError(f"boundary must be one of {', '.join(METHODS)}, not {method!r}")
+        raise ParameterError(f"must be one of {', '.join(METHODS)}, not {method!r}", parameter="boundary")
     if method == "auto":
         method = choose_boundary(ledger)
     if method == "tc":
@@ -296,7 +295,9 @@ def check_boundary_name(boundary: object, complete: bool) -> None:
     allowed = (*METHODS, "none") if complete else METHODS
     if not isinstance(boundary, Mapping) and boundary not in allowed:
         meant = did_you_mean(str(boundary), allowed)
-        raise ParameterError(f"boundary must be one of {', '.join(allowed)}, or a mapping, not {boundary!r}{meant}")
+        raise ParameterError(
+            f"must be one of {', '.join(allowed)}, or a mapping, not {boundary!r}{meant}", parameter="boundary"
+        )
 
 
 def boundaries_for(boundary: Boundary, ledger: Ledger, level: float) -> Boundaries:
@@ -324,13 +325,16 @@ def _own_boundaries(given: Mapping[str, Sequence[str]], names: Sequence[str]) ->
     for name in (*given, *(v for mb in given.values() for v in mb)):
         if name not in where:
             meant = did_you_mean(name, names)
-            raise ParameterError(f"boundary names the unknown variable {name!r}: the test has {listing(names)}{meant}")
+            raise ParameterError(
+                f"names the unknown variable {name!r}: the test has {listing(names, 12)}{meant}", parameter="boundary"
+            )
     boundaries = [{where[v] for v in given.get(name, ())} for name in names]
     for x, mb in enumerate(boundaries):
         for y in mb:
             if x == y or x not in boundaries[y]:
                 raise ParameterError(
-                    f"boundary must be symmetric and without the variable itself: {names[y]} is in the boundary of"
-                    f" {names[x]}, but not the other way round"
+                    f"must be symmetric and without the variable itself: {names[y]} is in the boundary of"
+                    f" {names[x]}, but not the other way round",
+                    parameter="boundary",
                 )
     return boundaries

@@ -28,7 +28,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import SMALL, Moments, inverse_of
 from lmarvel.data.rows import ascending, correlation_of, permuted, strengths
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
-from lmarvel.graph.marks import counted
+from lmarvel.text import counted
 
 _kernel: Any
 try:

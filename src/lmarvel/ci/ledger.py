@@ -175,9 +175,9 @@ def check_budgets(max_conditioning: int | None, max_tests: int | None, max_secon
     """Refuse budgets that make no sense."""
     for name, value in (("max_conditioning", max_conditioning), ("max_tests", max_tests)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise ParameterError(f"{name} must be a whole number of at least 0, or None, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least 0, or None, not {value!r}", parameter=name)
     if isinstance(max_seconds, bool) or not (max_seconds is None or _positive(max_seconds)):
-        raise ParameterError(f"max_seconds must be a positive number, or None, not {max_seconds!r}")
+        raise ParameterError(f"must be a positive number, or None, not {max_seconds!r}", parameter="max_seconds")
 
 
 def _positive(value: object) -> bool:

@@ -79,7 +79,7 @@ def resolve(name: str) -> str:
     if name != "auto" and name not in TESTS:
         meant = did_you_mean(name, TESTS)
         known = ", ".join(map(repr, TESTS))
-        raise ParameterError(f"test must be 'auto', {known}, a test or a function, not {name!r}{meant}")
+        raise ParameterError(f"must be 'auto', {known}, a test or a function, not {name!r}{meant}", parameter="test")
     return name
 
 

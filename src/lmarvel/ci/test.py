@@ -223,7 +223,9 @@ def checked_pvalue(ci: CITest, x: int, y: int, given: Sequence[int]) -> float:
 def checked_alpha(alpha: float, name: str = "alpha") -> float:
     """Refuse a level outside (0, 1)."""
     if not isinstance(alpha, int | float | np.number) or not 0.0 < float(alpha) < 1.0:
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {alpha!r}; 0.01 is a usual choice")
+        raise ParameterError(
+            f"must lie strictly between 0 and 1, not {alpha!r}; 0.01 is a usual choice", parameter=name
+        )
     return float(alpha)
 
 

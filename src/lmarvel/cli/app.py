@@ -20,7 +20,7 @@ from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
 from lmarvel.deferred import late
 from lmarvel.errors import LMarvelError, OutputError
-from lmarvel.result.wording import printable
+from lmarvel.text import printable
 from lmarvel.version import __version__
 
 console = late("rich.console")
@@ -73,9 +73,9 @@ def main() -> None:
             _reader_left()
         raise
     except _USAGE as error:
-        fail(f"{usage(error)} ('{_asked(error)} --help' shows what there is)", 2)
+        fail(f"{usage(error, sys.argv[1:])} ('{_asked(error)} --help' shows what there is)", 2)
     except LMarvelError as error:
-        fail(with_option(str(error), _options()), 2)
+        fail(with_option(error, _options()), 2)
     except MemoryError:
         fail("there is not enough memory for this: ask for fewer rows or variables", 2)
     except BrokenPipeError:

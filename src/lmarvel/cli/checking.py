@@ -31,7 +31,7 @@ from lmarvel.estimators.tune import TuningPath
 from lmarvel.estimators.tuning import DRAWS
 from lmarvel.estimators.tuning import tune as tuned
 from lmarvel.result.reliability import encode_check
-from lmarvel.result.wording import count
+from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
 _MOST_CHANGES = 8  # that are listed for a step
@@ -137,7 +137,7 @@ def _lines(path: TuningPath) -> Iterator[str]:
             yield f"From {path.steps[i - 1].value:g} to {path.steps[i].value:g}"
             yield from (f"  {change}" for change in changes[:_MOST_CHANGES])
         if len(changes) > _MOST_CHANGES:
-            yield f"  and {count(len(changes) - _MOST_CHANGES, 'more change')}"
+            yield f"  and {counted(len(changes) - _MOST_CHANGES, 'more change')}"
     yield ""
     yield f"Take {path.parameter} {path.value:g}: {path.reason}."
 

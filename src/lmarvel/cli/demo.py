@@ -15,13 +15,15 @@ from lmarvel.ci.oracle import MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.estimators import Auto, LMarvel
 from lmarvel.graph.kinds import DAG, PAG
-from lmarvel.graph.marks import ARROW, TAIL, counted
+from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.study import Study
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.frequencies import percent
+from lmarvel.result.reliability import Claim, claims_of
 from lmarvel.result.wording import edge_kinds, kind_of
 from lmarvel.simulate import LinearSEM
+from lmarvel.text import counted
 
 STUDY = Study(
     DAG.from_edges(
@@ -40,7 +42,6 @@ STUDY = Study(
 ROWS, SEED = 4000, 1
 DRAWS = 100  # tables that are drawn again from the rows
 RECURS = 0.8  # the share of them in which what is said has to recur
-DENIED = " does not cause "
 WIDTH = 110
 
 
@@ -93,18 +94,17 @@ def _told(found: Discovery) -> Iterator[str]:
 
 def _said_of_causes(found: Discovery) -> Iterator[str]:
     """Yield what recurs of who causes whom, and that nothing does where nothing does."""
-    claims = found.claims(RECURS)
+    claims = claims_of(found, RECURS)
     if not claims:
         yield f"   Who causes whom is not told: no such claim recurs in {percent(RECURS)} of the draws."
-    yield from (f"   {claim}: in {percent(share)} of the draws." for share, claim in claims if DENIED not in claim)
-    denied: dict[str, list[tuple[float, str]]] = {}
-    for share, claim in claims:
-        cause, _, effect = claim.partition(DENIED)
-        if effect:
-            denied.setdefault(cause, []).append((share, effect))
-    for cause, effects in sorted(denied.items()):
-        least = percent(min(share for share, _ in effects))
-        named = ", ".join(sorted(effect for _, effect in effects))
+    yield from (f"   {claim}: in {percent(claim.share)} of the draws." for claim in claims if claim.causes)
+    denied: dict[str, list[Claim]] = {}
+    for claim in claims:
+        if not claim.causes:
+            denied.setdefault(claim.a, []).append(claim)
+    for cause, denials in sorted(denied.items()):
+        least = percent(min(claim.share for claim in denials))
+        named = ", ".join(sorted(claim.b for claim in denials))
         said = f"   {cause} does not cause {named}: in {least} of the draws or more."
         yield from wrap(said, WIDTH, subsequent_indent=" " * 6)
 

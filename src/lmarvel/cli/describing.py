@@ -12,9 +12,9 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
-from lmarvel.data.columns import Kind, listing
+from lmarvel.data.columns import Kind
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, listing, readable
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6
@@ -44,8 +44,8 @@ def describe(
 def description(found: Profile, name: str, command: str | None) -> Iterator[str]:
     """Iterate over the lines that tell people what a table holds."""
     gaps = found.rows - found.complete
-    incomplete = f", {count(gaps, 'row')} with missing values" if gaps else ", no missing values"
-    yield f"{readable(name)}: {count(found.rows, 'row')}, {count(len(found.columns), 'column')}{incomplete}"
+    incomplete = f", {counted(gaps, 'row')} with missing values" if gaps else ", no missing values"
+    yield f"{readable(name)}: {counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}{incomplete}"
     yield ""
     yield from _columns(found)
     yield from _findings(found)
@@ -64,7 +64,7 @@ def _columns(found: Profile) -> Iterator[str]:
             yield f"{_cut(column.name, width):<{width}}  {column.kind:<10}  {column.missing:>7,}  {_values(column)}"
     rest = len(found.columns) - len(shown)
     if rest:
-        yield f"... and {count(rest, 'more column')} (--json shows all)"
+        yield f"... and {counted(rest, 'more column')} (--json shows all)"
     yield ""
 
 
@@ -79,7 +79,7 @@ def _values(column: ColumnProfile) -> str:
             return "none"
         shown = sorted(column.levels, key=lambda level: -level[1]) if len(column.levels) > _LEVELS else column.levels
         named = ", ".join(f"{_cut(level, 20)} ({n:,})" for level, n in shown[:_LEVELS])
-        return f"{count(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
+        return f"{counted(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
     if column.low is None or column.high is None:
         return "none"
     return f"{column.low:.6g} to {column.high:.6g} ({column.distinct:,} different)"
@@ -87,17 +87,16 @@ def _values(column: ColumnProfile) -> str:
 
 def _findings(found: Profile) -> Iterator[str]:
     """Iterate over what to look at; columns of which the same is to be said stand together."""
-    said: dict[Finding, list[str]] = {}
+    columns: dict[Finding, list[str]] = {}
     for column in found.columns:
         for finding in column.findings:
-            shown = readable(column.name) + (f" ({column.missing:,})" if finding.what == GAPS else "")
-            said.setdefault(finding, []).append(shown)
-    if not said:
+            shown = readable(column.name) + (f" ({column.missing:,})" if finding.kind == GAPS else "")
+            columns.setdefault(finding, []).append(shown)
+    if not columns:
         return
     yield "To look at"
-    for finding, names in said.items():
-        advice = finding.advice if len(names) == 1 else finding.advice.replace("leave it out", "leave them out")
-        yield f"  {listing(names, _NAMED)}: {finding.what}; {advice}"
+    for finding, names in columns.items():
+        yield f"  {listing(names, _NAMED)}: {finding.what}; {finding.advice(len(names))}"
     yield ""
 
 
@@ -105,6 +104,6 @@ def _command(found: Profile, command: str | None) -> Iterator[str]:
     if command is None or found.way is None:
         yield "No part of this table can be learned from as it is."
         return
-    kept = f" with {count(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
+    kept = f" with {counted(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
     yield f"This would run{kept}"
     yield f"  {command}"

@@ -16,7 +16,7 @@ from lmarvel.effects import effect as answer
 from lmarvel.effects import effect_learned_again, exported
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.bootstrap import check_settings
-from lmarvel.result.wording import count
+from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
@@ -61,7 +61,7 @@ def effect(
 ) -> None:
     """Say whether a variable affects another, and by how much, under every explanation of the data."""
     if seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
+        raise ParameterError(f"must be a whole number of at least 0, not {seed}", parameter="seed")
     found = load_result(result)
     if form in ("dagitty", "dowhy"):
         out = exported(found, x, y)
@@ -84,4 +84,4 @@ def effect(
         return
     print(told)
     if again is not None:
-        print(f"Learned again from {count(learn_again or 0, 'draw')} of the rows, each with its own graph: {again}.")
+        print(f"Learned again from {counted(learn_again or 0, 'draw')} of the rows, each with its own graph: {again}.")

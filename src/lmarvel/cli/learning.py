@@ -51,7 +51,8 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import open_pairs, printable, readable
+from lmarvel.result.wording import open_pairs
+from lmarvel.text import printable, readable
 
 _NOTHING_SAID = TableOptions()
 

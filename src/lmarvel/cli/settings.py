@@ -22,8 +22,7 @@ from typing import Annotated, Any
 import typer
 
 from lmarvel.errors import SettingsError
-from lmarvel.result.wording import printable
-from lmarvel.text import did_you_mean
+from lmarvel.text import did_you_mean, printable
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -22,7 +22,8 @@ from lmarvel.interchange.truth import read_truth
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.explanation import Explanation
-from lmarvel.result.wording import count, listing, readable
+from lmarvel.result.reliability import doubts_about
+from lmarvel.text import counted, listing, readable
 
 if TYPE_CHECKING:
     from lmarvel.graph.metrics import Scores
@@ -66,12 +67,13 @@ def explain(
 
 def _variable(found: Discovery, name: str, told: Mapping[str, Explanation]) -> Iterator[str]:
     """Say of each edge of a variable what it means."""
-    yield f"{readable(name)}: {count(len(told), 'edge') if told else 'no edges'}"
+    yield f"{readable(name)}: {counted(len(told), 'edge') if told else 'no edges'}"
     for other, one in told.items():
-        doubt = found.doubt(name, other)
-        yield f"  {one.title}   {one.meaning}" + (f" ({doubt})" if doubt and doubt not in one.meaning else "")
+        doubts = doubts_about(found, name, other)
+        more = "; ".join(doubt.text for doubt in doubts if doubt.kind != "undecided")  # which the meaning says
+        yield f"  {one.title}   {one.meaning}{f' ({more})' if more else ''}"
     if found.boundaries:
-        yield f"Markov boundary: {listing(found.boundaries[name], none='empty')}"
+        yield f"Markov boundary: {listing(sorted(found.boundaries[name]), none='empty')}"
 
 
 @command
@@ -152,7 +154,7 @@ def convert(
     with readable_file(source, "standard input.json") as kept, writable_file(out, ".txt") as file:
         graph = read_graph(kept, read_as)
         write_graph(graph, file, write_as)
-    _written(out, f"{type(graph).__name__} of {count(len(graph), 'node')} and {count(graph.n_edges, 'edge')}")
+    _written(out, f"{type(graph).__name__} of {counted(len(graph), 'node')} and {counted(graph.n_edges, 'edge')}")
 
 
 @command

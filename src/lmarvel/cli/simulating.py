@@ -15,7 +15,7 @@ from lmarvel.cli.options import Quiet
 from lmarvel.deferred import late
 from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_text
-from lmarvel.graph.marks import counted, quote, readable
+from lmarvel.graph.marks import quote
 from lmarvel.simulate import (
     AdditiveSEM,
     DiscreteNetwork,
@@ -28,6 +28,7 @@ from lmarvel.simulate import (
     scale_free,
 )
 from lmarvel.simulate.mixed import KINDS
+from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,7 +178,7 @@ def _structure(name: str, variables: int | None, density: float | None, seed: An
         return load_network(name)
     variables = 20 if variables is None else variables
     if density is not None and not math.isfinite(density):
-        raise ParameterError(f"density must be a number, not {density}")
+        raise ParameterError(f"must be a number, not {density}", parameter="density")
     if name == "erdos-renyi":
         return erdos_renyi(variables, density, seed=seed)
     whole = int(density) if density is not None and density == int(density) else None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.result.wording import printable
+from lmarvel.text import printable
 
 STANDARD = Path("-")
 _MOST_BYTES = 4 << 30  # of standard input

@@ -24,8 +24,7 @@ from lmarvel.data.sources.base import Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.result.wording import readable
-from lmarvel.text import nearest
+from lmarvel.text import nearest, readable
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,7 @@ class TableOptions:
                 found = self.profile(path)
             except LMarvelError:
                 raise error from None
-            meant = isinstance(error, UnusableError) or any(f.sentence in str(error) for f in found.faults)
-            if not (found.faults and meant):
+            if not (found.faults and isinstance(error, UnusableError)):
                 raise
             raise DataError(refusal(found, error)) from None
 
@@ -119,7 +117,7 @@ def refusal(found: Profile, error: DataError) -> str:
     gaps = [column.name for column in found.columns if column.missing]
     said, ways = f"{joined(found.faults)}.", ""
     if len(found.faults) == 1 and not gaps:
-        said = str(error).rstrip(".") + "."
+        said = f"{error}."
     if gaps:
         left = f"--missing drop leaves {found.complete:,} of {found.rows:,} rows"
         ways = f" Of missing values: {left}, --missing em finds the moments around them, --drop leaves columns out."

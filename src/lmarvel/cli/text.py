@@ -11,12 +11,13 @@ from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.check import ModelCheck
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.display import edge_lines, headline, legend
+from lmarvel.result.display import edge_lines, headline, legend, notes_beside
 from lmarvel.result.evidence_wording import table_said
+from lmarvel.result.file.parts import json_text
 from lmarvel.result.frequencies import percent
+from lmarvel.result.notes import ENDED_EARLY
 from lmarvel.result.reliability import CLAIMED
-from lmarvel.result.store import json_text
-from lmarvel.result.wording import count, printable, readable
+from lmarvel.text import counted, printable, readable
 
 if TYPE_CHECKING:
     from lmarvel.estimators.compare import Comparison
@@ -95,17 +96,17 @@ def _hidden(found: Discovery) -> Iterator[str]:
 
 def _recurring(found: Discovery) -> Iterator[str]:
     """Iterate over what the shares beside the edges are, and over the claims on causes that recur."""
-    counted = found.stability
-    if counted is None:
+    stability = found.stability
+    if stability is None:
         return
-    lost = counted.drawn - counted.replicates
+    lost = stability.drawn - stability.replicates
     unusable = f" (nothing could be learned from {lost:,} more)" if lost else ""
-    yield f"What recurs in {count(counted.replicates, 'draw')} of the rows{unusable}"
+    yield f"What recurs in {counted(stability.replicates, 'draw')} of the rows{unusable}"
     yield "  beside an edge: its share of the draws, and where it is there those of its left and right mark"
     claims = found.claims()
     yield from (f"  {claim} in {percent(share)}" for share, claim in claims[:_MOST_CLAIMS])
     if len(claims) > _MOST_CLAIMS:
-        yield f"  and {count(len(claims) - _MOST_CLAIMS, 'more claim')}, which explain tells of each pair"
+        yield f"  and {counted(len(claims) - _MOST_CLAIMS, 'more claim')}, which explain tells of each pair"
     if not claims:
         yield f"  no claim on causes recurs in {percent(CLAIMED)} or more"
     yield ""
@@ -134,10 +135,8 @@ def _knowledge(found: Discovery) -> Iterator[str]:
 
 
 def _notes(found: Discovery) -> Iterator[str]:
-    told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
-    if found.budget_ended and found.undecided:  # that is told at the end
-        told.add(found.undecided_note)
-    notes = [note for note in found.notes if note not in told]
+    ended = found.budget_ended and found.undecided  # that is told at the end
+    notes = [note for note in notes_beside(found) if not (ended and note.kind == ENDED_EARLY)]
     if notes:
         yield "Notes"
         yield from (f"  {note}" for note in notes)

@@ -12,25 +12,36 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.columns import listing
+from lmarvel.data.columns import NAMED
 from lmarvel.data.levels import Levels
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError
+from lmarvel.text import listing
 
 Matrix = NDArray[np.float64]
 MOST_LEVELS = 100
 _COPY = 1 - 1e-12
 _COLLINEAR = 1e-10
 _ROUNDS = 50
-_MERGE = "merge levels, or leave it out"
+MANY_LEVELS = "many levels"
+_MERGE = "merge levels, or leave {it} out"
 
 
 class Fault(NamedTuple):
-    """Something that no test can be run on: the columns that would have to go, a sentence, and what to do."""
+    """Something that no test can be run on: the columns that would have to go, a sentence, and what to do.
+
+    ``what`` says the same of one of the columns, without its name; in ``advice``, {it} stands for the columns.
+    """
 
     drop: tuple[str, ...]
     sentence: str
-    advice: str = "leave it out"
+    what: str
+    advice: str = "leave {it} out"
+    kind: str = ""
+
+
+def _about(name: str, what: str) -> Fault:
+    return Fault((name,), f"{name!r} {what}", what)
 
 
 class WayOut(NamedTuple):
@@ -107,7 +118,8 @@ def missing_values(rows: Matrix, names: Sequence[str]) -> list[Fault]:
     which = [f"{name!r} ({counts[i]})" for i, name in enumerate(names) if counts[i]]
     if not which:
         return []
-    return [Fault((), f"missing values in {len(which)} of {len(names)} columns: {listing(which)}")]
+    gaps = f"missing values in {len(which)} of {len(names)} columns: {listing(which, NAMED)}"
+    return [Fault((), gaps, "missing values")]
 
 
 def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
@@ -122,9 +134,10 @@ def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     ]
     for what, which in (("empty", empty), ("constant", constant)):
         if which:
-            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which])}")
+            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which], NAMED)}", what)
     if infinite:
-        yield Fault(tuple(infinite), f"infinite values in {listing([repr(name) for name in infinite])}")
+        where = listing([repr(name) for name in infinite], NAMED)
+        yield Fault(tuple(infinite), f"infinite values in {where}", "infinite values")
 
 
 def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -138,13 +151,13 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
         counts = np.bincount(codes, minlength=len(known.names))
         present = int((counts > 0).sum())
         if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):
-            many = f"column {name!r} has {present} levels in {len(codes)} rows, as an id or free text has"
-            yield Fault((name,), many)
+            many = f"has {present} levels in {len(codes)} rows, as an id or free text has"
+            yield Fault((name,), f"column {name!r} {many}", many, kind=MANY_LEVELS)
         elif present > 1 and (counts == 1).any():
             lone = [repr(known.names[k]) for k in np.flatnonzero(counts == 1)]
-            has = "has 1 row" if len(lone) == 1 else "have 1 row each"
-            what = "the level" if len(lone) == 1 else "the levels"
-            yield Fault((name,), f"{what} {listing(lone, 5)} of {name!r} {has}, which no test can use", _MERGE)
+            has = f"{'has 1 row' if len(lone) == 1 else 'have 1 row each'}, which no test can use"
+            which = f"the {'level' if len(lone) == 1 else 'levels'} {listing(lone, 5)}"
+            yield Fault((name,), f"{which} of {name!r} {has}", f"{which} {has}", _MERGE)
 
 
 def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -158,17 +171,17 @@ def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[s
             forth, back = _decides(rows[:, i], rows[:, j])
             if forth and back:
                 gone.add(j)
-                yield Fault((names[j],), f"{names[j]!r} is a copy of {names[i]!r}, level by level")
+                yield _about(names[j], f"is a copy of {names[i]!r}, level by level")
             elif forth or back:
                 one, other = (i, j) if forth else (j, i)
                 gone.add(one)
-                yield Fault((names[one],), f"{names[one]!r} determines {names[other]!r}")
+                yield _about(names[one], f"determines {names[other]!r}")
     numbers = [i for i, known in enumerate(levels) if known is None]
     for i in at:
         fixed = [] if i in gone else [j for j in numbers if _fixes(rows[:, i], rows[:, j])]
         if fixed:
-            which = listing([repr(names[j]) for j in fixed])
-            yield Fault((names[i],), f"{names[i]!r} determines {which}")
+            which = listing([repr(names[j]) for j in fixed], NAMED)
+            yield _about(names[i], f"determines {which}")
 
 
 def _fixes(codes: Matrix, numbers: Matrix) -> bool:
@@ -208,12 +221,11 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     for i, j in np.argwhere(np.triu(np.abs(r) >= _COPY, 1)).tolist():
         if i not in gone and j not in gone:
             gone.add(j)
-            yield Fault((names[at[j]],), f"{names[at[j]]!r} is a copy of {names[at[i]]!r}")
+            yield _about(names[at[j]], f"is a copy of {names[at[i]]!r}")
     kept = [k for k in range(at.size) if k not in gone]
     if len(complete) > len(kept) + 1:
         for k in _dependent(r[np.ix_(kept, kept)]):
-            name = names[at[kept[k]]]
-            yield Fault((name,), f"{name!r} is a combination of other columns")
+            yield _about(names[at[kept[k]]], "is a combination of other columns")
 
 
 def _dependent(r: Matrix) -> list[int]:

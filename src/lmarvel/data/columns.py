@@ -1,7 +1,4 @@
-"""What a column measures, and the one place where that is decided.
-
-Names of columns in messages.
-"""
+"""What a column measures, and the one place where that is decided."""
 
 from __future__ import annotations
 
@@ -13,8 +10,9 @@ from numpy.typing import NDArray
 
 from lmarvel.data.levels import Levels
 from lmarvel.errors import DataError
-from lmarvel.graph.marks import counted
-from lmarvel.text import did_you_mean
+from lmarvel.text import counted, did_you_mean, listing
+
+NAMED = 20  # columns, in a message
 
 
 class Kind(str, Enum):
@@ -70,7 +68,7 @@ def by_kind(names: Sequence[str], kinds: Sequence[Kind]) -> str:
     for kind in Kind:
         which = [name for name, found in zip(names, kinds, strict=True) if found is kind]
         if which:
-            named = "" if kind is Kind.CONTINUOUS else f": {listing(which)}"
+            named = "" if kind is Kind.CONTINUOUS else f": {listing(which, NAMED)}"
             parts.append(f"{len(which)} {kind}{named}")
     return "; ".join(parts) if len(parts) > 2 else ", ".join(parts)
 
@@ -152,7 +150,9 @@ def check_known(role: str, given: Iterable[str], names: Sequence[str]) -> None:
     unknown = [name for name in given if name not in known]
     if unknown:
         meant = did_you_mean(unknown[0], names)
-        raise DataError(f"{role} names {unknown[0]!r}, but the table has no such column: {listing(names)}{meant}")
+        raise DataError(
+            f"names {unknown[0]!r}, but the table has no such column: {listing(names, NAMED)}{meant}", parameter=role
+        )
 
 
 def not_one_a_row(role: str, given: int, rows: int) -> DataError:
@@ -165,8 +165,3 @@ def not_one_a_row(role: str, given: int, rows: int) -> DataError:
     """
     there = f"is {counted(given, role[:-1])}" if given == 1 else f"are {counted(given, role[:-1])}"
     return DataError(f"there {there} for {counted(rows, 'row')}: give one a row")
-
-
-def listing(names: Sequence[str], most: int = 20) -> str:
-    """Return names with commas, and how many there are where they are many."""
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.columns import check_known, listing
+from lmarvel.data.columns import NAMED, check_known
 from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
 from lmarvel.data.reading import Reading
@@ -19,6 +19,7 @@ from lmarvel.data.sources.base import Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
+from lmarvel.text import listing
 
 
 class Said(NamedTuple):
@@ -95,7 +96,7 @@ def _numbers_only(table: Table) -> Table:
             f"{len(at)} of {len(table.names)} columns {'is' if len(at) == 1 else 'are'} numbers, and at least 2 are"
             " needed to find edges between: without numeric_only text has levels"
         )
-    warnings.warn(f"left out, since not numbers: {listing(left_out)}", LMarvelWarning, stacklevel=4)
+    warnings.warn(f"left out, since not numbers: {listing(left_out, NAMED)}", LMarvelWarning, stacklevel=4)
     return table.take(at)
 
 
@@ -140,9 +141,9 @@ def checked_weights(given: Any) -> Weights:
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("weights must be numbers, one for each row") from None
+        raise DataError("must be numbers, one for each row", parameter="weights") from None
     if weights.ndim != 1:
-        raise DataError(f"weights must have one dimension, a number for each row, not {weights.ndim}")
+        raise DataError(f"must have one dimension, a number for each row, not {weights.ndim}", parameter="weights")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if bad.size:
         raise DataError(f"the weight of row {bad[0] + 1} is {weights[bad[0]]}: weights must not be negative or missing")

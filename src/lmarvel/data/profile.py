@@ -14,28 +14,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.checks import Fault, WayOut, faults_of, missing_values, way_out
+from lmarvel.data.checks import MANY_LEVELS, Fault, WayOut, faults_of, missing_values, way_out
 from lmarvel.data.columns import FEW, Kind
 from lmarvel.data.levels import Levels, number, written
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows
+from lmarvel.text import counted
 
 Vector = NDArray[np.float64]
 GAPS = "missing values"
 SENTINELS = (-1, -8, -9, -88, -99, -999, -9999, 99, 999, 9999, 99999)
 _NEAR = 0.999
-_MEND = "mend the value, leave it out, or --categorical"
-_GAPS = "--missing drop, --missing em, or leave it out"
+_MEND = "mend the value, leave {it} out, or --categorical"
+_DAYS = "leave {it} out, or turn it into a number of days"
+DATES = "dates"
+_GAPS = "--missing drop, --missing em, or leave {it} out"
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([ T].*)?")
 _ID = re.compile(r"(^|[_. ])(id|key|uuid|index|rownum|row|rownames|nr|no)$|id$", re.IGNORECASE)
 
 
 class Finding(NamedTuple):
-    """Something about a column, what to do, and whether that is to leave it out."""
+    """Something about a column, what to do, and whether that is to leave it out; {it} stands for the column."""
 
     what: str
-    advice: str
+    remedy: str
     drop: bool = False
+    kind: str = ""
+
+    def advice(self, columns: int = 1) -> str:
+        """Return what to do with so many columns of which the same is to be said."""
+        return self.remedy.format(it="it" if columns == 1 else "them")
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Profile:
                     "low": column.low,
                     "high": column.high,
                     "levels": None if column.levels is None else dict(column.levels),
-                    "findings": [{"what": found.what, "advice": found.advice} for found in column.findings],
+                    "findings": [{"what": found.what, "advice": found.advice()} for found in column.findings],
                 }
                 for column in self.columns
             ],
@@ -108,21 +116,14 @@ def profile(reading: Reading) -> Profile:
         pairs = _near_copies(rows, table.names)
         columns = []
         for i, name in enumerate(table.names):
-            said = [Finding(_of_it(fault, name), fault.advice, True) for fault in faults if name in fault.drop]
+            faulty = [Finding(f.what, f.advice, True, f.kind) for f in faults if name in f.drop]
             column = _column(name, rows[:, i], kinds[i], levels[i])
             near = [Finding(f"nearly a copy of {other!r}", "one of them says it all") for other in pairs.get(name, ())]
-            columns.append(_with(column, [*said, *column.findings, *near]))
+            columns.append(_with(column, [*faulty, *column.findings, *near]))
         drop = [column.name for column in columns if any(found.drop for found in column.findings)]
         way = way_out(rows, levels, table.names, drop) or way_out(rows, levels, table.names, sorted(mixed))
     complete = int((~np.isnan(rows).any(axis=1)).sum())
     return Profile(len(rows), complete, tuple(columns), (*missing_values(rows, table.names), *faults), way)
-
-
-def _of_it(fault: Fault, name: str) -> str:
-    """Return what is wrong with a column, without its name; several of which the same is to be said share a fault."""
-    if len(fault.drop) > 1 or fault.sentence.startswith(("constant", "empty", "infinite")):
-        return fault.sentence.split(" column ")[0].split(" in ")[0]
-    return fault.sentence.replace(f"column {name!r} ", "").replace(f" of {name!r}", "").replace(f"{name!r} ", "")
 
 
 def _with(column: ColumnProfile, findings: Sequence[Finding]) -> ColumnProfile:
@@ -141,7 +142,7 @@ def _with(column: ColumnProfile, findings: Sequence[Finding]) -> ColumnProfile:
 
 def _said_better(found: Finding, all_of_them: Sequence[Finding]) -> bool:
     """Whether a fault is named for what it is: levels without end that are dates."""
-    return "as an id or free text has" in found.what and any(other.what == "dates" for other in all_of_them)
+    return found.kind == MANY_LEVELS and any(other.kind == DATES for other in all_of_them)
 
 
 def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -155,12 +156,8 @@ def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str
             bad = int(counts[np.array(strange)].sum())
             if 2 * bad <= counts.sum():
                 level = known.names[strange.index(True)]
-                but = f"{_count(bad, 'value')} such as {level!r}"
-                yield Fault((names[i],), f"column {names[i]!r} is numbers but for {but}", _MEND)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
+                what = f"is numbers but for {counted(bad, 'value')} such as {level!r}"
+                yield Fault((names[i],), f"column {names[i]!r} {what}", what, _MEND)
 
 
 # --- one column -------------------------------------------------------------------------------------------
@@ -170,10 +167,10 @@ def _column(name: str, values: Vector, kind: Kind, levels: Levels | None) -> Col
     seen = values[~np.isnan(values)]
     missing = len(values) - len(seen)
     distinct, counts = np.unique(seen, return_counts=True)
-    gaps = [Finding(GAPS, _GAPS)] if missing else []
+    gaps = [Finding(GAPS, _GAPS, kind=GAPS)] if missing else []
     if levels is not None:
         held = tuple((levels.names[int(k)], int(n)) for k, n in zip(distinct, counts, strict=True))
-        dates = [Finding("dates", "leave it out, or turn it into a number of days", True)] if _are_dates(held) else []
+        dates = [Finding("dates", _DAYS, True, DATES)] if _are_dates(held) else []
         return ColumnProfile(name, kind, missing, len(distinct), None, None, held, (*dates, *gaps))
     low, high = (float(distinct[0]), float(distinct[-1])) if len(distinct) else (None, None)
     pair = zip(distinct.tolist(), counts.tolist(), strict=True)
@@ -193,18 +190,18 @@ def _numbers(name: str, seen: Vector, distinct: Vector, counts: NDArray[np.intp]
     whole = bool((distinct == np.round(distinct)).all())
     steps = np.diff(seen)
     if whole and len(seen) == n and (steps == 1).all() and n > 3:
-        yield Finding("row numbers", "they mean nothing: leave it out", True)
+        yield Finding("row numbers", "they mean nothing: leave {it} out", True)
     elif whole and len(distinct) == len(seen) > 20 and _ID.search(name):
-        yield Finding("every row has a number of its own, as an id has", "leave it out", True)
+        yield Finding("every row has a number of its own, as an id has", "leave {it} out", True)
     elif whole and _are_packed_dates(distinct):
-        yield Finding("dates as numbers, such as 20240131", "leave it out, or turn it into a number of days", True)
+        yield Finding("dates as numbers, such as 20240131", _DAYS, True)
     elif whole and 2 < len(distinct) <= min(FEW, n // 5):
         yield Finding("few different whole numbers, taken as numbers", "--ordinal or --categorical if these are levels")
     for value in SENTINELS:
         if _is_sentinel(value, distinct):
             k = int(counts[np.searchsorted(distinct, value)])
             yield Finding(
-                f"{value} in {_count(k, 'row')} looks like a code for a missing value", "leave those cells empty"
+                f"{value} in {counted(k, 'row')} looks like a code for a missing value", "leave those cells empty"
             )
 
 

@@ -59,7 +59,7 @@ class Resampling:
         given = np.asarray(clusters)
         if given.shape != (len(self._rows),):
             rows = f"the {len(self._rows)} rows"
-            raise DataError(f"clusters must name one for each of {rows}, not be of shape {given.shape}")
+            raise DataError(f"must name one for each of {rows}, not be of shape {given.shape}", parameter="clusters")
         values, codes = np.unique(given, return_inverse=True)
         if len(values) < 2:
             raise DataError("all rows are of one cluster: at least 2 are needed to draw from")

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.columns import check_known, listing
+from lmarvel.data.columns import NAMED, check_known
 from lmarvel.data.levels import Levels, Wish
 from lmarvel.data.sources import open_file
 from lmarvel.data.sources.base import Batches, Rows, Source, pieces
 from lmarvel.data.sources.frames import open_array, open_frame, open_mapping
 from lmarvel.errors import DataError, NotNumbers
+from lmarvel.text import listing
 
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
 KEPT = 1 << 24  # values of a file, 128 MB: up to here its rows are kept as they were read
@@ -134,7 +135,7 @@ def chosen_columns(found: Sequence[str], columns: Sequence[str] | None, drop: Se
             )
     twice = sorted(name for name, count in Counter(found[i] for i in wanted).items() if count > 1)
     if twice:
-        raise DataError(f"duplicate column name {listing([repr(name) for name in twice])}: names must differ")
+        raise DataError(f"duplicate column name {listing([repr(name) for name in twice], NAMED)}: names must differ")
     return wanted
 
 

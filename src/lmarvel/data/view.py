@@ -39,7 +39,9 @@ class Asked:
     def of(cls, names: Sequence[str], categorical: Any, ordinal: Any, missing: str) -> Asked:
         """Check what was said against the names of the columns."""
         if missing not in MISSING:
-            raise ParameterError(f"missing must be one of {', '.join(map(repr, MISSING))}, not {missing!r}")
+            raise ParameterError(
+                f"must be one of {', '.join(map(repr, MISSING))}, not {missing!r}", parameter="missing"
+            )
         listed = (categorical,) if isinstance(categorical, str) else tuple(categorical or ())
         orders = _orders(ordinal)
         check_known("categorical", listed, names)

@@ -62,7 +62,7 @@ def draw(
     """
     target = None if path is None else Path(path)
     if layout not in LAYOUTS:
-        raise ParameterError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+        raise ParameterError(f"must be one of {', '.join(LAYOUTS)}, not {layout!r}", parameter="layout")
     if target is not None:
         check_target(target)
     scene = compose(graph, layout, title, shares)

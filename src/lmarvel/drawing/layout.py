@@ -52,7 +52,7 @@ def positions(graph: MixedGraph, sizes: Points, layout: str = "auto", aspect: fl
     ((3, 2), True)
     """
     if layout not in LAYOUTS:
-        raise ParameterError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+        raise ParameterError(f"must be one of {', '.join(LAYOUTS)}, not {layout!r}", parameter="layout")
     placed = np.zeros((len(graph), 2))
     groups = components(graph)
     for nodes in groups:

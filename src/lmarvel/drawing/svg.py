@@ -11,8 +11,9 @@ from xml.sax.saxutils import escape, quoteattr
 from lmarvel.drawing.curve import Curve
 from lmarvel.drawing.labels import FONT_SIZE, printable
 from lmarvel.drawing.scene import MARGIN, RADIUS, RAILS, ROW_HEIGHT, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
-from lmarvel.graph.marks import Edge, arrow, counted
+from lmarvel.graph.marks import Edge, arrow
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.text import counted
 
 INK = "#1b1f24"
 BOX_FILL = "#f4f7fb"

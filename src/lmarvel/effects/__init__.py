@@ -15,7 +15,7 @@ from lmarvel.effects.estimate import Estimate, optimal_adjustment
 from lmarvel.effects.export import Exported, exported
 from lmarvel.effects.ranges import Range
 from lmarvel.effects.spread import Spread, effect_learned_again, effect_spread
-from lmarvel.result.discovery import answer_with
+from lmarvel.result.discovery import Discovery
 
 __all__ = [
     "Cause",
@@ -39,4 +39,4 @@ __all__ = [
     "optimal_adjustment",
 ]
 
-answer_with(causes=causes, effect=effect)
+Discovery.answers.update(causes=causes, effect=effect)

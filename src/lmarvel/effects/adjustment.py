@@ -29,7 +29,7 @@ from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.graph.mixed import Node
-from lmarvel.result.wording import listing, readable
+from lmarvel.text import listing, readable
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _opened_by(ready: Prepared, walk: list[int], z: int) -> str:
     if not colliders:
         return ""
     below = [v for v in colliders if not z >> v & 1]
-    by = f"{listing(ready.named(bits(colliders)))}, where two arrowheads meet"
+    by = f"{listing(sorted(ready.named(bits(colliders))))}, where two arrowheads meet"
     return f", opened at {by}" + (": a variable that it affects is adjusted for" if below else "")
 
 

@@ -24,7 +24,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import readable
+from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 
@@ -218,4 +218,4 @@ def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
 def _check_counts(bootstrap: int | None, most: int) -> None:
     for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

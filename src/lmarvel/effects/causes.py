@@ -28,8 +28,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import listing, readable
-from lmarvel.text import ShownAsText
+from lmarvel.text import ShownAsText, listing, readable
 
 Status = Literal["definite", "possible", "impossible"]
 _CLAIMS: dict[Status, str] = {
@@ -125,12 +124,15 @@ class Causes(ShownAsText):
         for cause in self.all:
             if cause.name == name:
                 return cause
-        raise GraphError(f"{name!r} is not among the other variables: {listing(cause.name for cause in self.all)}")
+        raise GraphError(
+            f"{name!r} is not among the other variables: {listing(sorted(cause.name for cause in self.all))}"
+        )
 
     def __str__(self) -> str:
         y = readable(self.of)
         lines = [
-            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}{cause.firm}"
+            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}"
+            + (f" ({cause.firm})" if cause.firm else "")
             for status in _CLAIMS
             for cause in self.all
             if cause.status == status
@@ -139,7 +141,7 @@ class Causes(ShownAsText):
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        plain = [{**c.__dict__, "path": list(c.path), "firm": c.firm.strip(" ()")} for c in self.all]
+        plain = [{**c.__dict__, "path": list(c.path)} for c in self.all]
         return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
 
 

@@ -17,7 +17,7 @@ from lmarvel.result.check import Implied, separation
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import WORDS
 from lmarvel.result.frequencies import percent
-from lmarvel.result.wording import readable
+from lmarvel.text import joined, readable
 
 HALF = 0.5  # a claim that fewer draws make is not stable
 
@@ -82,7 +82,7 @@ def beside(result: object, path: Sequence[str], x: str, y: str, claimed: bool | 
     recurring = Recurring.of(result, path, x, y, claimed)
     if recurring is not None:
         parts.append(recurring.words)
-    return f" ({'; '.join(parts)})" if parts else ""
+    return "; ".join(parts)
 
 
 def along(result: Discovery, path: Sequence[str]) -> list[Edge]:
@@ -140,7 +140,7 @@ def _supported(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
         yield f"The marks of {'both' if total == 2 else f'all {total:,}'} edges that bear on it are {kinds[0]}."
         return
     parts = [f"{word} at {words[word]:,}" for word in kinds]
-    yield f"Of the {total:,} edges that bear on it, the marks are {', '.join(parts[:-1])} and {parts[-1]}."
+    yield f"Of the {total:,} edges that bear on it, the marks are {joined(parts)}."
 
 
 def _rejected(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:

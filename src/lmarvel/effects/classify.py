@@ -21,7 +21,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import count, listing, readable
+from lmarvel.text import counted, listing, readable
 
 Status = Literal["none", "adjustment", "formula", "not identified"]
 
@@ -80,7 +80,7 @@ def ready_for_effects(result: Discovery | PAG | Prepared) -> Prepared:
     """Return the graph of a result, ready for questions; refuse one that a search left open or that no MAG has."""
     if isinstance(result, Discovery):
         if result.undecided:
-            pairs = f"{count(len(result.undecided), 'pair')} of variables"
+            pairs = f"{counted(len(result.undecided), 'pair')} of variables"
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )
@@ -177,7 +177,7 @@ def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:
         assert identification.hedge is not None
         return _hedged(ready, x, y, cause, identification.hedge, steps)
     if not identification.formula.given >> x & 1:
-        conditions = listing(ready.named(z))
+        conditions = listing(sorted(ready.named(z)))
         why = f"given {conditions}, what {readable(names[y])} is does not depend on what {readable(names[x])} is set to"
         return Identified(names[x], names[y], cause, "none", formula=identification.formula, steps=steps, because=why)
     return Identified(names[x], names[y], cause, "formula", formula=identification.formula, steps=steps)

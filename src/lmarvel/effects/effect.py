@@ -8,8 +8,7 @@ from lmarvel.effects.classify import Identified
 from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.ranges import Range
-from lmarvel.result.wording import listing, readable
-from lmarvel.text import ShownAsText
+from lmarvel.text import ShownAsText, listing, readable
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Effect(ShownAsText):
     @property
     def _answer(self) -> str:
         x, y = readable(self.identified.x), readable(self.identified.y)
-        among = f"Among those with the same {listing(self.given)}, " if self.given else ""
+        among = f"Among those with the same {listing(sorted(self.given))}, " if self.given else ""
         if self.status == "none":
             return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
         if self.status == "not identified":
@@ -119,7 +118,7 @@ class Effect(ShownAsText):
             return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
         number, zero = self._numbers
         if self.affected:
-            conditions, late = listing(self.given), listing(self.affected)
+            conditions, late = listing(sorted(self.given)), listing(sorted(self.affected))
             return (
                 f"If {x} is set, {y} among those who then have the same {conditions} differs by {number}, under every"
                 f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
@@ -144,7 +143,7 @@ class Effect(ShownAsText):
     def _how(self) -> str:
         if self.identified.adjustment is None:
             return " by a formula"
-        return f" by adjusting for {listing(self.identified.adjustment)}"
+        return f" by adjusting for {listing(sorted(self.identified.adjustment))}"
 
     @property
     def disagreement(self) -> str | None:
@@ -153,7 +152,7 @@ class Effect(ShownAsText):
         for alternative in self.others:
             chosen = mine[alternative.contrast]
             if alternative.low > chosen.high or alternative.high < chosen.low:
-                ours, theirs = listing(chosen.adjusted or ()), listing(alternative.adjusted or ())
+                ours, theirs = listing(sorted(chosen.adjusted or ())), listing(sorted(alternative.adjusted or ()))
                 sets = f"adjusting for {ours} gives {chosen}, for {theirs} {alternative}"
                 return f"Valid sets disagree: {sets}. Either the graph is not right, or the effect is not linear."
         return None
@@ -186,7 +185,7 @@ class Effect(ShownAsText):
     def _by(self, estimate: Estimate) -> str:
         if estimate.adjusted is None:
             return estimate.method
-        return f"adjusting for {listing(estimate.adjusted)} ({estimate.method})"
+        return f"adjusting for {listing(sorted(estimate.adjusted))} ({estimate.method})"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""

@@ -53,7 +53,7 @@ from lmarvel.errors import DataError
 from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
-from lmarvel.result.wording import count, listing
+from lmarvel.text import counted, listing
 
 stats = late("scipy.stats")
 
@@ -146,8 +146,8 @@ def formula_estimates(
     levels = [names[v] for v in used if table.kind(names[v]) == Kind.NOMINAL]
     if levels:
         raise DataError(
-            f"the formula for this effect is evaluated for numbers, and {listing(levels)} has levels without an order:"
-            " turn it into numbers, or ask about another pair"
+            f"the formula for this effect is evaluated for numbers, and {listing(sorted(levels))} has levels without an"
+            " order: turn it into numbers, or ask about another pair"
         )
     at = [table.names.index(names[v]) for v in used]
     rows = table.rows[:, at]
@@ -248,7 +248,7 @@ def _bootstrapped(
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    how = f"{method}; bootstrap of {count(replicates, 'replicate')}"
+    how = f"{method}; bootstrap of {counted(replicates, 'replicate')}"
     return [
         Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), how, adjusted)
         for i, text in enumerate(contrasts)
@@ -270,11 +270,13 @@ def _check_design(design: Vector, names: Sequence[str]) -> None:
     n, k = design.shape
     if n < k + 2:
         raise DataError(
-            f"{count(n, 'row')} cannot tell the effect given {count(k - 1, 'regressor')}: more rows are needed"
+            f"{counted(n, 'row')} cannot tell the effect given {counted(k - 1, 'regressor')}: more rows are needed"
         )
     scale = np.sqrt((design**2).sum(axis=0))
     if np.linalg.matrix_rank(design / np.maximum(scale, 1e-300), tol=1e-9) < k:
-        raise DataError(f"the columns {listing(names)} determine each other: leave one of them out of the table")
+        raise DataError(
+            f"the columns {listing(sorted(names))} determine each other: leave one of them out of the table"
+        )
 
 
 # --- the adjustment set with the smallest variance --------------------------------------------------------

@@ -40,7 +40,7 @@ from lmarvel.effects.formula import Density, Formula, conditional, marginal, pro
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.result.wording import listing
+from lmarvel.text import listing
 
 Links = list[list[tuple[int, int, int]]]
 
@@ -133,7 +133,7 @@ class _Run:
         self.steps: list[Step] = []
 
     def names(self, nodes: int) -> str:
-        return listing(self.ready.named(nodes))
+        return listing(sorted(self.ready.named(nodes)))
 
     def note(self, reached: int, words: str) -> None:
         self.steps.append(Step(reached, words))
@@ -274,7 +274,7 @@ def identify_given(ready: Prepared, x: int, y: int, z: int) -> Identification:
 
 
 def _names(ready: Prepared, nodes: int) -> str:
-    return listing(ready.named(nodes))
+    return listing(sorted(ready.named(nodes)))
 
 
 def _split_bucket(ready: Prepared, x: int, wanted: int) -> int | None:

@@ -29,10 +29,11 @@ from itertools import pairwise
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members, union
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow, counted, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import m_separated
 from lmarvel.orient.equivalence import pag_to_mag
+from lmarvel.text import counted, readable
 
 
 class Prepared:

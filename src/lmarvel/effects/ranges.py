@@ -41,7 +41,7 @@ from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.result.wording import count
+from lmarvel.text import counted
 
 MOST = 500
 
@@ -73,30 +73,25 @@ class Range:
     complete: bool
 
     def __str__(self) -> str:
-        told = self.looked_at - self.untold
+        telling = self.looked_at - self.untold
         first = "" if self.complete else "the first "
         more = "" if self.complete else ", and there are more"
-        explanations = f"{first}{count(self.looked_at, 'explanation')}{more}"
-        if told == 0:
+        explanations = f"{first}{counted(self.looked_at, 'explanation')}{more}"
+        if telling == 0:
             return f"Of {explanations}, none tells the effect."
-        verb = "s" if told == 1 else ""
-        says = f"put{verb} the effect {self._where}" if self.values else f"tell{verb} the effect"
         comma = "" if self.complete else ","
         if not self.untold:
-            return (
-                f"Of {explanations}{comma} all {'put' if self.values else 'tell'} the effect {self._where}".rstrip()
-                + "."
-            )
+            return f"Of {explanations}{comma} all {self._says('')}."
         outside = ": it may lie outside" if self.values else ""
         rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
-        return f"Of {explanations}{comma} {told:,} {says}, and {rest}"
+        return f"Of {explanations}{comma} {telling:,} {self._says('s' if telling == 1 else '')}, and {rest}"
 
-    @property
-    def _where(self) -> str:
+    def _says(self, s: str) -> str:
+        """Return what explanations say of the effect; ``s`` ends the verb where it is of one."""
         if not self.values:
-            return ""
+            return f"tell{s} the effect"
         low, high = f"{self.values[0]:.3g}", f"{self.values[-1]:.3g}"
-        return f"at {low}" if low == high else f"between {low} and {high}"
+        return f"put{s} the effect {f'at {low}' if low == high else f'between {low} and {high}'}"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""

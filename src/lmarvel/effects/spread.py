@@ -27,7 +27,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, readable
 
 ILLEGAL = "illegal"
 
@@ -72,10 +72,10 @@ class Spread:
         x, y = readable(self.x), readable(self.y)
         total = sum(self.statuses.values())
         if not self._telling:
-            return f"None of {count(total, 'graph')} tells the effect of {x} on {y}"
+            return f"None of {counted(total, 'graph')} tells the effect of {x} on {y}"
         zero = self.statuses.get("none", 0)
         share_telling = (
-            f"{self._telling:,} of {count(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
+            f"{self._telling:,} of {counted(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
         )
         none = f"{zero:,} {'says' if zero == 1 else 'say'} there is none"
         if self.counted:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.errors import DataError
-from lmarvel.result.wording import count, listing, readable
+from lmarvel.text import counted, listing, readable
 
 Vector = NDArray[np.float64]
 Clusters = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Columns:
             gaps = sum(self._data.missing)
             if gaps:
                 raise DataError(
-                    f"an effect is estimated from rows without gaps, and {count(gaps, 'value')}"
+                    f"an effect is estimated from rows without gaps, and {counted(gaps, 'value')}"
                     f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (missing='drop')"
                 )
             rows = np.array(self._data.values())
@@ -139,7 +139,10 @@ class Columns:
 def _with_nominal(data: Dataset, nominal: Sequence[str]) -> Dataset:
     unknown = [name for name in nominal if name not in data.names]
     if unknown:
-        raise DataError(f"nominal names {unknown[0]!r}, but the table has no such column: {listing(data.names[:20])}")
+        raise DataError(
+            f"names {unknown[0]!r}, but the table has no such column: {listing(sorted(data.names[:20]))}",
+            parameter="nominal",
+        )
     if not nominal:
         return data
     kinds = zip(data.names, data.kinds, strict=True)

@@ -102,9 +102,11 @@ class PagEstimator(Estimator):
         for name, default in self._defaults().items():
             value = vars(self)[name]
             if isinstance(default, bool) and not isinstance(value, bool | np.bool_):
-                raise ParameterError(f"{name} must be True or False, not {value!r}")
+                raise ParameterError(f"must be True or False, not {value!r}", parameter=name)
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
-            raise ParameterError(f"knowledge must be a Knowledge, such as Knowledge(tiers=...), not {self.knowledge!r}")
+            raise ParameterError(
+                f"must be a Knowledge, such as Knowledge(tiers=...), not {self.knowledge!r}", parameter="knowledge"
+            )
         self._check()
 
     def _informed(self: Self) -> Self:

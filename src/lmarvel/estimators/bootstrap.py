@@ -7,7 +7,7 @@ Each replicate runs the whole method, boundaries included, on as many rows as th
 A table in which a row occurs twice shows chance associations more strongly than a new sample would, so that edges with
 a low frequency are mostly false; docs/stability.md shows what a frequency was worth on data with known truth.
 
-:func:`bootstrap` takes any function that learns. :func:`drawn_again` takes a method with its settings: it decides
+:func:`bootstrap` takes any function that learns. :func:`bootstrap_method` takes a method with its settings: it decides
 whether draws of the moments are enough, and whether threads or processes learn from them.
 """
 
@@ -159,9 +159,11 @@ def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
     """Refuse settings of a bootstrap that make no sense, before any work."""
     for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ParameterError(f"n_jobs must be a number of workers, or -1 for all processors, not {n_jobs!r}")
+        raise ParameterError(
+            f"must be a number of workers, or -1 for all processors, not {n_jobs!r}", parameter="n_jobs"
+        )
 
 
 def _learned(

@@ -21,6 +21,7 @@ from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
+from lmarvel.deferred import Deferred
 from lmarvel.engine.legality import separating_sets
 from lmarvel.engine.run import is_built
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
@@ -28,7 +29,6 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.reliability import LaterCheck
 from lmarvel.result.sepsets import NamedSepsets
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
@@ -210,7 +210,7 @@ def later_check(
     sepsets: Mapping[tuple[str, str], frozenset[str]],
     search_seconds: float = 0.0,
     left: float = math.inf,
-) -> LaterCheck | None:
+) -> Deferred[ModelCheck] | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
     A test of the user's own is not asked behind his back, and a large table is not kept in memory for it. The check
@@ -225,7 +225,7 @@ def later_check(
         bounds: dict[str, Any] = {"most": MOST_TESTS, "work": MOST_WORK, "late": late}
         return check_model(pag, test, level, mag=mag, sepsets=sepsets, **bounds)
 
-    return LaterCheck(check)
+    return Deferred(check)
 
 
 def _late(share: float, left: float) -> Callable[[], bool]:

@@ -25,7 +25,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
 from lmarvel.data.scan import SMALL
-from lmarvel.deferred import LazyMapping, LazyTuple
+from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
 from lmarvel.estimators.recording import Clock, settings_of, statistics, versions
@@ -38,7 +38,7 @@ from lmarvel.orient.worklist import Oriented, orient
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets, Sepsets
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
-from lmarvel.result.trace import BudgetEnded, Event, LazyTrace, moved
+from lmarvel.result.trace import BudgetEnded, Event, Trace, moved
 from lmarvel.skeleton.by_engine import EngineRun, PruningOptions, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
@@ -310,10 +310,10 @@ def _discovery_of_run(
 ) -> Discovery:
     """Put together what the engine found; sets and records are made when somebody reads them."""
     names, at, arrays = test.names, np.asarray(order, dtype=np.intp), run.arrays
-    trace = LazyTrace(lambda: run.trace(order), lambda: run.runs(order))
+    trace = Trace(lambda: run.parts(order))
     unaided = None if arrays.unaided is None else placed(arrays.unaided, at)
     found = _Found(placed(arrays.marks, at), trace, _moved_pairs(arrays.undecided, at), unaided=unaided)
-    sepsets = NamedSepsets(lambda: run.sepsets(order), names, lambda: run.columns(order))
+    sepsets = NamedSepsets(Deferred(lambda: run.sepsets(order)), names, Deferred(lambda: run.columns(order)))
     boundaries = {} if run.method == "none" else LazyMapping(lambda: _named(names, run.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings, knowledge)
 

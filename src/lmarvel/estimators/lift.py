@@ -105,11 +105,13 @@ class Lift(PagEstimator):
     def _check(self) -> None:
         number = isinstance(self.penalty, int | float | np.number) and not isinstance(self.penalty, bool)
         if self.penalty != AUTO and (not number or not 0 < self.penalty < float("inf")):
-            raise ParameterError(f"penalty must be a number above 0, not {self.penalty!r}; 2 is a usual choice")
+            raise ParameterError(
+                f"must be a number above 0, not {self.penalty!r}; 2 is a usual choice", parameter="penalty"
+            )
         for name in ("restarts", "seed"):
             value = vars(self)[name]
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}")
+                raise ParameterError(f"must be a whole number of at least 0, not {value!r}", parameter=name)
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""

@@ -198,7 +198,7 @@ def _threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return os.cpu_count() or 1
     if not _is_whole(n_jobs) or n_jobs < 1:
-        raise ParameterError(f"n_jobs must be a whole number of at least 1, not {_shown(n_jobs)}")
+        raise ParameterError(f"must be a whole number of at least 1, not {_shown(n_jobs)}", parameter="n_jobs")
     return int(n_jobs)
 
 
@@ -218,7 +218,9 @@ def _shown(value: object) -> str:
 def _tables(correlations: ArrayLike | Iterable[ArrayLike], n: int, names: Sequence[str] | None) -> Iterator[Moments]:
     """Return the matrices as moments, each checked, as they come."""
     if not _is_whole(n) or n < 4:
-        raise DataError(f"n must be a whole number of at least 4, the rows behind each matrix, not {_shown(n)}")
+        raise DataError(
+            f"must be a whole number of at least 4, the rows behind each matrix, not {_shown(n)}", parameter="n"
+        )
     if n > _MOST_ROWS:
         raise DataError(f"n, the rows behind each matrix, must be at most {_MOST_ROWS:,}, not {_shown(n)}")
     return _moments(_iterated(correlations), int(n), names)
@@ -241,7 +243,9 @@ def _iterated(correlations: Any) -> Iterator[Any]:
         return iter(correlations)
     except TypeError:
         kind = type(correlations).__name__
-        raise DataError(f"correlations must be an array of shape (k, p, p), or k matrices, not {kind}") from None
+        raise DataError(
+            f"must be an array of shape (k, p, p), or k matrices, not {kind}", parameter="correlations"
+        ) from None
 
 
 def _called(names: Sequence[str] | None, p: int) -> tuple[str, ...]:

@@ -113,9 +113,10 @@ class _Pruned(PagEstimator):
 
     def _check(self) -> None:
         if self.colliders not in COLLIDER_RULES:
-            raise ParameterError(f"colliders must be one of {', '.join(COLLIDER_RULES)}, not {self.colliders!r}")
+            known = ", ".join(COLLIDER_RULES)
+            raise ParameterError(f"must be one of {known}, not {self.colliders!r}", parameter="colliders")
         if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
-            raise ParameterError(f"n_jobs must be a whole number of at least 1, not {self.n_jobs!r}")
+            raise ParameterError(f"must be a whole number of at least 1, not {self.n_jobs!r}", parameter="n_jobs")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -157,7 +158,9 @@ class FCI(_Pruned):
     def _check(self) -> None:
         super()._check()
         if self.possible_d_sep not in ("pruned", "classic", "none"):
-            raise ParameterError(f"possible_d_sep must be pruned, classic or none, not {self.possible_d_sep!r}")
+            raise ParameterError(
+                f"must be pruned, classic or none, not {self.possible_d_sep!r}", parameter="possible_d_sep"
+            )
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""

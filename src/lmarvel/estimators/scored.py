@@ -92,7 +92,7 @@ class M3HC(PagEstimator):
     def _check(self) -> None:
         check_limits(self.max_k, self.tabu, self.patience, self.max_iterations)
         if self.start not in STARTS:
-            raise ParameterError(f"start must be one of {', '.join(STARTS)}, not {self.start!r}")
+            raise ParameterError(f"must be one of {', '.join(STARTS)}, not {self.start!r}", parameter="start")
         if self.start == "lmarvel" and self.boundary == "none":
             raise ParameterError('start="lmarvel" needs Markov boundaries: leave boundary="none" out')
 

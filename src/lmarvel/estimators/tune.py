@@ -26,8 +26,8 @@ import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import counted
 from lmarvel.result.frequencies import Stability
+from lmarvel.text import counted
 
 T = TypeVar("T")
 By = Literal["bic", "held-out", "stability"]

@@ -147,8 +147,8 @@ def _clique(k: int) -> int:
 def _check(n: int, degree: int) -> None:
     for name, value in (("n", n), ("degree", degree)):
         if not isinstance(value, int) or isinstance(value, bool):
-            raise ParameterError(f"{name} must be a whole number, not {value!r}")
+            raise ParameterError(f"must be a whole number, not {value!r}", parameter=name)
     if n < 1:
         raise ParameterError(f"n, the number of variables, must be at least 1, not {n}")
     if not 0 <= degree < n:
-        raise ParameterError(f"degree must be from 0 to n - 1 = {n - 1}, not {degree}")
+        raise ParameterError(f"must be from 0 to n - 1 = {n - 1}, not {degree}", parameter="degree")

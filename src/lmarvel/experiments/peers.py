@@ -30,7 +30,8 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.causallearn import from_causallearn
 from lmarvel.orient.equivalence import orient_mag
-from lmarvel.result.discovery import Discovery, Statistics
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.statistics import Statistics
 from lmarvel.result.trace import BudgetEnded
 
 _LATE = 124  # what the shell's timeout answers, too

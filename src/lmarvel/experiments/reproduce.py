@@ -100,9 +100,9 @@ class Request:
             _check_methods(self.methods)
         for name, value in (("reps", self.reps), ("jobs", self.workers), ("the limit of tests", self.limits.tests)):
             if value is not None and value < 1:
-                raise ParameterError(f"{name} must be at least 1, not {value}")
+                raise ParameterError(f"must be at least 1, not {value}", parameter=name)
         if self.reps is not None and self.reps > _MOST_REPS:
-            raise ParameterError(f"reps must be at most {_MOST_REPS:,}: the repetitions of each setting")
+            raise ParameterError(f"must be at most {_MOST_REPS:,}: the repetitions of each setting", parameter="reps")
         if not self.limits.seconds > 0:
             raise ParameterError(f"the limit of seconds must be positive, not {self.limits.seconds:g}")
         if self.seed < 0:

@@ -7,15 +7,15 @@ before the matrix is made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, parse_edge, readable, split_names
-from lmarvel.text import did_you_mean
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, parse_edge, split_names
+from lmarvel.text import counted, did_you_mean, listing, readable
 
 MOST_NODES = 20_000
 MOST_EDGES = 1_000_000  # in a file that is read; a list of them takes some 300 bytes per edge
@@ -37,10 +37,9 @@ def check_size(nodes: int, edges: int = 0) -> None:
         raise GraphError(f"{edges:,} edges are too many: at most {MOST_EDGES:,} are read, take a part of the graph")
 
 
-def listing(names: Sequence[str], most: int = 12) -> str:
-    """Return the first names, for a message."""
-    shown = ", ".join(map(readable, names[:most]))
-    return f"{shown}, ... ({len(names):,} in all)" if len(names) > most else shown or "no nodes"
+def has_nodes(names: Iterable[str]) -> str:
+    """Return which nodes a graph has, for a message."""
+    return f"the graph has {listing(names, 12, 'no nodes')}"
 
 
 def look_up(where: Mapping[str, int], name: str, edge: Edge | None = None) -> int:
@@ -50,7 +49,7 @@ def look_up(where: Mapping[str, int], name: str, edge: Edge | None = None) -> in
     except KeyError:
         context = f" in the edge '{edge}'" if edge else ""
         meant = did_you_mean(name, where)
-        raise GraphError(f"unknown node {name!r}{context}: the graph has {listing(list(where))}{meant}") from None
+        raise GraphError(f"unknown node {name!r}{context}: {has_nodes(where)}{meant}") from None
 
 
 def two_edges(old: Edge, new: Edge) -> str:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, district, members
 from lmarvel.graph.checks import checked_names, look_up, parse_edges
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, counted, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
 from lmarvel.graph.mixed import MixedGraph, Node, Nodes
 from lmarvel.graph.projection import project
 from lmarvel.graph.separation import has_inducing_path, inducing_path
+from lmarvel.text import counted, readable
 
 
 class DAG(MixedGraph):

@@ -86,28 +86,6 @@ def quote(name: str) -> str:
     return "".join(c if len(f"a{c}b".splitlines()) == 1 else f"\\u{ord(c):04x}" for c in text)
 
 
-def readable(name: str) -> str:
-    """Return a name as it is, or quoted where it holds characters that would not show, or change what stands beside.
-
-    Examples
-    --------
-    >>> print(readable("age"), readable("two\\nlines"))
-    age "two\\nlines"
-    """
-    return name if name.isprintable() else json.dumps(name, ensure_ascii=True)
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """Return a number with the word for what it counts, singular where there is one.
-
-    Examples
-    --------
-    >>> counted(1, "node"), counted(2_000, "edge"), counted(0, "boundary", "boundaries")
-    ('1 node', '2,000 edges', '0 boundaries')
-    """
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
-
-
 def unquote(token: str) -> str:
     """Undo :func:`quote`."""
     if not token.startswith('"'):

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import Mark, readable
+from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.text import readable
 
 Pair = tuple[str, str]
 MARKS = {Mark.ARROW: "arrowhead", Mark.TAIL: "tail", Mark.CIRCLE: "circle", Mark.NONE: "none"}

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph import bitsets, separation
-from lmarvel.graph.checks import check_size, checked_marks, checked_names, listing, look_up, parse_edges, two_edges
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, counted, quote, readable
+from lmarvel.graph.checks import check_size, checked_marks, checked_names, has_nodes, look_up, parse_edges, two_edges
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, quote
+from lmarvel.text import counted, readable
 
 Node = str | int
 Nodes = Node | Iterable[Node]
@@ -156,7 +157,7 @@ class MixedGraph:
             return look_up(self._index, node)
         if isinstance(node, int | np.integer) and 0 <= node < len(self.names):
             return int(node)
-        raise GraphError(f"unknown node {node!r}: the graph has {listing(self.names)}")
+        raise GraphError(f"unknown node {node!r}: {has_nodes(self.names)}")
 
     @cached_property
     def links(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
@@ -324,7 +325,7 @@ class MixedGraph:
     def reordered(self: Self, names: Sequence[str]) -> Self:
         """Return the same graph with its nodes in another order."""
         if len(names) != len(self) or set(names) != set(self.names):
-            raise GraphError(f"the new order must hold each node once; the graph has {listing(self.names)}")
+            raise GraphError(f"the new order must hold each node once; {has_nodes(self.names)}")
         order = [self._index[v] for v in names]
         return type(self)._trusted(tuple(names), self.marks[np.ix_(order, order)])
 

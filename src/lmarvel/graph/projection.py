@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members
-from lmarvel.graph.marks import ARROW, TAIL, readable
+from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, require_marks
+from lmarvel.text import readable
 
 if TYPE_CHECKING:
     from lmarvel.graph.mixed import MixedGraph, Node

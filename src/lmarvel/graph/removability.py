@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmarvel.graph.bitsets import members
-from lmarvel.graph.marks import readable
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import require_marks
+from lmarvel.text import readable
 
 _Broken = tuple[int, list[int]]
 

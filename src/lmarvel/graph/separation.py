@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.text import readable
 
 if TYPE_CHECKING:
     from lmarvel.graph.mixed import MixedGraph

@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike
 from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG, MAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.text import readable
 
 KINDS: dict[str, type[MixedGraph]] = {kind.__name__: kind for kind in (DAG, MAG, PAG, MixedGraph)}
 GLYPHS = {CIRCLE: "o", ARROW: ">", TAIL: "-"}

@@ -12,9 +12,10 @@ import numpy as np
 
 from lmarvel.errors import FormatError
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import check_names, of_kind
+from lmarvel.text import readable
 
 _MARKS = {0: NONE, -1: TAIL, 1: ARROW, 2: CIRCLE}
 _DOUBLE = (4, 5)  # a bidirected edge and another one between the same pair

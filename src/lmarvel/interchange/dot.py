@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 
 from lmarvel.errors import FormatError
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, Located, assemble, refuse_name
 from lmarvel.interchange.dot_syntax import Attributes, Dialect, Document, EdgeStatement, parse
+from lmarvel.text import readable
 
 SHAPES = {ARROW: "normal", CIRCLE: "odot", TAIL: "none"}
 _READ = {

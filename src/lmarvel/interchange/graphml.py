@@ -13,9 +13,10 @@ import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
 from lmarvel.errors import FormatError
-from lmarvel.graph.marks import Edge, Mark, readable
+from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, WORDS, Located, assemble, check_names, mark_of, refuse_name
+from lmarvel.text import readable
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

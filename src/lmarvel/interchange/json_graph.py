@@ -14,7 +14,7 @@ from lmarvel.graph.marks import Edge, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import KINDS, assemble
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.encoding import FORMAT as RESULT
+from lmarvel.result.file.records import FORMAT as RESULT
 
 GRAPH, VERSION = "lmarvel-graph", 1
 

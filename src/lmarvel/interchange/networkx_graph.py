@@ -12,9 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from lmarvel.errors import FormatError
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark, readable
+from lmarvel.graph.marks import Edge, Mark
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import GLYPHS, KINDS, assemble, mark_of
+from lmarvel.text import readable
 
 
 @runtime_checkable

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from lmarvel.errors import FormatError
-from lmarvel.graph.marks import CIRCLE, NONE, counted
+from lmarvel.graph.marks import CIRCLE, NONE
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.interchange.assemble import cell, check_names, of_kind, refuse_other_separator, rows
+from lmarvel.text import counted
 
 CODES = {"0": 0, "1": 1, "2": 2, "3": 3}
 

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge.resolve import Names
 from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.text import readable
 
 Matrix = NDArray[np.bool_]
 _PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
@@ -172,24 +173,11 @@ class Known:
 
     def why_never(self, a: int, b: int) -> str:
         """Return which statements say that a is not a cause of b."""
-        if self.causes[b, a] and not self.said_never[a, b]:
-            return self.why_causes(b, a)
-        own = self.causes | np.eye(len(self.names), dtype=bool)
-        for u, w in [(a, b), *np.argwhere(self.said_never).tolist()]:
-            if self.said_never[u, w] and own[u, a] and own[b, w]:
-                parts = [self._said(u, w, "never")]
-                parts += [self.why_causes(u, a)] if u != a else []
-                parts += [self.why_causes(b, w)] if w != b else []
-                return " and ".join([parts[0], *(part.removeprefix("you said ") for part in parts[1:])])
-        return "it follows from what you said"
+        return _in_words(self._saying_never(a, b))
 
     def why_causes(self, a: int, b: int) -> str:
         """Return which statements say that a is a cause of b."""
-        if self.said_causes[a, b]:
-            return self._said(a, b, "causes")
-        for v in np.flatnonzero(self.said_causes[a] & self.causes[:, b]).tolist():
-            return f"{self._said(a, v, 'causes')} and {self.why_causes(v, b).removeprefix('you said ')}"
-        return "it follows from what you said"
+        return _in_words(self._saying_causes(a, b))
 
     def why_mark(self, x: int, y: int) -> str:
         """Return why the edge x-y has its known mark at y."""
@@ -197,18 +185,45 @@ class Known:
 
     def why_pair(self, x: int, y: int) -> str:
         """Return why two variables are adjacent, or are not."""
-        return self._said(x, y, "edges" if self.required[x, y] else "no_edges")
+        return _in_words([self._statement(x, y, "edges" if self.required[x, y] else "no_edges")])
 
-    def _said(self, a: int, b: int, part: str) -> str:
+    def _saying_never(self, a: int, b: int) -> list[str | None]:
+        """Return the statements that together say that a is not a cause of b, None for one that follows from others."""
+        if self.causes[b, a] and not self.said_never[a, b]:
+            return self._saying_causes(b, a)
+        own = self.causes | np.eye(len(self.names), dtype=bool)
+        for u, w in [(a, b), *np.argwhere(self.said_never).tolist()]:
+            if self.said_never[u, w] and own[u, a] and own[b, w]:
+                above = self._saying_causes(u, a) if u != a else []
+                below = self._saying_causes(b, w) if w != b else []
+                return [self._statement(u, w, "never"), *above, *below]
+        return [None]
+
+    def _saying_causes(self, a: int, b: int) -> list[str | None]:
+        """Return the statements that together say that a is a cause of b."""
+        if self.said_causes[a, b]:
+            return [self._statement(a, b, "causes")]
+        for v in np.flatnonzero(self.said_causes[a] & self.causes[:, b]).tolist():
+            return [self._statement(a, v, "causes"), *self._saying_causes(v, b)]
+        return [None]
+
+    def _statement(self, a: int, b: int, part: str) -> str | None:
+        """Return what a statement says of two variables; None where it is none of the user's own."""
         for statement, about in self.sources:
             if about[a, b] and _PART.get(statement.kind, "never") == part:
                 if statement.kind == "tiers":
-                    return f"you said that nothing in tier {self.tier[a]} causes tier {self.tier[b]}"
+                    return f"nothing in tier {self.tier[a]} causes tier {self.tier[b]}"
                 if statement.kind == "exogenous":
-                    return f"you said that nothing measured causes {readable(self.names[b])}"
-                names = readable(self.names[a]), readable(self.names[b])
-                return "you said that " + _SAID[statement.kind].format(*names)
-        return "it follows from what you said"
+                    return f"nothing measured causes {readable(self.names[b])}"
+                return _SAID[statement.kind].format(readable(self.names[a]), readable(self.names[b]))
+        return None
+
+
+def _in_words(statements: Sequence[str | None]) -> str:
+    """Return statements as what the user said."""
+    follows = "it follows from what you said"
+    first, *others = (follows if one is None else f"that {one}" for one in statements)
+    return " and ".join([first if statements[0] is None else f"you said {first}", *others])
 
 
 def reach(direct: Matrix) -> Matrix:

@@ -13,6 +13,7 @@ from lmarvel.errors import KnowledgeError
 from lmarvel.knowledge.closure import Known, reach
 from lmarvel.knowledge.resolve import is_pattern
 from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.text import joined
 
 if TYPE_CHECKING:
     from lmarvel.knowledge.statements import Knowledge
@@ -84,8 +85,7 @@ def _checked(statements: Sequence[Statement], names: Sequence[str]) -> Known:
     listed = [f"'{s}'" for s in smallest(statements, names)]
     if len(listed) == 1:
         raise KnowledgeError(f"this statement contradicts itself: {listed[0]}")
-    joined = ", ".join(listed[:-1]) + f" and {listed[-1]}"
-    raise KnowledgeError(f"these statements contradict each other: {joined}")
+    raise KnowledgeError(f"these statements contradict each other: {joined(listed)}")
 
 
 def _names(statement: Statement) -> list[str]:

@@ -47,7 +47,7 @@ def true_statements(
     counts = {"tiers": tiers, "causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}
     for name, value in {**counts, "exogenous": exogenous}.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least 0, not {value!r}", parameter=name)
     rng = np.random.default_rng(seed)
     names = mag.names
     directed = (mag.marks == ARROW) & (mag.marks.T == TAIL)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from lmarvel.errors import KnowledgeError
-from lmarvel.graph.marks import readable
 from lmarvel.knowledge.vocabulary import Statement
-from lmarvel.text import nearest
+from lmarvel.text import nearest, readable
 
 Facts = dict[str, list[tuple[int, int]]]
 

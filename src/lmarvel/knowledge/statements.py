@@ -88,7 +88,7 @@ class Knowledge:
         put(self, "exogenous", tuple(dict.fromkeys(_names(self.exogenous, "exogenous"))))
         for part in ("selection", "latents"):
             if not isinstance(vars(self)[part], bool):
-                raise KnowledgeError(f"{part} must be True or False, not {vars(self)[part]!r}")
+                raise KnowledgeError(f"must be True or False, not {vars(self)[part]!r}", parameter=part)
         check_as_written(self)
 
     def __bool__(self) -> bool:
@@ -178,7 +178,7 @@ def _parts(statements: Iterable[Statement]) -> dict[str, Any]:
 
 def _listed(value: Any, part: str) -> list[Any]:
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise KnowledgeError(f"{part} must be a list, not {value!r}")
+        raise KnowledgeError(f"must be a list, not {value!r}", parameter=part)
     return list(value)
 
 
@@ -186,14 +186,14 @@ def _names(value: Any, part: str) -> tuple[str, ...]:
     names = tuple(_listed(value, part))
     for name in names:
         if not isinstance(name, str) or not name:
-            raise KnowledgeError(f"{part} must hold names of variables, not {name!r}")
+            raise KnowledgeError(f"must hold names of variables, not {name!r}", parameter=part)
     return names
 
 
 def _pair(value: Any, part: str) -> Pair:
     names = _names(value, part)
     if len(names) != 2:
-        raise KnowledgeError(f"{part} must hold pairs of names, such as ('A', 'B'), not {value!r}")
+        raise KnowledgeError(f"must hold pairs of names, such as ('A', 'B'), not {value!r}", parameter=part)
     if names[0] == names[1] and not any(c in names[0] for c in "*?["):
         raise KnowledgeError(f"{part} says something of {names[0]} and itself: a pair needs two variables")
     return names[0], names[1]

@@ -13,10 +13,10 @@ import numpy as np
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG, MAG, PAG
-from lmarvel.graph.marks import readable
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.draw import true_statements
 from lmarvel.orient.equivalence import mag_to_pag
+from lmarvel.text import readable
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from lmarvel.data.columns import Kind
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.marks import Edge
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import listing
+from lmarvel.text import listing
 
 _LEAST_ROWS = 10  # more than variables: with fewer a partial correlation is noise
 _PLUS, _MINUS = "+", "\N{MINUS SIGN}"
@@ -39,7 +39,7 @@ class Association(NamedTuple):
         """What the number is, without the number."""
         if self.others and len(self.given) > 3:
             return "Partial correlation given all other variables"
-        return f"Partial correlation given {listing(self.given, none='nothing')}"
+        return f"Partial correlation given {listing(sorted(self.given))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the page shows it."""

@@ -23,8 +23,10 @@ from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.meaning import allows_latents
 from lmarvel.result.trace import Adjacent
-from lmarvel.result.wording import LEVEL, count, edge_kinds, kind_of, listing, p_value, selected
+from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
+from lmarvel.text import counted, listing, sentence
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
@@ -73,15 +75,15 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
     table = None if data is None else Dataset.of(data)
     effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
-        notes = (*notes, f"{count(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
+        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     gaps = gaps_of(found)
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     pag, settings = found.pag, found.settings
-    rows = f", {count(settings['rows'], 'row')}" if "rows" in settings else ""
-    size = f"{count(len(pag), 'variable')}, {count(pag.n_edges, 'edge')}{rows}"
+    rows = f", {counted(settings['rows'], 'row')}" if "rows" in settings else ""
+    size = f"{counted(len(pag), 'variable')}, {counted(pag.n_edges, 'edge')}{rows}"
     counts = Counter(map(kind_of, pag.edges()))
-    version = found.versions.get("lmarvel", "")
+    written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
     shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
@@ -89,7 +91,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
         "nodes": list(_nodes(found, shown.scene)),
         "edges": list(shown.edges()),
         "narrow": shown.narrow(),
-        "legend": [{**kind, "meaning": found.fitting(kind["meaning"])} for kind in _legend(counts, selected(settings))],
+        "legend": list(_legend(counts, selected(settings), allows_latents(found))),
         "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
         "widths": shown.widths.meaning,
         "supports": list(_supports(found)),
@@ -98,12 +100,12 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dic
         "settings": [[name, _shown(value)] for name, value in settings.items()],
         "hidden": list(_hidden(found)),
         "knowledge": _knowledge(found),
-        "warnings": [note[0].upper() + note[1:] + "." for note in notes],
+        "warnings": [sentence(note) for note in notes],
         "data": _data(found),
         "effects": effects,
         "gaps": gaps,
         "result": result,
-        "footer": f"Written by lmarvel {version}. This file needs no connection and sends nothing.".replace("  ", " "),
+        "footer": f"{written}. This file needs no connection and sends nothing.",
     }
 
 
@@ -112,7 +114,7 @@ def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
     for box in scene.boxes:
         facts = []
         if found.boundaries:
-            facts.append(f"Markov boundary: {listing(found.boundaries.get(box.name, ()), none='empty')}.")
+            facts.append(f"Markov boundary: {listing(sorted(found.boundaries.get(box.name, ())), none='empty')}.")
         if box.name in removed:
             facts.append(f"Removed as number {removed[box.name]} of {len(found.pag)}.")
         if box.name in found.none_removable:
@@ -120,9 +122,9 @@ def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
         yield {"name": box.name, "rows": list(box.rows), "x": box.x, "y": box.y, "w": box.w, "h": box.h, "facts": facts}
 
 
-def _legend(counts: Mapping[str, int], selection: bool) -> Iterator[dict[str, Any]]:
+def _legend(counts: Mapping[str, int], selection: bool, latents: bool) -> Iterator[dict[str, Any]]:
     """Give the kinds of edges; those that only selection makes are left out where it was ruled out."""
-    for kind, meaning in edge_kinds(selection).items():
+    for kind, meaning in edge_kinds(selection, latents).items():
         if selection or counts[kind] or kind not in ("---", "o--"):
             yield {"kind": kind, "meaning": meaning, "count": counts[kind]}
 
@@ -206,7 +208,7 @@ class _Shown:
             "support": found.support_word(edge.a, edge.b),
             "share": self._shares.get(pair),
             "recurs": found.recurring(edge.a, edge.b),
-            "firmness": list(told.firmness),
+            "firmness": list(told.reliability),
             "loss": self._losses[pair],
             "why": told.to_dict()["why"],
             "sources": _sources(found, edge),

@@ -8,7 +8,8 @@ from typing import Any
 
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import count, readable
+from lmarvel.result.reliability import reliability_lines
+from lmarvel.text import counted
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large
 MOST_RECORDS, MOST_BYTES = 200_000, 4_000_000  # of a trace, and of a compressed result
@@ -44,19 +45,17 @@ def gaps_of(result: Discovery) -> dict[str, str]:
         return {"why": "The search ended before a single pair was decided."}
     gaps = len(names) * (len(names) - 1) // 2 - result.pag.n_edges
     if gaps > MOST_PAIRS:
-        size = f"{count(gaps, 'pair')} without an edge are too many for this page"
+        size = f"{counted(gaps, 'pair')} without an edge are too many for this page"
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not result.pag.marks[i, j]]
     texts: dict[str, int] = {}
-    reasons = {f"{i},{j}": _reason(result, names[i], names[j], texts) for i, j in pairs}
+    reasons = {f"{i},{j}": _reasons(result, i, j, texts) for i, j in pairs}
     return {"packed": packed(as_json({"texts": list(texts), "pairs": reasons}))}
 
 
-def _reason(result: Discovery, a: str, b: str, texts: dict[str, int]) -> list[Any]:
-    """Return the numbers of the meaning and the reason of a pair, and how firm that is."""
-    one = result.explain(a, b)
-    head = f"No edge: {readable(a)} and {readable(b)}"
-    reason = one.adjacency.text
-    whole = not reason.startswith(head)
-    places = [texts.setdefault(text, len(texts)) for text in (one.meaning, reason if whole else reason[len(head) :])]
-    return [*places, whole, *one.firmness]
+def _reasons(result: Discovery, i: int, j: int, texts: dict[str, int]) -> list[Any]:
+    """Return the numbers of meaning and reason of a pair, whether that is without names, and how reliable it is."""
+    a, b = result.pag.names[i], result.pag.names[j]
+    reason = result.explainer.gap(i, j)
+    shown = (result.describe_edge(a, b), reason.text[len(reason.about) :])
+    return [*(texts.setdefault(text, len(texts)) for text in shown), not reason.about, *reliability_lines(result, a, b)]

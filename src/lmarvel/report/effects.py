@@ -16,7 +16,7 @@ from lmarvel.effects.estimate import variables
 from lmarvel.effects.table import Columns
 from lmarvel.errors import LMarvelError
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, listing, sentence
 
 if TYPE_CHECKING:
     from lmarvel.effects.adjustment import Pair
@@ -41,12 +41,12 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     """
     names = found.pag.names
     if len(names) > MOST_VARIABLES:
-        size = f"Answers for all pairs of {count(len(names), 'variable')} are too many for this page"
+        size = f"Answers for all pairs of {counted(len(names), 'variable')} are too many for this page"
         return {"why": f"{size}, which has room for {MOST_VARIABLES}: 'lmarvel effect' answers for one pair."}
     try:
         ready = ready_for_effects(found)
     except LMarvelError as error:
-        return {"why": _sentence(str(error))}
+        return {"why": sentence(str(error))}
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
@@ -63,10 +63,6 @@ def _none() -> str:
     return Effect(told, (), (), (), None, (), "", ()).sentence
 
 
-def _named(names: tuple[str, ...]) -> str:
-    return ", ".join(map(readable, names)) or "nothing"
-
-
 def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list[str]]:
     """Return the table to estimate from, and why there is none where one was given."""
     if data is None:
@@ -77,7 +73,7 @@ def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list
         table = Columns(Dataset.of(data, columns=found.pag.names))
         _ = table.rows
     except LMarvelError as error:
-        return None, [f"No effect is estimated here: {_sentence(str(error))}"]
+        return None, [f"No effect is estimated here: {sentence(str(error))}"]
     return table, []
 
 
@@ -103,7 +99,7 @@ class _Asked:
             "adjust": None if used is None else [ready.graph.index(name) for name in used],
             "paths": [list(path) for path in self._paths(told, used)],
             "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
-            "others": [[answer.labelled(one), _named(one.adjusted or ())] for one in answer.others],
+            "others": [[answer.labelled(one), listing(one.adjusted or ())] for one in answer.others],
             "formula": answer.formula if told.status == "formula" else None,
             "notes": [note for note in (trouble, answer.disagreement) if note],
             "rests_on": place,
@@ -113,7 +109,7 @@ class _Asked:
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
         if self._unpaid:
-            pairs = f"{count(self._unpaid, 'pair')} with an effect that can be told"
+            pairs = f"{counted(self._unpaid, 'pair')} with an effect that can be told"
             verb = "is" if self._unpaid == 1 else "are"
             yield f"{pairs} {verb} without a number, to save time: {_COMMAND}."
 
@@ -128,7 +124,7 @@ class _Asked:
         try:
             return replace(self._bare, table=self._table).answer(told), ""
         except LMarvelError as error:
-            return self._bare.answer(told), f"It is not estimated here: {_sentence(str(error))}"
+            return self._bare.answer(told), f"It is not estimated here: {sentence(str(error))}"
 
     def _price(self, told: Identified) -> float:
         """Return how many multiplications the estimates of a pair take, about."""
@@ -162,7 +158,3 @@ class _Asked:
             if not verdict and verdict.path:
                 text = ready.path_text(ready.graph.index(step) for step in verdict.path)
                 yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."

@@ -11,7 +11,9 @@ from lmarvel.graph.marks import ARROW, TAIL, Edge
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import conflict
-from lmarvel.result.wording import LEVEL, UNDECIDED, disagreement, listing
+from lmarvel.result.reliability import unfounded
+from lmarvel.result.wording import LEVEL, UNDECIDED, disagreement
+from lmarvel.text import listing
 
 
 class Sign(NamedTuple):
@@ -67,8 +69,8 @@ class Signs:
             yield AGAINST, "the edge closes a directed or almost directed cycle, which no MAG has"
         for text in self._conflicts.get(pair, ()):
             yield AGAINST, text
-        if (unfounded := found.unfounded(edge.a, edge.b)) is not None:
-            yield DOUBTFUL, unfounded
+        if (rejected := unfounded(found, edge.a, edge.b)) is not None:
+            yield DOUBTFUL, rejected
         if told := self._from_knowledge(edge):
             yield TOLD, told
 
@@ -122,6 +124,6 @@ class Signs:
         ends = [far for near, far in both if found.source(near, far) in ("knowledge", "together")]
         parts = ["that there is an edge was said beforehand"] if stated else []
         if ends:
-            marks = f"the mark at {listing(ends)} follows" if len(ends) == 1 else "both marks follow"
+            marks = f"the mark at {listing(sorted(ends))} follows" if len(ends) == 1 else "both marks follow"
             parts.append(f"{marks} from what was known")
         return "; ".join(parts)

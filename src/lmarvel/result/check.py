@@ -12,9 +12,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal
 
-from lmarvel.graph.marks import counted, readable
 from lmarvel.result.wording import p_is
-from lmarvel.text import ShownAsText
+from lmarvel.text import ShownAsText, counted, readable
 
 Source = Literal["graph", "search"]
 

@@ -6,67 +6,40 @@ speaks of them by name.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from lmarvel.errors import GraphError, ResultError
+from lmarvel.deferred import Deferred
+from lmarvel.drawing import draw
+from lmarvel.errors import GraphError
 from lmarvel.files import write_text
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, Edge
-from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import evidence_wording, wording
-from lmarvel.result.display import Displayed
-from lmarvel.result.encoding import decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
-from lmarvel.result.evidence_wording import conflicts_note
+from lmarvel.result import display, evidence, meaning, reliability, sources, wording
+from lmarvel.result.check import Implied, ModelCheck
+from lmarvel.result.evidence import Evidence
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
+from lmarvel.result.file.parts import json_text
+from lmarvel.result.file.whole import decode_result, encode_result, read_result
 from lmarvel.result.frequencies import Stability
-from lmarvel.result.reliability import Firm, LaterCheck, decode_firmness
-from lmarvel.result.sources import Informed
-from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
-from lmarvel.result.store import (
-    decode_boundaries,
-    decode_data,
-    decode_graph,
-    decode_knowledge,
-    decode_mag,
-    decode_seconds,
-    decode_settings,
-    decode_tests,
-    decode_versions,
-    encode_graph,
-    json_text,
-    read_part,
-    sealed,
-    unsealed,
-)
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, NoneRemovable, Removed, but_separated
-from lmarvel.result.wording import readable
+from lmarvel.result.notes import Finding, ended_early, findings_of
+from lmarvel.result.reliability import Contested, Doubt
+from lmarvel.result.sources import Conflict
+from lmarvel.result.statistics import Statistics
+from lmarvel.result.trace import BudgetEnded, Event, NoneRemovable, Removed, Trace, but_separated
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes
     from lmarvel.effects.effect import Effect
 
-__all__ = ["AllPairs", "Contested", "Discovery", "Statistics"]
-
-MOST_BYTES = 4 << 30  # of a result file
-Contested = tuple[str, str, frozenset[str], float]
-
-_ANSWERS: dict[str, Callable[..., Any]] = {}  # to questions of causes and effects
-
-
-def answer_with(**answers: Callable[..., Any]) -> None:
-    """Say what answers :meth:`Discovery.causes` and ``effect``: :mod:`lmarvel.effects`, which stands above."""
-    _ANSWERS.update(answers)
-
 
 @dataclass(frozen=True, repr=False)
-class Discovery(Displayed, Firm, Informed):
+class Discovery:
     """A learned PAG with everything that led to it.
 
     Attributes
@@ -105,6 +78,7 @@ class Discovery(Displayed, Firm, Informed):
     C --> D: C is a cause of D; D is not a cause of C.
     """
 
+    answers: ClassVar[dict[str, Callable[..., Any]]] = {}  # to questions of effects, which stand above: they fill it
     pag: PAG
     sepsets: Mapping[tuple[str, str], frozenset[str]]
     boundaries: Mapping[str, frozenset[str]]
@@ -119,7 +93,10 @@ class Discovery(Displayed, Firm, Informed):
     knowledge: Knowledge | None = None
     unaided: PAG | None = None
     stability: Stability | None = None
-    later_check: LaterCheck | None = field(default=None, repr=False)
+    later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
 
     @property
     def removal_order(self) -> tuple[str, ...]:
@@ -154,133 +131,85 @@ class Discovery(Displayed, Firm, Informed):
 
         The search for a separating set kept the edge, and yet another step of the run found its ends independent.
         """
-        names, marks, level = self.pag.names, self.pag.marks, self._alpha
-        found: dict[tuple[str, str], Contested] = {}
-        for e in but_separated(self.trace):
-            if isinstance(e, Adjacent) and e.strongest is not None and e.pvalue > level and marks[e.x, e.y]:
-                if frozenset((e.x, e.y)) in self._explainer.overruled:
-                    continue  # a statement keeps the edge, and the result lists that
-                a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
-                if not self._explainer.is_undecided(e.x, e.y):
-                    found[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
-        return tuple(found.values())
+        return tuple(reliability.contested_edges(self))
 
     @property
     def doubtful(self) -> tuple[tuple[str, str], ...]:
         """Pairs without an edge, outside each other's Markov boundary, that no set which was tried separates."""
-        names = self.pag.names
-        found = (e for e in but_separated(self.trace) if isinstance(e, Doubtful) and not self.pag.marks[e.x, e.y])
-        return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in found)
+        return reliability.doubtful_pairs(self)
 
-    @cached_property
-    def _disagreements(self) -> dict[frozenset[str], str]:
-        return {frozenset((a, b)): wording.disagreement(s, p, self._alpha) for a, b, s, p in self.contested}
-
-    def _doubted(self, a: str, b: str) -> str | None:
-        """Return what stands beside an edge that the search left open, or on which the tests disagree."""
-        contested = self._disagreements.get(frozenset((a, b)))
-        if contested is None and self._explainer.is_undecided(self.pag.index(a), self.pag.index(b)):
-            return wording.UNDECIDED
-        return contested
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What a reader should know before believing the result: each with its kind and its data."""
+        return tuple(findings_of(self))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know before believing the result."""
-        early = (self.undecided_note,) if self.undecided_note else ()
-        return (*early, *evidence_wording.data_notes(self.data), *self._doubts())
+        """The findings in words."""
+        return tuple(map(str, self.findings))
 
     @property
     def undecided_note(self) -> str | None:
         """What is to be known of a search that ended early; None if it did not."""
-        if not self.undecided and self.budget_ended is None:
-            return None
-        return wording.undecided_note(
-            self.budget_ended, len(self.undecided), self.nothing_learned, are_edges=self.mag is None
-        )
+        early = ended_early(self)
+        return None if early is None else str(early)
 
-    def _doubts(self) -> Iterator[str]:
-        if (powerless := wording.powerless(self.settings)) is not None:
-            yield powerless
-        if not self.undecided and self.why_illegal:
-            yield wording.illegal_note(self.why_illegal)
-        if self.conflicts:
-            yield conflicts_note(len(self.conflicts))
-        if self.contested:
-            yield wording.contested_note(len(self.contested))
-        if self.doubtful:
-            yield wording.doubtful_note(len(self.doubtful))
-        if self._can_err and (edges := self._explainer.edges_from_selection()):
-            yield evidence_wording.erred_note(edges)
-        if self.none_removable:
-            yield wording.none_removable_note(len(self.none_removable))
+    @property
+    def alpha(self) -> float:
+        """The level of the tests."""
+        return float(self.settings.get("alpha", wording.LEVEL))
+
+    @cached_property
+    def known(self) -> Known | None:
+        """The statements on the positions of the variables; None where nothing was known."""
+        return None if self.knowledge is None else Known.of(self.knowledge.statements, self.pag.names)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The records of the trace that weigh the parts of the graph; empty where the method has none."""
+        return Evidence(self.trace)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What knows which records of the trace a mark rests on."""
+        return Explainer(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("explainer", "_json")}
 
     # --- words ------------------------------------------------------------------------------------------
 
-    @property
-    def _alpha(self) -> float:
-        return float(self.settings.get("alpha", wording.LEVEL))
+    def __str__(self) -> str:
+        return display.summary(self)
 
-    @property
-    def _can_err(self) -> bool:
-        """True if single tests decided, and not an oracle's."""
-        return self.mag is None and self.settings.get("test") != "MSeparation"
+    def __repr__(self) -> str:
+        by = f" by {self.settings['method']}" if "method" in self.settings else ""
+        return f"<{type(self).__name__}: {display.headline(self)}{by}>"
 
-    @cached_property
-    def _undecided(self) -> Container[tuple[str, str]] | None:
-        """The undecided pairs as they are listed, None if all are."""
-        if self.nothing_learned:
-            return None
-        return self.undecided if isinstance(self.undecided, NamedPairs) else frozenset(self.undecided)
+    def _repr_html_(self) -> str:
+        return display.as_html(self)
 
-    @cached_property
-    def _explainer(self) -> Explainer:
-        return Explainer(
-            self.pag,
-            self.sepsets,
-            self.trace,
-            self.settings,
-            self._undecided,
-            scored=self.mag is not None,
-            legal=lambda: not self.undecided and self.why_illegal is None,
-            known=self.known,
-        )
+    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
+
+        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
+        """
+        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
 
         ``depth`` limits reasons for reasons: in a long causal chain each mark rests on the one before.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS).result_
-        >>> print(found.explain("Weight", "Horsepower"))                                     # doctest: +ELLIPSIS
-        Weight and Horsepower are not adjacent
-        Meaning: what is measured explains their dependence away.
-        No edge: Weight and Horsepower are independent given ... (p = 0.046, boundary update)
         """
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        told = self._explainer.explain(x, y, self.describe_edge(a, b), depth)
-        return replace(told, firmness=self.firmness(a, b))
+        explanation = self.explainer.explain(x, y, self.describe_edge(a, b), depth)
+        return replace(explanation, reliability=tuple(reliability.reliability_lines(self, a, b)))
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""
-        edge = self.pag.edge(a, b)
-        x, y = self.pag.index(a), self.pag.index(b)
-        if edge is None:
-            if frozenset((x, y)) in self._explainer.doubtful:
-                return wording.IN_DOUBT
-            return wording.absence(self._named(self._explainer.separation(x, y)[0]))
-        if self._explainer.is_undecided(x, y):
-            return wording.UNDECIDED + "."
-        shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
-        said = self.fitting(wording.meaning(shown, self._not_selected(edge), wording.selected(self.settings)))
-        if self._explainer.from_selection(x, y):
-            said = evidence_wording.of_selection(said, self.evidence.chose, self._can_err)
-        return evidence_wording.cautiously(said, self.evidence.word(self.pag, x, y))
+        return meaning.of_edge(self, a, b)
 
     @cached_property
     def why_illegal(self) -> str | None:
@@ -289,43 +218,117 @@ class Discovery(Displayed, Firm, Informed):
 
     def describe(self, a: str, b: str) -> str:
         """Return what the edge between two variables (or its absence) says, in plain words."""
-        edge = self.pag.edge(a, b)
-        if a == b:
-            raise GraphError(f"an edge joins two variables, and {a} was given twice")
-        if edge is not None:
-            return f"{wording.shown_edge(edge)}: {self.describe_edge(a, b)}"
-        x, y = self.pag.index(a), self.pag.index(b)
-        given = self._explainer.separation(x, y)[0]
-        if frozenset((x, y)) in self._explainer.doubtful:
-            why = wording.IN_DOUBT.capitalize()
-        elif given is None and self.mag is not None:
-            why = wording.left_out(self._explainer.is_undecided(x, y)).capitalize() + "."
-        else:
-            shown = None if given is None else self._explainer.given(given) if given else ""
-            why = wording.separation(shown, self.settings.get("boundary") == "own")
-        return f"{readable(a)}, {readable(b)}: not adjacent. {why}"
+        return meaning.of_pair(self, a, b)
 
-    def _named(self, positions: frozenset[int] | None) -> frozenset[str] | None:
-        return None if positions is None else frozenset(self.pag.names[v] for v in positions)
+    # --- how well it is supported -----------------------------------------------------------------------
 
-    def _not_selected(self, edge: Edge) -> bool:
-        """Tell whether the end that may be a cause has an arrowhead elsewhere: then it does not cause selection."""
-        end = wording.possible_cause(edge)
-        return any(near == ARROW for _, near, _ in self.pag.links[self.pag.index(end)])
+    def support(self, a: str, b: str) -> dict[str, float | None]:
+        """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
+
+        Infinite: none was met. None: the end has a circle, or the method does not tell.
+        """
+        return evidence.support_of(self, a, b)
+
+    def support_word(self, a: str, b: str) -> str | None:
+        """Return "firm", "likely" or "open" for the weaker mark of an edge that the data give; None without one."""
+        return evidence.support_word_of(self, a, b)
+
+    @property
+    def hidden(self) -> tuple[tuple[str, tuple[str, ...], float], ...]:
+        """The hidden nodes of the model that the graph comes from: the kind, the variables, what the score would lose.
+
+        "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
+        """
+        return evidence.hidden_nodes(self)
+
+    @property
+    def selection_gain(self) -> str | None:
+        """How much worse the best graph without selection is, in words; None where selection is not claimed."""
+        return evidence.selection_gain(self)
+
+    def cautious(self, level: str = "likely") -> PAG:
+        """Return the graph in which arrowheads and tails below a level of support, "likely" or "firm", are circles.
+
+        It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
+        are not applied, and no MAG need have it.
+        """
+        return evidence.cautious_graph(self.pag, self.evidence, level)
+
+    # --- how reliable it is -----------------------------------------------------------------------------
+
+    @property
+    def check(self) -> ModelCheck | None:
+        """The separations that the graph implies, tested on the data; None where there was no table to test them on."""
+        return None if self.later_check is None else self.later_check.made
+
+    def stable(self, share: float = 0.8) -> PAG:
+        """Return what recurs in at least this share of the draws: edges, and on them marks; other marks are circles.
+
+        It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
+        it are not thereby independent given anything.
+        """
+        return reliability.stable_graph(self, share)
+
+    def edge_shares(self) -> dict[frozenset[str], float] | None:
+        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        return reliability.edge_shares(self)
+
+    def recurring(self, a: str, b: str) -> str | None:
+        """Return how often the edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
+        return reliability.recurring(self, a, b)
+
+    def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:
+        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
+        return [(claim.share, str(claim)) for claim in reliability.claims_of(self, least)]
+
+    def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:
+        """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
+        return reliability.rests_on_rejected(self, a, b)
+
+    @cached_property
+    def rejected(self) -> Mapping[tuple[int, int], frozenset[frozenset[int]]]:
+        """For each end of an edge with a mark that rests on rejected separations, the pairs of these."""
+        return reliability.rejected_pairs(self)
+
+    @cached_property
+    def doubts(self) -> Mapping[frozenset[str], tuple[Doubt, ...]]:
+        """Why edges are less sure than others, by pair: undecided, contested, or resting on what the data reject."""
+        return reliability.doubts_of(self)
+
+    @cached_property
+    def tested_doubts(self) -> Mapping[frozenset[str], tuple[Doubt, ...]]:
+        """Those doubts that come from tests, by pair."""
+        return reliability.tested_doubts(self)
+
+    # --- what was known beforehand ----------------------------------------------------------------------
+
+    def source(self, a: str, b: str) -> str | None:
+        """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.
+
+        "data": the tests (or the score) give it, and no statement does. "knowledge": a statement gives it, and the data
+        do not. "both": each gives it. "together": it follows from the two, and from neither alone.
+        """
+        return sources.source_of(self, a, b)
+
+    @property
+    def sources(self) -> dict[str, int]:
+        """How many marks come from where, see :meth:`source`; empty where nothing was known."""
+        return sources.count_sources(self)
+
+    @cached_property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Statements that the tests contradict; they were kept."""
+        return sources.conflicts_of(self)
+
+    def origin(self, a: str, b: str) -> str:
+        """Return where the edge between two variables and its marks came from."""
+        return sources.origin_of(self, a, b)
 
     # --- questions --------------------------------------------------------------------------------------
 
     def causes(self, y: str) -> Causes:
-        """Return which variables cause ``y`` under every explanation of the data, under some, and under none.
-
-        Examples
-        --------
-        >>> from lmarvel import DAG, LMarvel, MSeparation
-        >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
-        >>> LMarvel(test=MSeparation(truth)).fit().result_.causes("D").definite
-        ('C',)
-        """
-        answer: Causes = _ANSWERS["causes"](self, y)
+        """Return which variables cause ``y`` under every explanation of the data, under some, and under none."""
+        answer: Causes = self.answers["causes"](self, y)
         return answer
 
     def effect(
@@ -349,7 +352,7 @@ class Discovery(Displayed, Firm, Informed):
         'adjustment'
         """
         asked = {"given": given, "bootstrap": bootstrap, "seed": seed, "nominal": nominal}
-        answer: Effect = _ANSWERS["effect"](self, x, y, data, **asked)
+        answer: Effect = self.answers["effect"](self, x, y, data, **asked)
         return answer
 
     # --- files ------------------------------------------------------------------------------------------
@@ -359,64 +362,15 @@ class Discovery(Displayed, Firm, Informed):
 
         Separating sets that the Markov boundaries imply are left out: they are the smaller boundary of the pair.
         """
-        pag = self.pag
-        return sealed(
-            {
-                "nodes": list(pag.names),
-                **encode_graph(pag, self.undecided),
-                "illegal": None if self.undecided else self.why_illegal,
-                "contested": [{"pair": [a, b], "given": sorted(s), "pvalue": p} for a, b, s, p in self.contested],
-                "sepsets": encode_sepsets(self.sepsets, self.trace, pag.names),
-                "boundaries": {name: sorted(mb) for name, mb in self.boundaries.items()},
-                "removal_order": list(self.removal_order),
-                "tests": {phase: {str(k): v for k, v in sizes.items()} for phase, sizes in self.stats.tests.items()},
-                "seconds": dict(self.stats.seconds),
-                "settings": dict(self.settings),
-                "versions": dict(self.versions),
-                "data": None if self.data is None else dict(self.data),
-                "mag": None if self.mag is None else [str(edge) for edge in self.mag.edges()],
-                "bic": self.bic,
-                "trace": encode_trace(self.trace, pag.names),
-                **self._encode_knowledge(),
-                **self._encode_firmness(),
-            }
-        )
+        return encode_result(self)
 
     @classmethod
     def from_dict(cls, plain: Any) -> Discovery:
         """Return the result of plain data as :meth:`to_dict` gives it; refuse what is damaged or of a newer version."""
-        content = unsealed(plain)
-        pag, undecided = decode_graph(content)
-        names = pag.names
-        index = {name: i for i, name in enumerate(names)}
-        boundaries = read_part(content, "boundaries", lambda v: decode_boundaries(v, names))
-        return cls(
-            pag=pag,
-            sepsets=read_part(content, "sepsets", lambda v: decode_sepsets(v, names, boundaries)),
-            boundaries=boundaries,
-            stats=Statistics(read_part(content, "tests", decode_tests), read_part(content, "seconds", decode_seconds)),
-            trace=read_part(content, "trace", lambda v: decode_trace(v, index)),
-            settings=read_part(content, "settings", decode_settings),
-            undecided=undecided,
-            mag=read_part(content, "mag", lambda v: None if v is None else decode_mag(v, names)),
-            bic=read_part(content, "bic", lambda v: None if v is None else number(v)),
-            data=read_part(content, "data", decode_data),
-            versions=read_part(content, "versions", decode_versions),
-            **decode_knowledge(content, names),
-            **decode_firmness(content, pag),
-        )
+        return cls(**decode_result(plain))
 
     def to_json(self) -> str:
-        """Return the text of the result file, which is made once.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS).result_
-        >>> Discovery.from_dict(json.loads(found.to_json())) == found
-        True
-        """
+        """Return the text of the result file, which is made once."""
         return self._json
 
     @cached_property
@@ -442,19 +396,4 @@ class Discovery(Displayed, Firm, Informed):
         >>> Discovery.load(path) == found
         True
         """
-        try:
-            if Path(path).stat().st_size > MOST_BYTES:
-                raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, and is no result that could be read")
-            plain = json.loads(Path(path).read_text("utf-8"))
-        except ResultError:
-            raise
-        except FileNotFoundError:
-            raise ResultError(f"there is no file {path}") from None
-        except OSError as error:
-            raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
-        except (ValueError, RecursionError):
-            raise ResultError(f"{path} is cut off, or no result: 'lmarvel learn x.csv -o x.json' writes one") from None
-        try:
-            return cls.from_dict(plain)
-        except ResultError as error:
-            raise ResultError(f"{path}: {error}") from None
+        return cls(**read_result(Path(path)))

@@ -8,25 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
-from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lmarvel.drawing import MOST_EDGES, draw
+from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import wording
+from lmarvel.result.meaning import allows_latents
+from lmarvel.result.notes import POWERLESS, Finding
+from lmarvel.result.reliability import doubts_about
 from lmarvel.result.statistics import positions_of
-from lmarvel.result.wording import count, readable
+from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
-MOST_LINES = 20  # edges that are printed; there may be thousands
 MOST_OPEN = 1000  # pairs left undecided that a command prints; there may be a million
+MOST_LINES = 20  # edges that are printed; there may be thousands
 _MOST_NOTES = 6
 _WIDTH, _WIDEST = 120, 160  # characters of a line: of text, and of an edge, whose names may be long
 _FRAME = "background:#ffffff;color:#1b1f24;padding:0.6em 0.8em;max-width:100%;box-sizing:border-box"
@@ -38,87 +40,91 @@ _WARNED = "background:#fff4e5;border-left:4px solid #b45309;padding:0.4em 0.8em;
 # --- lines of text ----------------------------------------------------------------------------------------
 
 
-def headline(found: Discovery) -> str:
+def headline(result: Discovery) -> str:
     """Return in a line what was learned from how much."""
-    pag = found.pag
-    if found.nothing_learned:
-        why = f": {found.budget_ended}" if found.budget_ended else ""
-        return f"Nothing learned about {count(len(pag), 'variable')}{why}"
-    rows = f" from {count(found.settings['rows'], 'row')}" if "rows" in found.settings else ""
-    return f"PAG over {count(len(pag), 'variable')} with {count(pag.n_edges, 'edge')}{rows}"
+    pag = result.pag
+    if result.nothing_learned:
+        why = f": {result.budget_ended}" if result.budget_ended else ""
+        return f"Nothing learned about {counted(len(pag), 'variable')}{why}"
+    rows = f" from {counted(result.settings['rows'], 'row')}" if "rows" in result.settings else ""
+    return f"PAG over {counted(len(pag), 'variable')} with {counted(pag.n_edges, 'edge')}{rows}"
 
 
-def edge_lines(found: Discovery, most: int | None = None) -> Iterator[str]:
+def edge_lines(result: Discovery, most: int | None = None) -> Iterator[str]:
     """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts.
 
     Of the pairs that a search left undecided, which can be a million, those beyond the first thousand are counted.
     """
-    graph, left_out = _without_open(found, MOST_OPEN)
+    graph, left_out = _without_open(result, MOST_OPEN)
     edges = list(islice(graph.edges(), most))
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
-    supports = {edge: found.support_word(edge.a, edge.b) or "" for edge in edges}
+    supports = {edge: result.support_word(edge.a, edge.b) or "" for edge in edges}
     supported = any(supports.values())
     for edge in edges:
-        doubt = found.doubt(edge.a, edge.b)
-        beside = f"   ({doubt})" if doubt else ""
-        words = (f"{supports[edge]:<6}" if supported else None, found.recurring(edge.a, edge.b))
+        doubts = doubts_about(result, edge.a, edge.b)
+        beside = f"   ({'; '.join(doubt.text for doubt in doubts)})" if doubts else ""
+        words = (f"{supports[edge]:<6}" if supported else None, result.recurring(edge.a, edge.b))
         other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
         yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
     if left_out and most is None:
-        yield f"  and {count(left_out, 'more undecided pair')}, which --format edges prints"
+        yield f"  and {counted(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
-        yield f"  no edges: {wording.no_edges(found.settings, found.budget_ended is not None)}"
+        yield f"  no edges: {wording.no_edges(result.settings, result.budget_ended is not None)}"
 
 
-def legend(found: Discovery) -> dict[str, str]:
+def legend(result: Discovery) -> dict[str, str]:
     """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
-    decided = np.triu(_without_open(found)[0].marks)
+    decided = np.triu(_without_open(result)[0].marks)
     # Of the edges with the same two marks one is enough.
-    _, first = np.unique(decided * 4 + np.triu(found.pag.marks.T), return_index=True)
+    _, first = np.unique(decided * 4 + np.triu(result.pag.marks.T), return_index=True)
     pairs = (divmod(at, len(decided)) for at in first.tolist() if decided.flat[at])
-    kinds = {wording.kind_of(edge) for pair in pairs if (edge := found.pag.edge(*pair)) is not None}
-    told = wording.edge_kinds(wording.selected(found.settings))
-    return {kind: found.fitting(text) for kind, text in told.items() if kind in kinds}
+    kinds = {wording.kind_of(edge) for pair in pairs if (edge := result.pag.edge(*pair)) is not None}
+    meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
+    return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
-def _without_open(found: Discovery, but: int = 0) -> tuple[MixedGraph, int]:
+def _without_open(result: Discovery, but: int = 0) -> tuple[MixedGraph, int]:
     """Return the graph without the edges that were left open, but for the first so many pairs; and their number."""
-    x, y = positions_of(found.pag.names, found.undecided[but:]).T
-    marks = found.pag.marks.copy()
+    x, y = positions_of(result.pag.names, result.undecided[but:]).T
+    marks = result.pag.marks.copy()
     left_out = int(np.count_nonzero(marks[x, y]))
     marks[x, y] = marks[y, x] = 0
-    return (MixedGraph._trusted(found.pag.names, marks) if left_out else found.pag), left_out
+    return (MixedGraph._trusted(result.pag.names, marks) if left_out else result.pag), left_out
 
 
-def warnings_of(found: Discovery) -> list[str]:
+def notes_beside(result: Discovery) -> list[Finding]:
+    """Return the findings of a result, but for what its list of edges says where there are none."""
+    return [finding for finding in result.findings if finding.kind != POWERLESS or result.pag.n_edges]
+
+
+def warnings_of(result: Discovery) -> list[str]:
     """Return what to know before believing a result: its notes, and what its data reject."""
-    told = {wording.powerless(found.settings)} if not found.pag.n_edges else set()
-    failed = found.check is not None and found.check.failed and not found.nothing_learned
-    return [*(note for note in found.notes if note not in told), *([str(found.check)] if failed else [])]
+    failed = result.check is not None and result.check.failed and not result.nothing_learned
+    return [*map(str, notes_beside(result)), *([str(result.check)] if failed else [])]
 
 
-def summary(found: Discovery) -> str:
+def summary(result: Discovery) -> str:
     """Return a result on less than a page, however large it is."""
-    return "\n".join(_summary(found))
+    return "\n".join(_summary(result))
 
 
-def _summary(found: Discovery) -> Iterator[str]:
-    yield headline(found)
+def _summary(result: Discovery) -> Iterator[str]:
+    yield headline(result)
     yield ""
-    if not found.nothing_learned:
-        yield from (shorten(line, _WIDEST) for line in edge_lines(found, MOST_LINES))
-        if found.pag.n_edges > MOST_LINES:
-            yield f"  and {count(found.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
+    if not result.nothing_learned:
+        yield from (shorten(line, _WIDEST) for line in edge_lines(result, MOST_LINES))
+        if result.pag.n_edges > MOST_LINES:
+            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
         yield ""
-        for kind, text in legend(found).items():
+        for kind, text in legend(result).items():
             yield from _wrapped(f"  A {kind} B   ", text)
         yield ""
-    notes = warnings_of(found)
+    notes = warnings_of(result)
     for note in notes[:_MOST_NOTES]:
         yield from _wrapped("Note: ", note)
     if len(notes) > _MOST_NOTES:
-        yield f"and {count(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
+        yield f"and {counted(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
     yield "result.explain(a, b) tells why; result.draw(path) draws it"
 
 
@@ -134,33 +140,33 @@ def shorten(line: str, width: int) -> str:
 # --- a notebook -------------------------------------------------------------------------------------------
 
 
-def as_html(found: Discovery) -> str:
+def as_html(result: Discovery) -> str:
     """Return a result for a notebook: a picture that fits its cell, what its edges say, and what to beware of."""
-    parts = [f"<p><b>{escape(headline(found))}</b>{_method(found)}</p>"]
-    if not found.nothing_learned:
-        parts += [*_picture(found), *_legend(found)]
-    parts += _warnings(found)
+    parts = [f"<p><b>{escape(headline(result))}</b>{_method(result)}</p>"]
+    if not result.nothing_learned:
+        parts += [*_picture(result), *_legend(result)]
+    parts += _warnings(result)
     parts.append("<p><code>result.explain(a, b)</code> tells why an edge is there, or not.</p>")
     return f'<div class="lmarvel" style="{_FRAME}">{"".join(parts)}</div>'
 
 
-def _method(found: Discovery) -> str:
-    told = found.settings.get("chosen") or found.settings.get("method")
-    return f", by {escape(str(told))}" if told else ""
+def _method(result: Discovery) -> str:
+    method = result.settings.get("chosen") or result.settings.get("method")
+    return f", by {escape(str(method))}" if method else ""
 
 
-def _picture(found: Discovery) -> Iterator[str]:
-    if found.pag.n_edges > MOST_EDGES:
+def _picture(result: Discovery) -> Iterator[str]:
+    if result.pag.n_edges > MOST_EDGES:
         yield f"<p>A picture of more than {MOST_EDGES:,} edges would show nothing.</p>"
-    elif len(found.pag):
-        picture = found.draw().replace("<svg ", f'<svg style="{_FITTED}" ', 1)
+    elif len(result.pag):
+        picture = result.draw().replace("<svg ", f'<svg style="{_FITTED}" ', 1)
         yield f'<div style="{_PICTURE}">{picture}</div>'
 
 
-def _legend(found: Discovery) -> Iterator[str]:
-    kinds = legend(found)
+def _legend(result: Discovery) -> Iterator[str]:
+    kinds = legend(result)
     if not kinds:
-        yield "" if found.pag.n_edges else f"<p>{escape(next(edge_lines(found)).strip())}</p>"
+        yield "" if result.pag.n_edges else f"<p>{escape(next(edge_lines(result)).strip())}</p>"
         return
     yield '<table style="border:0"><tbody>'
     for kind, text in kinds.items():
@@ -168,13 +174,13 @@ def _legend(found: Discovery) -> Iterator[str]:
         shown = f'<code style="color:{style_of(edge).colour};white-space:nowrap">{escape(str(edge))}</code>'
         yield f'<tr><td style="vertical-align:top">{shown}</td><td style="text-align:left">{escape(text)}</td></tr>'
     yield "</tbody></table>"
-    if found.stability is not None:
-        draws = count(found.stability.replicates, "draw")
+    if result.stability is not None:
+        draws = counted(result.stability.replicates, "draw")
         yield f"<p>The thicker an edge, the more often it recurs in {draws} of the rows.</p>"
 
 
-def _warnings(found: Discovery) -> Iterator[str]:
-    notes = [escape(note) for note in warnings_of(found)]
+def _warnings(result: Discovery) -> Iterator[str]:
+    notes = [escape(note) for note in warnings_of(result)]
     if notes:
         yield f'<div style="{_WARNED}"><b>Before you believe it</b>{bullets(notes)}</div>'
 
@@ -182,26 +188,3 @@ def _warnings(found: Discovery) -> Iterator[str]:
 def bullets(items: Iterable[str]) -> str:
     """Return a list in HTML of items that are HTML already."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
-
-
-class Displayed:
-    """What a result shows of itself."""
-
-    def __str__(self) -> str:
-        return summary(cast("Discovery", self))
-
-    def __repr__(self) -> str:
-        found = cast("Discovery", self)
-        by = f" by {found.settings['method']}" if "method" in found.settings else ""
-        return f"<{type(self).__name__}: {headline(found)}{by}>"
-
-    def _repr_html_(self) -> str:
-        return as_html(cast("Discovery", self))
-
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
-        found = cast("Discovery", self)
-        return draw(found.pag, path, layout=layout, title=title, shares=found.edge_shares())

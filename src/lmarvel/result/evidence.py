@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.result.evidence_wording import WORDS, support_word, weakest, without_selection
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
+
+if TYPE_CHECKING:
+    from lmarvel.result.discovery import Discovery
 
 Pair = frozenset[int]
 
@@ -44,10 +47,10 @@ class Evidence:
         self.edges: dict[Pair, Weighed] = {}
         self.gaps: dict[Pair, LeftOut] = {}
         self.distance: dict[tuple[int, int], float] = {}
-        weighing = list(but_separated(trace))
-        self.hidden = tuple(e for e in weighing if isinstance(e, HiddenNode))
-        self.chose = next((e for e in weighing if isinstance(e, Chose)), None)
-        for e in weighing:
+        others = list(but_separated(trace))
+        self.hidden = tuple(e for e in others if isinstance(e, HiddenNode))
+        self.chose = next((e for e in others if isinstance(e, Chose)), None)
+        for e in others:
             if isinstance(e, Weighed):
                 self.edges[frozenset((e.x, e.y))] = e
             elif isinstance(e, LeftOut):
@@ -67,92 +70,74 @@ class Evidence:
         return weakest(word for end in ends if (word := self.mark_word(*end)) is not None)
 
 
-class Evidenced:
-    """What a result says of how well its parts are supported; the result has a PAG and a trace."""
+def support_of(result: Discovery, a: str, b: str) -> dict[str, float | None]:
+    """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
 
-    pag: PAG
-    trace: Sequence[Event]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import Lift
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+    >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
+    {'A': None, 'C': 10.4}
+    """
+    x, y = result.pag.index(a), result.pag.index(b)
+    if not result.pag.marks[x, y]:
+        raise GraphError(f"{a} and {b} are not adjacent, so there is no mark to support")
+    return {a: result.evidence.distance.get((y, x)), b: result.evidence.distance.get((x, y))}
 
-    @cached_property
-    def evidence(self) -> Evidence:
-        """The records of the trace that weigh the parts of the graph; empty where the method has none."""
-        return Evidence(self.trace)
 
-    def support(self, a: str, b: str) -> dict[str, float | None]:
-        """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
+def support_word_of(result: Discovery, a: str, b: str) -> str | None:
+    """Return the word for the weakest mark of an edge that the data give; None where there is nothing to judge."""
+    x, y = result.pag.index(a), result.pag.index(b)
+    if result.known is None:
+        return result.evidence.word(result.pag, x, y)
+    ends = [end for end, pair in (((x, y), (a, b)), ((y, x), (b, a))) if result.source(*pair) == "data"]
+    return weakest(word for end in ends if (word := result.evidence.mark_word(*end)) is not None)
 
-        Infinite: none was met. None: the end has a circle, or the method does not tell.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from lmarvel import Lift
-        >>> rng = np.random.default_rng(0)
-        >>> a, b = rng.normal(size=(2, 1000))
-        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
-        >>> {end: distance and round(distance, 1) for end, distance in found.support("A", "C").items()}
-        {'A': None, 'C': 10.4}
-        """
-        x, y = self.pag.index(a), self.pag.index(b)
-        if not self.pag.marks[x, y]:
-            raise GraphError(f"{a} and {b} are not adjacent, so there is no mark to support")
-        return {a: self.evidence.distance.get((y, x)), b: self.evidence.distance.get((x, y))}
+def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float], ...]:
+    """Return the hidden nodes that the graph rests on: the kind, the variables, what the score would lose."""
+    names = result.pag.names
+    return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in result.evidence.hidden)
 
-    def support_word(self, a: str, b: str) -> str | None:
-        """Return "firm", "likely" or "open" for the weaker mark of an edge; None where there is nothing to judge."""
-        return self.evidence.word(self.pag, self.pag.index(a), self.pag.index(b))
 
-    @property
-    def hidden(self) -> tuple[tuple[str, tuple[str, ...], float], ...]:
-        """The hidden nodes of the model that the graph comes from: the kind, the variables, what the score would lose.
+def selection_gain(result: Discovery) -> str | None:
+    """Return how much worse the best graph without selection is, in words; None where selection is not claimed."""
+    chose = result.evidence.chose
+    return None if chose is None or not claims_selection(result.pag) else without_selection(chose.selection_gain)
 
-        "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
-        """
-        names = self.pag.names
-        return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in self.evidence.hidden)
 
-    @property
-    def claims_selection(self) -> bool:
-        """True if the PAG has an edge that only selection explains: ``---`` or ``o--``."""
-        marks = self.pag.marks
-        return bool(((marks == TAIL) & ((marks.T == TAIL) | (marks.T == CIRCLE))).any())
+def claims_selection(pag: PAG) -> bool:
+    """Tell whether a PAG has an edge that only selection explains: ``---`` or ``o--``."""
+    marks = pag.marks
+    return bool(((marks == TAIL) & ((marks.T == TAIL) | (marks.T == CIRCLE))).any())
 
-    @property
-    def selection_gain(self) -> str | None:
-        """How much worse the best graph without selection is, in words; None where selection is not claimed."""
-        chose = self.evidence.chose
-        return None if chose is None or not self.claims_selection else without_selection(chose.selection_gain)
 
-    def cautious(self, level: str = "likely") -> PAG:
-        """Return the graph in which arrowheads and tails below a level of support are circles.
+def cautious_graph(pag: PAG, evidence: Evidence, level: str) -> PAG:
+    """Return the graph in which arrowheads and tails below a level of support are circles.
 
-        It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
-        are not applied, and no MAG need have it.
-
-        Parameters
-        ----------
-        level : {"likely", "firm"}
-            What a mark needs to stay.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from lmarvel import Lift
-        >>> rng = np.random.default_rng(0)
-        >>> a, b = rng.normal(size=(2, 1000))
-        >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
-        >>> print(found.cautious("firm"))
-        nodes: A B C
-        A o-o C
-        B o-o C
-        """
-        if level not in WORDS:
-            raise ParameterError(f"level must be one of {', '.join(reversed(WORDS))}, not {level!r}")
-        if self.evidence.chose is None:
-            raise ParameterError("this result does not tell how well its marks are supported: Lift's does")
-        marks = self.pag.marks.copy()
-        for x, y in np.argwhere(marks > CIRCLE).tolist():
-            word = self.evidence.mark_word(x, y) or WORDS[0]
-            if WORDS.index(word) < WORDS.index(level):
-                marks[x, y] = CIRCLE
-        return PAG._trusted(self.pag.names, marks)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lmarvel import Lift
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
+    >>> print(found.cautious("firm"))
+    nodes: A B C
+    A o-o C
+    B o-o C
+    """
+    if level not in WORDS:
+        raise ParameterError(f"must be one of {', '.join(reversed(WORDS))}, not {level!r}", parameter="level")
+    if evidence.chose is None:
+        raise ParameterError("this result does not tell how well its marks are supported: Lift's does")
+    marks = pag.marks.copy()
+    for x, y in np.argwhere(marks > CIRCLE).tolist():
+        word = evidence.mark_word(x, y) or WORDS[0]
+        if WORDS.index(word) < WORDS.index(level):
+            marks[x, y] = CIRCLE
+    return PAG._trusted(pag.names, marks)

@@ -7,11 +7,12 @@ they are worth was measured on simulated data (docs/methods.md has the table).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmarvel.result.trace import Chose
-from lmarvel.result.wording import count, listing, p_is, readable
+from lmarvel.result.wording import p_is
+from lmarvel.text import counted, joined, listing, readable, sentence
 
 FIRM, LIKELY = 3.0, 0.9  # in units of the price of an edge
 WORDS = ("open", "likely", "firm")
@@ -94,19 +95,10 @@ def mark_is(distance: float | None, word: str) -> str:
     return f"with another mark here the score worsens by {distance:,.1f} ({word})"
 
 
-def cautiously(meaning: str, word: str | None) -> str:
-    """Return what an edge says, no stronger than the weakest of its marks.
-
-    Examples
-    --------
-    >>> cautiously("A is a cause of B.", "likely")
-    'likely, not firm: A is a cause of B.'
-    """
-    if word == "likely":
-        return f"likely, not firm: {meaning}"
-    if word == "open":
-        return f"open, for other marks fit nearly as well or were not ruled out: {meaning}"
-    return meaning
+_CAUTION: dict[str | None, str] = {
+    "likely": "likely, not firm: ",
+    "open": "open, for other marks fit nearly as well or were not ruled out: ",
+}
 
 
 def without_selection(gain: float | None) -> str:
@@ -124,21 +116,26 @@ def without_selection(gain: float | None) -> str:
     )
 
 
-def of_selection(meaning: str, chose: Chose | None, can_err: bool) -> str:
-    """Return what an edge from selection says, with what speaks for selection; or that a test may have erred.
+def edge_sentence(
+    statement: str, word: str | None, from_selection: bool = False, chose: Chose | None = None, can_err: bool = False
+) -> str:
+    """Return what an edge says, no stronger than the weakest of its marks.
+
+    Where it speaks of selection, what speaks for selection is added; or that a test may have erred.
 
     Examples
     --------
-    >>> of_selection("selection: both influence being in the sample.", None, can_err=True)
+    >>> edge_sentence("selection: both influence being in the sample", None, from_selection=True, can_err=True)
     'selection: both influence being in the sample, or a test erred.'
+    >>> edge_sentence("A is a cause of B", "likely")
+    'likely, not firm: A is a cause of B.'
     """
+    before = _CAUTION.get(word, "")
+    if not from_selection:
+        return f"{before}{statement}."
     if chose is not None:
-        return f"{meaning} {_sentence(without_selection(chose.selection_gain))}"
-    return f"{meaning.removesuffix('.')}, {OR_ERRED}." if can_err else meaning
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+        return f"{before}{statement}. {sentence(without_selection(chose.selection_gain))}"
+    return f"{before}{statement}{f', {OR_ERRED}' if can_err else ''}."
 
 
 def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
@@ -152,7 +149,7 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     'A and B: a sample selected on these two fits (without it the score worsens by 12.0)'
     """
     shown = list(map(readable, names))
-    listed = " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+    listed = joined(shown)
     these = "this one" if len(shown) == 1 else f"these {_NUMBERS.get(len(shown), str(len(shown)))}"
     worth = "without it the score is as good" if loss < 0.05 else f"without it the score worsens by {loss:,.1f}"
     if kind == "selection":
@@ -181,23 +178,20 @@ def erred_note(edges: int) -> str:
 _NAMED = 20  # columns, in a note
 
 
-def data_notes(data: Mapping[str, Any] | None) -> Iterator[str]:
-    """Iterate over what is to be known of the columns of a table: few whole numbers may be codes.
+def few_values_note(columns: Sequence[str]) -> str:
+    """Return what is to be known of columns with few whole numbers: they may be codes.
 
     Examples
     --------
-    >>> list(data_notes({"columns": [{"name": "grade", "few": 5}, {"name": "age"}]}))
-    ['grade has few different whole numbers and is taken as a number: if it has levels, say so (ordinal, categorical)']
+    >>> few_values_note(["grade"])
+    'grade has few different whole numbers and is taken as a number: if it has levels, say so (ordinal, categorical)'
     """
-    few = [column["name"] for column in (data or {}).get("columns", ()) if "few" in column]
-    if not few:
-        return
-    shown = listing(few[:_NAMED]) + (f", ... ({len(few)} in all)" if len(few) > _NAMED else "")
-    if len(few) == 1:
+    shown = listing(sorted(columns[:_NAMED])) + (f", ... ({len(columns)} in all)" if len(columns) > _NAMED else "")
+    if len(columns) == 1:
         taken = "has few different whole numbers and is taken as a number: if it has levels"
     else:
         taken = "have few different whole numbers and are taken as numbers: if they have levels"
-    yield f"{shown} {taken}, say so (ordinal, categorical)"
+    return f"{shown} {taken}, say so (ordinal, categorical)"
 
 
 def table_said(settings: Mapping[str, Any]) -> str:
@@ -210,11 +204,11 @@ def table_said(settings: Mapping[str, Any]) -> str:
     """
     gaps = {
         "em": "moments by EM around missing values",
-        "drop": f"{count(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
+        "drop": f"{counted(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
     }
-    told = (settings.get("kinds"), gaps.get(settings.get("missing", "")))
+    taken = (settings.get("kinds"), gaps.get(settings.get("missing", "")))
     roles = (f"{role} in {settings[role]}" for role in ("weights", "cluster") if role in settings)
-    return "; ".join(filter(None, (*told, *roles)))
+    return "; ".join(filter(None, (*taken, *roles)))
 
 
 # --- what was known beforehand -----------------------------------------------------------------------------
@@ -242,10 +236,10 @@ def conflict(a: str, b: str, statement: str, given: Sequence[str] | None, p: flo
     >>> conflict("A", "C", "you said that A and C are adjacent", ("B",), 0.4, 0.01)
     'A, C: you said that A and C are adjacent; the test that speaks against it is given B (p = 0.4)'
     """
-    told = f"{listing((a, b))}: {statement}"
+    contradicted = f"{listing(sorted((a, b)))}: {statement}"
     if given is None or p is None:
-        return f"{told}; the tests contradict it, though no single one does"
-    return f"{told}; the test that speaks against it is given {listing(given)} ({p_is(p, level)})"
+        return f"{contradicted}; the tests contradict it, though no single one does"
+    return f"{contradicted}; the test that speaks against it is given {listing(sorted(given))} ({p_is(p, level)})"
 
 
 def conflicts_note(conflicts: int) -> str:
@@ -263,24 +257,4 @@ def sources_line(sources: Mapping[str, int]) -> str:
     >>> sources_line({"knowledge": 1, "data": 4})
     '4 marks from the data, 1 mark from what was known'
     """
-    return ", ".join(f"{count(sources[key], 'mark')} {said}" for key, said in SOURCES.items() if sources.get(key))
-
-
-def without_latents(meaning: str) -> str:
-    """Return what an edge says, without unmeasured causes: for results where it is known that there are none.
-
-    Examples
-    --------
-    >>> without_latents("either may be a cause of the other, or they may share an unmeasured cause.")
-    'either may be a cause of the other.'
-    """
-    for told, left in _LATENT:
-        meaning = meaning.replace(told, left)
-    return meaning
-
-
-_LATENT = (
-    (", they may share an unmeasured cause, or selection", ", or selection"),
-    (", or they may share an unmeasured cause", ""),
-    (", or an unmeasured cause (or several, tied together by selection) may make them dependent", ""),
-)
+    return ", ".join(f"{counted(sources[key], 'mark')} {words}" for key, words in SOURCES.items() if sources.get(key))

@@ -7,26 +7,28 @@ tests. Followed back, this is a tree of reasons (:class:`Reason`) whose leaves a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
-from lmarvel.knowledge import Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
-from lmarvel.result.evidence import Evidence
 from lmarvel.result.evidence_wording import overruled
+from lmarvel.result.statistics import NamedPairs
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
-from lmarvel.result.wording import p_is, readable
+from lmarvel.result.wording import p_is
+from lmarvel.text import readable
+
+if TYPE_CHECKING:
+    from lmarvel.result.discovery import Discovery
 
 _RULES = {**RULES, **STATED}
 DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on the one before
@@ -35,6 +37,8 @@ DEPTH = 20  # of reasons for reasons; in a long causal chain each mark rests on 
 @dataclass(frozen=True)
 class Reason:
     """A statement, what it rests on, and the record of the trace that it cites (None where it cites none).
+
+    ``about`` are the variables that it is about, where these are what its text begins with.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Reason:
     text: str
     because: tuple[Reason, ...] = ()
     event: Event | None = None
+    about: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self._lines(""))
@@ -85,7 +90,7 @@ class Explanation:
         Why the edge is there, or not.
     marks : tuple of Reason
         Why each end has its mark; empty where there is no edge.
-    firmness : tuple of str
+    reliability : tuple of str
         How often it recurs, and which of the separations that it rests on the data reject, where that is known.
 
     Examples
@@ -108,17 +113,17 @@ class Explanation:
     meaning: str
     adjacency: Reason
     marks: tuple[Reason, ...] = ()
-    firmness: tuple[str, ...] = ()
+    reliability: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.firmness)))
+        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.reliability)))
         return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
 
     __repr__ = __str__  # at a prompt and in a notebook it is there to be read
 
     def _repr_html_(self) -> str:
         why = "".join(reason.as_html() for reason in (self.adjacency, *self.marks))
-        firm = "".join(f"<li>{escape(line)}</li>" for line in self.firmness)
+        firm = "".join(f"<li>{escape(line)}</li>" for line in self.reliability)
         return f"<p><b>{escape(self.title)}</b>: {escape(self.meaning)}</p><ul>{why}{firm}</ul>"
 
     def reasons(self) -> Iterator[Reason]:
@@ -132,57 +137,51 @@ class Explanation:
             "title": self.title,
             "meaning": self.meaning,
             "why": [reason.to_dict() for reason in (self.adjacency, *self.marks)],
-            **({"firmness": list(self.firmness)} if self.firmness else {}),
+            **({"firmness": list(self.reliability)} if self.reliability else {}),
         }
 
 
 class Explainer:
-    """Answers questions on one run; the trace is gone through once, separated pairs where one of them is asked for."""
+    """Answers questions on one run; the trace is gone through once."""
 
-    def __init__(
-        self,
-        pag: PAG,
-        sepsets: Mapping[tuple[str, str], frozenset[str]],
-        trace: Sequence[Event],
-        settings: Mapping[str, Any],
-        undecided: Container[tuple[str, str]] | None = frozenset(),
-        scored: bool = False,
-        legal: Callable[[], bool] = lambda: True,
-        known: Known | None = None,
-    ) -> None:
-        self.known = known
-        self.pag = pag
-        self.names = [readable(name) for name in pag.names]
-        self.sepsets = sepsets
-        self.settings = settings
-        self.scored = scored
-        self.legal = legal  # asked when needed: it takes long for large graphs
-        self.undecided = undecided  # None: all pairs, of which there can be millions
-        levels = (settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
+    def __init__(self, result: Discovery) -> None:
+        self.result, self.pag, self.settings, self.trace = result, result.pag, result.settings, result.trace
+        self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
+        self.names = [readable(name) for name in result.pag.names]
+        # None: all pairs, of which there can be millions.
+        undecided = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
+        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else undecided
+        levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
-        self._trace = trace
-        events = list(but_separated(trace))
-        self.ended = any(isinstance(e, BudgetEnded) for e in events)
-        self.evidence = Evidence(events)
-        self.overruled = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Overruled)}
-        self.rules = [e for e in events if isinstance(e, RuleApplication)]
+        others = list(but_separated(result.trace))
+        self.ended = any(isinstance(e, BudgetEnded) for e in others)
+        self.evidence = result.evidence
+        self.overruled = {frozenset((e.x, e.y)): e for e in others if isinstance(e, Overruled)}
+        self.rules = [e for e in others if isinstance(e, RuleApplication)]
         self.writers = {(x, y): k for k, e in enumerate(self.rules) for x, y, _ in e.written}
         self.refusals: dict[End, list[RuleApplication]] = {}
         for e in self.rules:
             for x, y, _ in e.refused:
                 self.refusals.setdefault((x, y), []).append(e)
-        self.kept = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Adjacent)}
-        self.doubtful = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Doubtful)}
-        self.moves = {frozenset((e.x, e.y)): e for e in events if isinstance(e, Moved)}
+        self.kept: dict[frozenset[int], Adjacent] = {}
+        self.doubtful: dict[frozenset[int], Doubtful] = {}
+        self.moves: dict[frozenset[int], Moved] = {}
+        for event in others:
+            if isinstance(event, Adjacent):
+                self.kept[frozenset((event.x, event.y))] = event
+            elif isinstance(event, Doubtful):
+                self.doubtful[frozenset((event.x, event.y))] = event
+            elif isinstance(event, Moved):
+                self.moves[frozenset((event.x, event.y))] = event
 
     @cached_property
     def separations(self) -> dict[frozenset[int], list[Separated]]:
-        """The records of separated pairs, of which there can be a million."""
-        found: dict[frozenset[int], list[Separated]] = {}
-        for event in self._trace:
+        """The records of separated pairs, by pair."""
+        separations: dict[frozenset[int], list[Separated]] = {}
+        for event in self.trace:
             if isinstance(event, Separated):
-                found.setdefault(frozenset((event.x, event.y)), []).append(event)
-        return found
+                separations.setdefault(frozenset((event.x, event.y)), []).append(event)
+        return separations
 
     # --- the pair ---------------------------------------------------------------------------------------
 
@@ -192,13 +191,17 @@ class Explainer:
         if edge is None:
             title = f"{self.names[x]} and {self.names[y]} are not adjacent"
             return Explanation(title, meaning, self._prefixed("No edge: ", self.gap(x, y)))
-        told: set[RuleApplication] = set()
-        ends = tuple(self._end(a, b, told, depth) for a, b in ((y, x), (x, y)))
+        cited: set[RuleApplication] = set()
+        ends = tuple(self._end(a, b, cited, depth) for a, b in ((y, x), (x, y)))
         return Explanation(self._edge(x, y), meaning, self._prefixed("Edge: ", self.adjacency(x, y)), ends)
 
     @staticmethod
     def _prefixed(head: str, reason: Reason) -> Reason:
         return Reason(head + reason.text, reason.because, reason.event)
+
+    def legal(self) -> bool:
+        """Tell whether some MAG has the PAG; asked when needed, since it takes long for large graphs."""
+        return not self.result.undecided and self.result.why_illegal is None
 
     def is_undecided(self, x: int, y: int) -> bool:
         """Tell whether the search left it open if two variables are adjacent."""
@@ -214,8 +217,8 @@ class Explainer:
             return Reason(wording.UNDECIDED)
         if pair in self.evidence.edges:
             weighed = self.evidence.edges[pair]
-            said = evidence_wording.kept(weighed.loss, self.given(weighed.given), weighed.pvalue, self._alpha)
-            return Reason(said, (), weighed)
+            given = self.given(weighed.given)
+            return Reason(evidence_wording.kept(weighed.loss, given, weighed.pvalue, self.result.alpha), (), weighed)
         if pair in self.moves:
             move = self.moves[pair]
             return Reason(f"the search by score chose it, with a BIC of {move.bic:,.1f} at that move", (), move)
@@ -225,11 +228,7 @@ class Explainer:
         if event is None or event.strongest is None:
             bounded = event is not None and self.settings.get("boundary") != "none"
             return Reason(wording.unseparated(bounded), (), event)
-        return Reason(wording.closest(self.given(event.strongest), event.pvalue, self._alpha), (), event)
-
-    @property
-    def _alpha(self) -> float:
-        return float(self.settings.get("alpha", wording.LEVEL))
+        return Reason(wording.closest(self.given(event.strongest), event.pvalue, self.result.alpha), (), event)
 
     def separation(self, x: int, y: int) -> tuple[frozenset[int] | None, Separated | None]:
         """Return the separating set of two variables, and the record of the test that found it.
@@ -246,40 +245,43 @@ class Explainer:
     def _stated(self, x: int, y: int) -> Reason:
         """Return that a statement says whether two variables are adjacent, and what the tests say to that."""
         assert self.known is not None
-        said = self.known.why_pair(x, y)
+        statement = self.known.why_pair(x, y)
         event = self.overruled.get(frozenset((x, y)))
         if event is None:
-            return Reason(said)
-        apart = bool(self.known.required[x, y])
-        tests = overruled(apart, self.given(event.strongest or ()), event.pvalue, self._alpha)
-        return Reason(f"{said}; {tests}", (), event)
+            return Reason(statement)
+        separated = bool(self.known.required[x, y])
+        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
+        return Reason(f"{statement}; {tests}", (), event)
 
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
-        a, b = self.names[x], self.names[y]
+        pair = f"{self.names[x]} and {self.names[y]}"
         members, event = self.separation(x, y)
+
+        def about(why: str, event: Event | None = None) -> Reason:
+            return Reason(pair + why, (), event, pair)
+
         if frozenset((x, y)) in self.overruled:
             return self._stated(x, y)
         doubt = self.doubtful.get(frozenset((x, y)))
         if doubt is not None and doubt.strongest is not None:
-            return Reason(wording.in_doubt(a, b, self.given(doubt.strongest), doubt.pvalue, self.settings), (), doubt)
+            return about(wording.in_doubt(self.given(doubt.strongest), doubt.pvalue, self.settings), doubt)
         left_out = self.evidence.gaps.get(frozenset((x, y)))
         if left_out is not None:
             given, p = self.given(left_out.given), left_out.pvalue
-            said = evidence_wording.left_out(left_out.loss, given, p, self._alpha)
-            return Reason(f"{a} and {b}: {said}", (), left_out)
+            return about(f": {evidence_wording.left_out(left_out.loss, given, p, self.result.alpha)}", left_out)
         if members is None and self.scored:
-            return Reason(f"{a} and {b}: {wording.left_out(self.is_undecided(x, y))}")
+            return about(f": {wording.left_out(self.is_undecided(x, y))}")
         if members is None:
-            return Reason(wording.outside(a, b, self.settings))
+            return about(wording.outside(self.settings))
         if event is not None:
-            found = f"{p_is(event.pvalue, *self.levels)}, {wording.step(event.phase)}"
-            return Reason(f"{a} and {b} are independent {self.given(members)} ({found})", (), event)
-        return Reason(wording.outside(a, b, self.settings), (), Separated(x, y, members, math.nan, "boundary"))
+            test = f"{p_is(event.pvalue, *self.levels)}, {wording.step(event.phase)}"
+            return about(f" are independent {self.given(members)} ({test})", event)
+        return about(wording.outside(self.settings), Separated(x, y, members, math.nan, "boundary"))
 
     # --- an end -----------------------------------------------------------------------------------------
 
-    def _end(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
+    def _end(self, x: int, y: int, cited: set[RuleApplication], depth: int) -> Reason:
         """Return why the end at y of the edge x-y has its mark."""
         mark = self.pag.marks[x, y]
         where = self.names[y]
@@ -292,7 +294,7 @@ class Explainer:
         kind = "an arrowhead" if mark == ARROW else "a tail"
         if k is None:
             return Reason(f"At {where} {kind}: its origin is not in the trace{clash}")
-        text, because = self._why(k, told, depth)
+        text, because = self._why(k, cited, depth)
         return Reason(f"At {where} {kind}: {text}{self._supported(x, y)}{clash}", because, self.rules[k])
 
     def _supported(self, x: int, y: int) -> str:
@@ -328,37 +330,37 @@ class Explainer:
         k = self.writers.get((x, y))
         return k is not None and self.rules[k].rule == K0.name
 
-    def _why(self, k: int, told: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
-        """Return the statement of a use of a rule, and what it rests on; what was told before is not told again."""
+    def _why(self, k: int, cited: set[RuleApplication], depth: int) -> tuple[str, tuple[Reason, ...]]:
+        """Return the statement of a use of a rule, and what it rests on; none is told twice."""
         use = self.rules[k]
-        if use in told:
+        if use in cited:
             return f"{use.rule}, as above", ()
         if use.rule == K0.name and self.known is not None:
             x, y, _ = (*use.written, *use.refused)[0]
             return self.known.why_mark(x, y), ()
-        said = f"{use.rule}, {self._statement(use)}"
+        statement = f"{use.rule}, {self._statement(use)}"
         if depth == 0:
-            return f"{said} (explained with its own edge)", ()
-        told.add(use)
+            return f"{statement} (explained with its own edge)", ()
+        cited.add(use)
         ends, gaps = _RULES[use.rule].premises(use, lambda end: self._mark_at(end, k))
-        reasons = [self._mark_before(x, y, told, depth - 1) for x, y in dict.fromkeys(ends)]
+        reasons = [self._mark_before(x, y, cited, depth - 1) for x, y in dict.fromkeys(ends)]
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
-        return said, tuple(reasons)
+        return statement, tuple(reasons)
 
     def resting_on(self, pairs: Set[frozenset[int]]) -> dict[End, frozenset[frozenset[int]]]:
         """Return, for each end with a mark, which of some pairs without an edge it rests on, however far back.
 
         A use of a rule rests on marks that stood before, so one pass in their order tells.
         """
-        found: list[frozenset[frozenset[int]]] = []
+        resting: list[frozenset[frozenset[int]]] = []
         for k, use in enumerate(self.rules):
             if use.rule == K0.name:
-                found.append(frozenset())
+                resting.append(frozenset())
                 continue
             ends, gaps = _RULES[use.rule].premises(use, lambda end, k=k: self._mark_at(end, k))  # type: ignore[misc]
-            before = [found[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
-            found.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
-        return {end: found[k] for end, k in self.writers.items() if found[k]}
+            before = [resting[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
+            resting.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
+        return {end: resting[k] for end, k in self.writers.items() if resting[k]}
 
     def _statement(self, use: RuleApplication) -> str:
         """Return in words what a use of a rule says; R0 may rest on many separating sets, or on one."""
@@ -375,13 +377,13 @@ class Explainer:
         k = self.writers.get(end, before)
         return CIRCLE if k >= before else next(m for x, y, m in self.rules[k].written if (x, y) == end)
 
-    def _mark_before(self, x: int, y: int, told: set[RuleApplication], depth: int) -> Reason:
+    def _mark_before(self, x: int, y: int, cited: set[RuleApplication], depth: int) -> Reason:
         """Return the reason of a mark that a rule used."""
         k = self.writers.get((x, y))
         if k is None:
             return Reason(f"a mark at {self.names[y]} on {self._edge(x, y)}, whose origin is not in the trace")
         kind = "arrowhead" if self._mark_at((x, y), k + 1) == ARROW else "tail"
-        text, because = self._why(k, told, depth)
+        text, because = self._why(k, cited, depth)
         return Reason(f"{kind} at {self.names[y]} on {self._edge(x, y)}: {text}", because, self.rules[k])
 
     def _edge(self, x: int, y: int) -> str:

@@ -160,7 +160,7 @@ class Stability:
         A o-o C
         """
         if not 0 <= share <= 1:
-            raise ParameterError(f"share must lie between 0 and 1, not {share!r}")
+            raise ParameterError(f"must lie between 0 and 1, not {share!r}", parameter="share")
         if pag.names != self.names:
             raise ParameterError("the graph and the bootstrap are not of the same variables in the same order")
         recurs = self.of_marks(pag.marks) >= share

@@ -1,240 +1,228 @@
-"""How firm a result is: what recurs in a bootstrap, and which of its separations the data reject."""
+"""How reliable a result is: what recurs in a bootstrap, and which of its separations the data reject."""
 
 from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.check import Cut, Implied, ModelCheck, separation
-from lmarvel.result.encoding import items, probability, text, whole
-from lmarvel.result.explanation import Explainer
+from lmarvel.result.file.parts import read_part
+from lmarvel.result.file.records import items, probability, text, whole
 from lmarvel.result.frequencies import Stability, percent
-from lmarvel.result.store import read_part
-from lmarvel.result.wording import readable
+from lmarvel.result.trace import Adjacent, Doubtful, but_separated
+from lmarvel.result.wording import UNDECIDED, disagreement
+from lmarvel.text import readable
+
+if TYPE_CHECKING:
+    from lmarvel.result.discovery import Discovery
 
 _MATRICES = 6  # of counts, see Stability.counts
+Contested = tuple[str, str, frozenset[str], float]
 CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told
 
 
-class LaterCheck:
-    """A check of the model that is made when somebody looks; it travels, and is compared, as what it found.
+class Claim(NamedTuple):
+    """What a share of the draws of a bootstrap says of two variables: that a causes b, or that it does not."""
+
+    share: float
+    a: str
+    b: str
+    causes: bool
+
+    def __str__(self) -> str:
+        return f"{readable(self.a)} {'causes' if self.causes else 'does not cause'} {readable(self.b)}"
+
+
+class Doubt(NamedTuple):
+    """Why an edge is less sure than others: "undecided", "contested" or "rejected", and that in words."""
+
+    kind: str
+    text: str
+
+
+def recurring(result: Discovery, a: str, b: str) -> str | None:
+    """Return how often an edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
+    stability = result.stability
+    if stability is None or result.pag.edge(a, b) is None:
+        return None
+    shares = stability.of_marks(result.pag.marks)
+    x, y = result.pag.index(a), result.pag.index(b)
+    edge, near, far = stability.edge(a, b), float(shares[y, x]), float(shares[x, y])
+    return f"{percent(edge)}, marks {percent(near)} and {percent(far)}"
+
+
+def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
+    """Return what of causes recurs in at least this share of the draws, the most frequent first."""
+    stability = result.stability
+    if stability is None:
+        return []
+    claims = []
+    for counts, causes in ((stability.causes, True), (stability.not_causes, False)):
+        for x, y in np.argwhere(counts >= max(least * stability.replicates, 1)).tolist():
+            share = float(counts[x, y] / stability.replicates)
+            claims.append(Claim(share, result.pag.names[x], result.pag.names[y], causes))
+    return sorted(claims, key=lambda claim: (-claim.share, str(claim)))
+
+
+def contested_edges(result: Discovery) -> Iterator[Contested]:
+    """Iterate over the edges that the search kept and another step of the run found independent, see ``contested``."""
+    names, contested = result.pag.names, dict[tuple[str, str], Contested]()
+    for e in but_separated(result.trace):
+        if (
+            isinstance(e, Adjacent)
+            and e.strongest is not None
+            and e.pvalue > result.alpha
+            and result.pag.marks[e.x, e.y]
+        ):
+            if frozenset((e.x, e.y)) in result.explainer.overruled:
+                continue  # a statement keeps the edge, and the result lists that
+            a, b = names[min(e.x, e.y)], names[max(e.x, e.y)]
+            if not result.explainer.is_undecided(e.x, e.y):
+                contested[a, b] = (a, b, frozenset(names[v] for v in e.strongest), e.pvalue)
+    yield from contested.values()
+
+
+def doubtful_pairs(result: Discovery) -> tuple[tuple[str, str], ...]:
+    """Return the pairs without an edge, outside each other's boundary, that no set which was tried separates."""
+    names, marks = result.pag.names, result.pag.marks
+    pairs = (e for e in but_separated(result.trace) if isinstance(e, Doubtful) and not marks[e.x, e.y])
+    return tuple((names[min(e.x, e.y)], names[max(e.x, e.y)]) for e in pairs)
+
+
+def stable_graph(result: Discovery, share: float) -> PAG:
+    """Return what recurs in at least this share of the draws.
 
     Examples
     --------
-    >>> later = LaterCheck(lambda: ModelCheck(0.01, (), pairs=0))
-    >>> later.made.pairs, later == LaterCheck.of(ModelCheck(0.01, (), pairs=0))
-    (0, True)
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
+    >>> found.stable(0.9).n_edges <= found.stable(0.5).n_edges <= found.pag.n_edges
+    True
     """
-
-    def __init__(self, make: Callable[[], ModelCheck]) -> None:
-        self._make = make
-
-    @classmethod
-    def of(cls, check: ModelCheck) -> LaterCheck:
-        """Return a check that was made."""
-        return cls(lambda: check)
-
-    @cached_property
-    def made(self) -> ModelCheck:
-        """The check."""
-        found = self._make()
-        self._make = lambda: found  # which lets go of the data
-        return found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LaterCheck) and self.made == other.made
-
-    def __hash__(self) -> int:
-        return hash(self.made)
-
-    def __repr__(self) -> str:
-        return repr(self.made)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LaterCheck.of, (self.made,)
-
-
-class Firm:
-    """What a result says of how firm it is."""
-
-    pag: PAG
-    stability: Stability | None
-    later_check: LaterCheck | None
-
-    @cached_property
-    def _explainer(self) -> Explainer:
-        """What knows which records a mark rests on; one for a graph alone, where there are none."""
-        return Explainer(self.pag, {}, (), {})
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_explainer"}  # it is made again
-
-    @property
-    def check(self) -> ModelCheck | None:
-        """The separations that the graph implies, tested on the data; None where there was no table to test them on.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> print(LMarvel().fit(CARS).result_.check)                                         # doctest: +ELLIPSIS
-        The data reject ... of the 8 separations that ...
-        """
-        return None if self.later_check is None else self.later_check.made
-
-    def stable(self, share: float = 0.8) -> PAG:
-        """Return what recurs in at least this share of the draws: edges, and on them marks; other marks are circles.
-
-        It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
-        it are not thereby independent given anything.
-
-        Examples
-        --------
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
-        >>> found.stable(0.9).n_edges <= found.stable(0.5).n_edges <= found.pag.n_edges
-        True
-        """
-        if self.stability is None:
-            raise ParameterError(
-                "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
-            )
-        return self.stability.stable(self.pag, share)
-
-    def edge_shares(self) -> dict[frozenset[str], float] | None:
-        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
-        counted = self.stability
-        if counted is None:
-            return None
-        return {frozenset((edge.a, edge.b)): counted.edge(edge.a, edge.b) for edge in self.pag.edges()}
-
-    # --- words ------------------------------------------------------------------------------------------
-
-    def recurring(self, a: str, b: str) -> str | None:
-        """Return how often the edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
-        if self.stability is None or self.pag.edge(a, b) is None:
-            return None
-        shares = self.stability.of_marks(self.pag.marks)
-        x, y = self.pag.index(a), self.pag.index(b)
-        edge, near, far = self.stability.edge(a, b), float(shares[y, x]), float(shares[x, y])
-        return f"{percent(edge)}, marks {percent(near)} and {percent(far)}"
-
-    def claims(self, least: float = CLAIMED) -> list[tuple[float, str]]:
-        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
-        counted = self.stability
-        if counted is None:
-            return []
-        found = []
-        for counts, words in ((counted.causes, "causes"), (counted.not_causes, "does not cause")):
-            for x, y in np.argwhere(counts >= max(least * counted.replicates, 1)).tolist():
-                a, b = readable(self.pag.names[x]), readable(self.pag.names[y])
-                found.append((float(counts[x, y] / counted.replicates), f"{a} {words} {b}"))
-        return sorted(found, key=lambda claim: (-claim[0], claim[1]))
-
-    def firmness(self, a: str, b: str) -> tuple[str, ...]:
-        """Return how firm is what is said of a pair: what recurs, and which rejected separations it rests on."""
-        return (*self._recurs(a, b), *self._rejects(a, b))
-
-    def _recurs(self, a: str, b: str) -> Iterator[str]:
-        counted = self.stability
-        if counted is None:
-            return
-        edge, of = counted.edge(a, b), f"{counted.replicates:,} draws"
-        yield f"Recurs: an edge in {percent(edge)} of {of}"
-        for near, far in ((b, a), (a, b)) if edge else ():
-            marks = sorted(counted.mark(near, far).items(), key=lambda mark: -mark[1])
-            shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
-            yield f"  at {readable(far)}, where there is one: {shown}"
-        for x, y in ((a, b), (b, a)):
-            causes, never = counted.causes_share(x, y), counted.not_causes_share(x, y)
-            if causes or never:
-                yield (
-                    f"  {readable(x)} causes {readable(y)} in {percent(causes)}, and does not cause it in"
-                    f" {percent(never)}"
-                )
-
-    def _rejects(self, a: str, b: str) -> Iterator[str]:
-        if self.check is None:
-            return
-        if self.pag.edge(a, b) is None:
-            for one in self.check.failed:
-                if {one.x, one.y} == {a, b}:
-                    yield f"The data reject that {separation(one)} are independent (p = {one.pvalue:.2g})"
-            return
-        for near, far in ((b, a), (a, b)):
-            for one in self.rests_on_rejected(near, far):
-                yield (
-                    f"The mark at {readable(far)} rests on a separation that the data reject: {separation(one)}"
-                    f" (p = {one.pvalue:.2g})"
-                )
-
-    # --- marks that rest on what the data reject --------------------------------------------------------
-
-    def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:
-        """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
-        if self.check is None or not self.check.failed:
-            return ()
-        pairs = self._rejected.get((self.pag.index(a), self.pag.index(b)), frozenset())
-        at = self.pag.index
-        return tuple(one for one in self.check.failed if frozenset((at(one.x), at(one.y))) in pairs)
-
-    @cached_property
-    def _rejected(self) -> Mapping[tuple[int, int], frozenset[frozenset[int]]]:
-        """For each end of an edge with a mark, the rejected pairs that it rests on."""
-        assert self.check is not None
-        failed = frozenset(frozenset((self.pag.index(one.x), self.pag.index(one.y))) for one in self.check.failed)
-        return self._explainer.resting_on(failed)
-
-    def unfounded(self, a: str, b: str) -> str | None:
-        """Return in words that marks of an edge rest on rejected separations; None where none does."""
-        found = dict.fromkeys((*self.rests_on_rejected(b, a), *self.rests_on_rejected(a, b)))
-        if not found:
-            return None
-        first = next(iter(found))
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        return f"a mark rests on a separation that the data reject: {readable(first.x)}, {readable(first.y)}{more}"
-
-    def _doubted(self, a: str, b: str) -> str | None:
-        """Return what stands beside an edge for other reasons."""
-        return None
-
-    def doubt(self, a: str, b: str) -> str | None:
-        """Return what stands beside an edge that is less sure than others: undecided, contested, or unfounded."""
-        why = self._doubted(a, b), self._unfounded_edges.get(frozenset((a, b)))
-        return "; ".join(filter(None, why)) or None
-
-    @property
-    def doubts(self) -> dict[frozenset[str], str]:
-        """What stands beside the edges that are less sure than others, by pair."""
-        told = ((frozenset((edge.a, edge.b)), self.doubt(edge.a, edge.b)) for edge in self.pag.edges())
-        return {pair: doubt for pair, doubt in told if doubt is not None}
-
-    @cached_property
-    def _unfounded_edges(self) -> dict[frozenset[str], str]:
-        """Return, for each edge with marks that rest on rejected separations, that they do."""
-        if self.check is None or not self.check.failed:
-            return {}
-        names = self.pag.names
-        pairs = dict.fromkeys(frozenset(end) for end in self._rejected)
-        told = (
-            (frozenset(names[v] for v in pair), self.unfounded(*(names[v] for v in sorted(pair)))) for pair in pairs
+    if result.stability is None:
+        raise ParameterError(
+            "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
         )
-        return {pair: why for pair, why in told if why is not None and self.pag.edge(*pair) is not None}
+    return result.stability.stable(result.pag, share)
 
-    # --- files ------------------------------------------------------------------------------------------
 
-    def _encode_firmness(self) -> dict[str, Any]:
-        """Return the parts of a result file on how firm it is; a result without has neither."""
-        found = {} if self.stability is None else {"stability": encode_stability(self.stability)}
-        return found | ({} if self.check is None else {"check": encode_check(self.check, self.pag)})
+def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
+    """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+    stability = result.stability
+    if stability is None:
+        return None
+    return {frozenset((edge.a, edge.b)): stability.edge(edge.a, edge.b) for edge in result.pag.edges()}
+
+
+def reliability_lines(result: Discovery, a: str, b: str) -> Iterator[str]:
+    """Say how reliable is what is said of a pair: what recurs, and which rejected separations it rests on."""
+    if result.stability is not None:
+        yield from _recurrence(result.stability, a, b)
+    if result.check is not None:
+        yield from _rejections(result, result.check, a, b)
+
+
+def _recurrence(stability: Stability, a: str, b: str) -> Iterator[str]:
+    edge = stability.edge(a, b)
+    yield f"Recurs: an edge in {percent(edge)} of {stability.replicates:,} draws"
+    for near, far in ((b, a), (a, b)) if edge else ():
+        marks = sorted(stability.mark(near, far).items(), key=lambda mark: -mark[1])
+        shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
+        yield f"  at {readable(far)}, where there is one: {shown}"
+    for x, y in ((a, b), (b, a)):
+        causes, never = stability.causes_share(x, y), stability.not_causes_share(x, y)
+        if causes or never:
+            shares = f"in {percent(causes)}, and does not cause it in {percent(never)}"
+            yield f"  {readable(x)} causes {readable(y)} {shares}"
+
+
+def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterator[str]:
+    if result.pag.edge(a, b) is None:
+        for one in check.failed:
+            if {one.x, one.y} == {a, b}:
+                yield f"The data reject that {separation(one)} are independent (p = {one.pvalue:.2g})"
+        return
+    for near, far in ((b, a), (a, b)):
+        for one in rests_on_rejected(result, near, far):
+            why = f"{separation(one)} (p = {one.pvalue:.2g})"
+            yield f"The mark at {readable(far)} rests on a separation that the data reject: {why}"
+
+
+# --- marks that rest on what the data reject --------------------------------------------------------------
+
+
+def rejected_pairs(result: Discovery) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
+    """Return, for each end of an edge with a mark that rests on rejected separations, the pairs of these."""
+    if result.check is None or not result.check.failed:
+        return {}
+    at = result.pag.index
+    return result.explainer.resting_on(frozenset(frozenset((at(one.x), at(one.y))) for one in result.check.failed))
+
+
+def rests_on_rejected(result: Discovery, a: str, b: str) -> tuple[Implied, ...]:
+    """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
+    if result.check is None or not result.check.failed:
+        return ()
+    at = result.pag.index
+    pairs = result.rejected.get((at(a), at(b)), frozenset())
+    return tuple(one for one in result.check.failed if frozenset((at(one.x), at(one.y))) in pairs)
+
+
+def unfounded(result: Discovery, a: str, b: str) -> str | None:
+    """Return in words that marks of an edge rest on rejected separations; None where none does."""
+    rejected = list(dict.fromkeys((*rests_on_rejected(result, b, a), *rests_on_rejected(result, a, b))))
+    if not rejected:
+        return None
+    more = f" and {len(rejected) - 1} more" if len(rejected) > 1 else ""
+    pair = f"{readable(rejected[0].x)}, {readable(rejected[0].y)}"
+    return f"a mark rests on a separation that the data reject: {pair}{more}"
+
+
+def doubts_of(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
+    """Return, by pair, why edges are less sure than others: undecided, contested, or with unfounded marks."""
+    doubts = ((frozenset((edge.a, edge.b)), doubts_about(result, edge.a, edge.b)) for edge in result.pag.edges())
+    return {pair: why for pair, why in doubts if why}
+
+
+def doubts_about(result: Discovery, a: str, b: str) -> tuple[Doubt, ...]:
+    """Return why one edge is less sure than others; a page shows few edges, and there may be a million."""
+    doubts = result.tested_doubts.get(frozenset((a, b)), ())
+    is_contested = any(doubt.kind == "contested" for doubt in doubts)
+    if is_contested or not result.explainer.is_undecided(result.pag.index(a), result.pag.index(b)):
+        return doubts
+    return (Doubt("undecided", UNDECIDED), *doubts)
+
+
+def tested_doubts(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
+    """Return, by pair, the doubts that come from tests: edges that are contested, or with unfounded marks."""
+    doubts: dict[frozenset[str], tuple[Doubt, ...]] = {}
+    for a, b, given, p in result.contested:
+        doubts[frozenset((a, b))] = (Doubt("contested", disagreement(given, p, result.alpha)),)
+    names = result.pag.names
+    for ends in dict.fromkeys(map(frozenset, result.rejected)):
+        a, b = (names[v] for v in sorted(ends))
+        why = unfounded(result, a, b)
+        if why is not None and result.pag.edge(a, b) is not None:
+            pair = frozenset((a, b))
+            doubts[pair] = (*doubts.get(pair, ()), Doubt("rejected", why))
+    return doubts
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def encode_reliability(result: Discovery) -> dict[str, Any]:
+    """Return the parts of a result file on how reliable it is; a result without has neither."""
+    parts = {} if result.stability is None else {"stability": encode_stability(result.stability)}
+    return parts | ({} if result.check is None else {"check": encode_check(result.check, result.pag)})
 
 
 def encode_stability(counted: Stability) -> dict[str, Any]:
@@ -267,16 +255,11 @@ def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stabil
 
 def encode_check(check: ModelCheck, pag: PAG) -> dict[str, Any]:
     """Return a check as plain data; of each separation the positions of the pair and of the set, and the p-value."""
-    place = {name: i for i, name in enumerate(pag.names)}
-    at = place.__getitem__
+    at = pag.index
     implied = [[at(one.x), at(one.y), sorted(map(at, one.given)), one.pvalue] for one in check.implied]
-    told: dict[str, Any] = {
-        "level": check.level,
-        "pairs": check.pairs,
-        "source": check.source,
-        "untestable": check.untestable,
-    }
-    return told | ({} if check.cut is Cut.NONE else {"cut": check.cut.value}) | {"implied": implied}
+    counts = {"pairs": check.pairs, "source": check.source, "untestable": check.untestable}
+    cut = {} if check.cut is Cut.NONE else {"cut": check.cut.value}
+    return {"level": check.level, **counts, **cut, "implied": implied}
 
 
 def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
@@ -298,11 +281,11 @@ def decode_check(plain: Mapping[str, Any], pag: PAG) -> ModelCheck:
     return ModelCheck(probability(plain["level"]), tuple(implied), counts[0], source, counts[1], cut)
 
 
-def decode_firmness(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
-    """Return how firm a result is; files from before, and results without, have neither part."""
-    found: dict[str, Any] = {}
+def decode_reliability(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
+    """Return how reliable a result is; results without have neither part."""
+    parts: dict[str, Any] = {}
     if "stability" in content:
-        found["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
+        parts["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
     if "check" in content:
-        found["later_check"] = LaterCheck.of(read_part(content, "check", lambda v: decode_check(v, pag)))
-    return found
+        parts["later_check"] = Deferred.of(read_part(content, "check", lambda v: decode_check(v, pag)))
+    return parts

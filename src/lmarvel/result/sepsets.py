@@ -13,7 +13,7 @@ than the search took to find it, so a result file holds pairs and sets as a few 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.boundaries import Boundaries
+from lmarvel.deferred import Deferred
 from lmarvel.result.trace import Separated, SeparatedRun
 
 Pair = tuple[int, int]
@@ -138,31 +139,28 @@ class SetColumns(NamedTuple):
 class NamedSepsets(Mapping[tuple[str, str], frozenset[str]]):
     """The sets that were tested, by the names of the pair.
 
-    ``sepsets`` may be a function that makes them when read; then another may give them as columns, which is quicker.
+    ``sepsets`` may be made when read; then another may give them as columns, which is quicker.
     """
 
     def __init__(
         self,
-        sepsets: Sepsets | Callable[[], Sepsets],
+        sepsets: Sepsets | Deferred[Sepsets],
         names: Sequence[str],
-        columns: Callable[[], SetColumns] | None = None,
+        columns: Deferred[SetColumns] | None = None,
     ) -> None:
-        self._sepsets = sepsets
+        self._sepsets = sepsets if isinstance(sepsets, Deferred) else Deferred.of(sepsets)
         self._names = tuple(names)
-        self._columns = columns
+        self._columns = columns or Deferred(lambda: SetColumns.of(self.by_position))
 
+    @property
     def columns(self) -> SetColumns:
-        """Return the sets that searches found as columns."""
-        if self._columns is None or isinstance(self._sepsets, Sepsets):
-            return SetColumns.of(self.by_position)
-        return self._columns()
+        """The sets that searches found as columns."""
+        return self._columns.made
 
     @property
     def by_position(self) -> Sepsets:
         """The sets on positions."""
-        if not isinstance(self._sepsets, Sepsets):
-            self._sepsets = self._sepsets()
-        return self._sepsets
+        return self._sepsets.made
 
     @cached_property
     def _index(self) -> dict[str, int]:

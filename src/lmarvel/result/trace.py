@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.deferred import LazyTuple
+from lmarvel.deferred import Deferred, LazyTuple, without_collection
 from lmarvel.orient.draft import RuleApplication
 
 
@@ -262,27 +261,61 @@ class SeparatedRun(NamedTuple):
         pvalues = np.fromiter((e.pvalue for e in events), np.float64, count)
         return cls(events[0].phase, x, y, sizes, members, pvalues)
 
+    def records(self) -> list[Separated]:
+        """Return the columns as records."""
+        listed, starts = self.members.tolist(), accumulate(self.sizes.tolist(), initial=0)
+        sets = (frozenset(listed[at:end]) for at, end in pairwise(starts))
+        rows = zip(self.x.tolist(), self.y.tolist(), sets, self.pvalues.tolist(), strict=True)
+        return [Separated(x, y, sepset, pvalue, self.phase) for x, y, sepset, pvalue in rows]
 
-class LazyTrace(LazyTuple[Event]):
-    """A trace that is made at the first look; ``runs`` gives it in columns where these are many, and makes no records.
+
+Part = Event | SeparatedRun
+
+
+class Trace(LazyTuple[Event]):
+    """The records of a run, in order; separated pairs are kept as columns, and become records at the first look.
 
     Examples
     --------
-    >>> trace = LazyTrace(lambda: (BudgetEnded("late"),), lambda: [BudgetEnded("late")])
-    >>> trace.runs, trace == (BudgetEnded("late"),)
-    ([BudgetEnded(reason='late')], True)
+    >>> trace = Trace.of((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late")))
+    >>> [type(part).__name__ for part in trace.parts], trace.is_made, trace[1]
+    (['SeparatedRun', 'BudgetEnded'], False, BudgetEnded(reason='late'))
     """
 
-    def __init__(
-        self, make: Callable[[], tuple[Event, ...]], runs: Callable[[], Sequence[Event | SeparatedRun]]
-    ) -> None:
-        super().__init__(make)
-        self._make_runs = runs
+    def __init__(self, parts: Callable[[], Sequence[Part]]) -> None:
+        self._parts = Deferred(parts)
+        super().__init__(self._records)
 
-    @cached_property
-    def runs(self) -> Sequence[Event | SeparatedRun]:
-        """The records, or columns of them."""
-        return self._make_runs()
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> Trace:
+        """Return the trace of records; those that are a trace already stay as they are."""
+        return events if isinstance(events, Trace) else cls(lambda: _parts_of(events))
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Part]) -> Trace:
+        """Return the trace of records, and of columns of separated pairs."""
+        return cls(lambda: parts)
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The records, those of pairs that one phase separated one after the other as columns."""
+        return self._parts.made
+
+    @without_collection()
+    def _records(self) -> tuple[Event, ...]:
+        runs = (part.records() if isinstance(part, SeparatedRun) else (part,) for part in self.parts)
+        return tuple(chain.from_iterable(runs))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trace.from_parts, (list(self.parts),)
+
+
+def _parts_of(events: Sequence[Event]) -> list[Part]:
+    parts: list[Part] = []
+    for phase, run in groupby(events, lambda event: event.phase if isinstance(event, Separated) else None):
+        listed = list(run)
+        parts += listed if phase is None else [SeparatedRun.of(cast("list[Separated]", listed))]
+    return parts
 
 
 def but_separated(trace: Sequence[Event]) -> Iterator[Event]:
@@ -293,5 +326,5 @@ def but_separated(trace: Sequence[Event]) -> Iterator[Event]:
     >>> list(but_separated((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late"))))
     [BudgetEnded(reason='late')]
     """
-    events = trace.runs if isinstance(trace, LazyTrace) else trace
-    return (e for e in events if not isinstance(e, Separated | SeparatedRun))
+    parts = trace.parts if isinstance(trace, Trace) else trace
+    return (e for e in parts if not isinstance(e, Separated | SeparatedRun))

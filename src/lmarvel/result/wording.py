@@ -6,66 +6,21 @@ Every statement is worded here, once; results, explanations, the command line an
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from statistics import NormalDist
 from typing import Any
 
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, arrow
-from lmarvel.graph.marks import readable as readable
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, arrow
+from lmarvel.text import counted, listing, readable
 
 LEVEL = 0.01  # of the tests, where a result does not say
 _UNDERFLOW = 1e-300
-_SAMPLE = " or of being in the sample"
+_BELOW_ALL = "< 1e-300"
 _CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
 
-_MEANING = {
-    (TAIL, ARROW): "{a} is a cause of {b}, or of being in the sample; {b} is not a cause of {a}.",
-    (ARROW, ARROW): "neither is a cause of the other or of being in the sample; an unmeasured cause (or several, tied"
-    " together by selection) makes them dependent.",
-    (TAIL, TAIL): "selection: both influence being in the sample.",
-    (CIRCLE, ARROW): "{b} is not a cause of {a}. {a} may be a cause of {b} or of being in the sample, or an unmeasured"
-    " cause (or several, tied together by selection) may make them dependent.",
-    (CIRCLE, CIRCLE): "they are dependent whatever else is known. The data do not tell why: either may be a cause of"
-    " the other, they may share an unmeasured cause, or selection may tie them together.",
-    (CIRCLE, TAIL): "{b} is a cause of {a}, or of being in the sample; the data do not tell about {a}.",
-}
-_UNSELECTED = {
-    (TAIL, ARROW): "{a} is a cause of {b}; {b} is not a cause of {a}.",
-    (ARROW, ARROW): "neither is a cause of the other: they share an unmeasured cause.",
-    (TAIL, TAIL): "only selection explains it, and selection was ruled out: the tests contradict that.",
-    (CIRCLE, ARROW): "{b} is not a cause of {a}. {a} may be a cause of {b}, or they may share an unmeasured cause.",
-    (CIRCLE, CIRCLE): "they are dependent whatever else is known. The data do not tell why: either may be a cause of"
-    " the other, or they may share an unmeasured cause.",
-    (CIRCLE, TAIL): "{b} is a cause of {a}.",
-}
 
-
-# --- names and numbers ------------------------------------------------------------------------------------
-
-
-def printable(text: str) -> str:
-    """Return a text of many lines, with what would not show in it, or act on a terminal, written as in JSON."""
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
-
-
-def listing(names: Iterable[str], none: str = "nothing") -> str:
-    """Return names in order, with commas between them."""
-    return ", ".join(map(readable, sorted(names))) or none
-
-
-def count(number: int, noun: str) -> str:
-    """Return how many of a thing there are, in the singular for one.
-
-    Examples
-    --------
-    >>> count(1, "pair"), count(1200, "pair")
-    ('1 pair', '1,200 pairs')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+# --- numbers ------------------------------------------------------------------------------------
 
 
 def rounded(value: float, *levels: float) -> str:
@@ -92,16 +47,22 @@ def p_is(value: float, *levels: float) -> str:
     >>> p_is(0.0099999, 0.01), p_is(0.0)
     ('p = 0.0099999', 'p < 1e-300')
     """
-    shown = p_value(value, *levels)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    return f"p {_BELOW_ALL}" if value < _UNDERFLOW else f"p = {rounded(value, *levels)}"
 
 
 def p_value(value: float, *levels: float) -> str:
     """Return the same without the letter, for tables."""
-    return "< 1e-300" if value < _UNDERFLOW else rounded(value, *levels)
+    return _BELOW_ALL if value < _UNDERFLOW else rounded(value, *levels)
 
 
 # --- what an edge says ------------------------------------------------------------------------------------
+
+
+KINDS = tuple(
+    (Mark(at_a), Mark(at_b))
+    for at_a, at_b in ((TAIL, ARROW), (ARROW, ARROW), (TAIL, TAIL), (CIRCLE, ARROW), (CIRCLE, CIRCLE), (CIRCLE, TAIL))
+)
+"""The marks of an edge at either end, read from the end from which its kind is named."""
 
 
 def selected(settings: Mapping[str, Any]) -> bool:
@@ -109,30 +70,56 @@ def selected(settings: Mapping[str, Any]) -> bool:
     return settings.get("selection") is not False
 
 
-def meaning(edge: Edge, settled: bool = False, selection: bool = True) -> str:
-    """Return in a plain sentence what an edge of a PAG says.
+def statement(edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True) -> str:
+    """Return in plain words what an edge of a PAG says, without a full stop.
 
     ``settled`` means that the end which may be a cause is known not to cause selection: it has an arrowhead
-    elsewhere. ``selection=False`` that nothing causes selection.
+    elsewhere. ``selection=False`` that nothing causes selection, ``latents=False`` that all causes are measured.
 
     Examples
     --------
     >>> from lmarvel.graph.marks import parse_edge
-    >>> meaning(parse_edge("A --> B"))
-    'A is a cause of B, or of being in the sample; B is not a cause of A.'
-    >>> meaning(parse_edge("A --> B"), settled=True)
-    'A is a cause of B; B is not a cause of A.'
+    >>> statement(parse_edge("A --> B"))
+    'A is a cause of B, or of being in the sample; B is not a cause of A'
+    >>> statement(parse_edge("A --> B"), settled=True)
+    'A is a cause of B; B is not a cause of A'
     """
     edge = canonical(edge)
-    text = (_MEANING if selection else _UNSELECTED)[edge.at_a, edge.at_b]
-    if settled and edge.at_a != edge.at_b:
-        text = text.replace("," + _SAMPLE, "").replace(_SAMPLE, "")
-    return text.format(a=edge.a, b=edge.b)
+    a, b = edge.a, edge.b
+    sample = "or of being in the sample" if selection and not settled else ""
+    surely, perhaps = (f", {sample}", f" {sample}") if sample else ("", "")
+    shared = "an unmeasured cause (or several, tied together by selection)"
+    marks = edge.at_a, edge.at_b
+    if marks == (TAIL, ARROW):
+        return f"{a} is a cause of {b}{surely}; {b} is not a cause of {a}"
+    if marks == (ARROW, ARROW):
+        if not selection:
+            return "neither is a cause of the other: they share an unmeasured cause"
+        return f"neither is a cause of the other or of being in the sample; {shared} makes them dependent"
+    if marks == (TAIL, TAIL):
+        if not selection:
+            return "only selection explains it, and selection was ruled out: the tests contradict that"
+        return "selection: both influence being in the sample"
+    if marks == (CIRCLE, TAIL):
+        return f"{b} is a cause of {a}" + (f"{surely}; the data do not tell about {a}" if selection else "")
+    if marks == (CIRCLE, ARROW):
+        hidden = f", or {shared} may make them dependent" if selection else ", or they may share an unmeasured cause"
+        return f"{b} is not a cause of {a}. {a} may be a cause of {b}{perhaps}{hidden if latents else ''}"
+    ways = ["either may be a cause of the other"]
+    ways += ["they may share an unmeasured cause"] if latents else []
+    ways += ["selection may tie them together"] if selection else []
+    why = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"they are dependent whatever else is known. The data do not tell why: {why}"
+
+
+def meaning(edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True) -> str:
+    """Return what an edge says as a sentence, but for its first letter, which may be that of a name."""
+    return f"{statement(edge, settled, selection, latents)}."
 
 
 def canonical(edge: Edge) -> Edge:
     """Return an edge read from the end from which its kind is named."""
-    return edge if (edge.at_a, edge.at_b) in _MEANING else edge.reversed()
+    return edge if (edge.at_a, edge.at_b) in KINDS else edge.reversed()
 
 
 def possible_cause(edge: Edge) -> str:
@@ -141,10 +128,9 @@ def possible_cause(edge: Edge) -> str:
     return edge.b if edge.at_b == TAIL else edge.a
 
 
-def edge_kinds(selection: bool = True) -> dict[str, str]:
+def edge_kinds(selection: bool = True, latents: bool = True) -> dict[str, str]:
     """Return each kind of edge of a PAG with what it means, for legends."""
-    meanings = _MEANING if selection else _UNSELECTED
-    return {arrow(*marks): text.format(a="A", b="B") for marks, text in meanings.items()}
+    return {arrow(*marks): meaning(Edge("A", "B", *marks), False, selection, latents) for marks in KINDS}
 
 
 def shown_edge(edge: Edge) -> str:
@@ -183,13 +169,13 @@ def closest(given: str, p: float, level: float) -> str:
 
 def disagreement(given: Collection[str], p: float, level: float) -> str:
     """Return the same in short, to stand beside an edge."""
-    return f"the tests disagree: independent given {listing(given)}, {p_is(p, level)}"
+    return f"the tests disagree: independent given {listing(sorted(given))}, {p_is(p, level)}"
 
 
 # --- what an absence says ---------------------------------------------------------------------------------
 
 
-def absence(given: Collection[str] | None) -> str:
+def absence(given: Collection[object] | None) -> str:
     """Return what a missing edge says; ``given`` was found to separate the pair, None if no set can be named."""
     if given is None:
         return "the data do not speak for a direct connection."
@@ -201,30 +187,30 @@ def separation(given: str | None, own_boundaries: bool = False) -> str:
     if given is None:
         whose = "as these were given" if own_boundaries else "and no single set was tested"
         return f"They are not in each other's Markov boundary, {whose}."
-    return f"They are independent {given}.".replace(" .", ".")
+    return f"They are independent{given and f' {given}'}."
 
 
-def outside(a: str, b: str, settings: Mapping[str, Any]) -> str:
-    """Return why two variables are not adjacent that were never asked about by themselves."""
+def outside(settings: Mapping[str, Any]) -> str:
+    """Return why two variables are not adjacent that were never asked about by themselves, to stand behind them."""
     boundary, level = settings.get("boundary"), settings.get("boundary_alpha")
     if boundary in (None, "none"):
-        return f"{a} and {b}: no test separated them"
+        return ": no test separated them"
     if boundary == "own":
-        return f"{a} and {b} are not in each other's boundary, as these were given; no set was tested"
+        return " are not in each other's boundary, as these were given; no set was tested"
     above = f", p above {rounded(level)}" if isinstance(level, float) else ""
     if boundary == "tc":
-        return f"{a} and {b} are independent given all other variables (search for Markov boundaries{above})"
-    return f"{a} and {b} are not in each other's Markov boundary (search by {boundary}{above}); no set was tested alone"
+        return f" are independent given all other variables (search for Markov boundaries{above})"
+    return f" are not in each other's Markov boundary (search by {boundary}{above}); no set was tested alone"
 
 
-IN_DOUBT = "the tests disagree on whether anything measured explains their dependence away."
+IN_DOUBT = "the tests disagree on whether anything measured explains their dependence away"
 
 
-def in_doubt(a: str, b: str, given: str, p: float, settings: Mapping[str, Any]) -> str:
+def in_doubt(given: str, p: float, settings: Mapping[str, Any]) -> str:
     """Return why two variables are not adjacent although no small set that was tried separates them."""
     level = settings.get("alpha", LEVEL)
     near = f"the closest was {given} with {p_is(p, level)}, and more than {level:g} would be needed"
-    return f"{outside(a, b, settings)}; yet no smaller set that was tried separates them: {near}. No mark rests on it"
+    return f"{outside(settings)}; yet no smaller set that was tried separates them: {near}. No mark rests on it"
 
 
 _STEPS = {
@@ -289,7 +275,7 @@ def undecided_note(reason: str | None, undecided: int, nothing_learned: bool, ar
 def open_pairs(undecided: int) -> str:
     """Return how many pairs are undecided."""
     return (
-        f"{count(undecided, 'pair')} {'is' if undecided == 1 else 'are'} undecided"
+        f"{counted(undecided, 'pair')} {'is' if undecided == 1 else 'are'} undecided"
         if undecided
         else "no pair is undecided"
     )
@@ -304,7 +290,7 @@ def contested_note(contested: int) -> str:
     """Return what is to be known of edges on which the tests disagree."""
     one = contested == 1
     return (
-        f"the tests disagree on {count(contested, 'edge')}: a search found no separating set for"
+        f"the tests disagree on {counted(contested, 'edge')}: a search found no separating set for"
         f" {'it' if one else 'them'}, though another step found the {'pair' if one else 'pairs'} independent"
     )
 
@@ -313,7 +299,7 @@ def doubtful_note(doubtful: int) -> str:
     """Return what is to be known of pairs without an edge that no set separates."""
     one = doubtful == 1
     return (
-        f"{count(doubtful, 'pair')} without an edge {'is' if one else 'are'} in doubt: outside each other's Markov"
+        f"{counted(doubtful, 'pair')} without an edge {'is' if one else 'are'} in doubt: outside each other's Markov"
         f" {'boundary' if one else 'boundaries'}, but no set that was tried separates {'it' if one else 'them'}; no"
         " mark rests on that"
     )
@@ -342,11 +328,13 @@ def smallest_noticed(rows: int, alpha: float) -> float:
 
 def power(settings: Mapping[str, Any]) -> str | None:
     """Return what goes unnoticed with the rows of a run; None where the test is not one of correlations."""
-    found = _noticed(settings)
-    if found is None:
+    noticed = _noticed(settings)
+    if noticed is None:
         return None
-    rows, alpha, smallest = found
-    return f"with {count(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
+    rows, alpha, smallest = noticed
+    return (
+        f"with {counted(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
+    )
 
 
 def straight_only(settings: Mapping[str, Any]) -> str | None:
@@ -355,14 +343,18 @@ def straight_only(settings: Mapping[str, Any]) -> str | None:
     return None if looked else "dependence along curves is not looked for (--test curved does)"
 
 
-def powerless(settings: Mapping[str, Any]) -> str | None:
-    """Return that the rows of a run cannot show anything, None if they can."""
-    found = _noticed(settings)
-    if found is None or (found[2] <= 0.9 and found[0] >= 8):
+def powerless(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the rows of a run and the smallest correlation that they show, where they cannot show anything."""
+    noticed = _noticed(settings)
+    if noticed is None or (noticed[2] <= 0.9 and noticed[0] >= 8):
         return None
-    rows, _, smallest = found
+    return {"rows": noticed[0], "smallest": noticed[2]}
+
+
+def powerless_note(rows: int, smallest: float) -> str:
+    """Return that the rows of a run cannot show anything."""
     head = "the rows cannot show anything"
-    return f"{head}: with {count(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
+    return f"{head}: with {counted(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
 
 
 def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
@@ -386,11 +378,14 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     if rows is None:
         return None
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))
-    return f"with {count(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
+    return (
+        f"with {counted(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
+    )
 
 
 def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:
     """Return what a graph without edges says; ``ended``: the search was cut short."""
     if ended:
         return "none was found before the search ended"
-    return powerless(settings) or "no dependence was found that the others do not explain"
+    few = powerless(settings)
+    return powerless_note(**few) if few else "no dependence was found that the others do not explain"

@@ -248,4 +248,4 @@ def check_limits(max_k: int, tabu: int, patience: int, max_iterations: int | Non
         if name == "max_iterations" and value is None:
             continue
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Edge, Mark, counted
+from lmarvel.graph.marks import Edge, Mark
 from lmarvel.orient.study import Study
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import LinearSEM, Ranges, causal_order
+from lmarvel.text import counted
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import counted, readable
 from lmarvel.orient.study import Study
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
+from lmarvel.text import counted, readable
 
 MAX_DRAWS = 1_000
 MAX_CELLS = 10_000_000
@@ -54,7 +54,7 @@ class DiscreteNetwork:
         """Draw each row of each table from a Dirichlet distribution; a small concentration gives strong effects."""
         check_count("states", states, 2)
         if not 0 < concentration < math.inf:
-            raise ParameterError(f"concentration must be a positive number, not {concentration!r}")
+            raise ParameterError(f"must be a positive number, not {concentration!r}", parameter="concentration")
         rng = np.random.default_rng(seed)
         tables = {}
         for v, parents in enumerate(dag.masks.parents):

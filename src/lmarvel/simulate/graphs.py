@@ -13,8 +13,9 @@ import numpy as np
 from lmarvel.errors import ParameterError
 from lmarvel.graph.checks import check_size
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import Mark, counted
+from lmarvel.graph.marks import Mark
 from lmarvel.orient.study import Study
+from lmarvel.text import counted
 
 MOST = 10**10
 Seed = int | np.random.Generator | np.random.SeedSequence
@@ -141,6 +142,6 @@ def _along_random_order(rng: np.random.Generator, n: int, edges: Iterable[tuple[
 def check_count(name: str, value: int, least: int) -> None:
     """Refuse what is no whole number of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
     if value > MOST:
         raise ParameterError(f"{name} is {value}: more than {MOST:,} do not fit into any memory")

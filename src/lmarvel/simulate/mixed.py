@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import DAG
-from lmarvel.graph.marks import counted, readable
 from lmarvel.orient.study import Study
 from lmarvel.simulate.additive import MAX_DRAWS, select_by_children
 from lmarvel.simulate.graphs import Seed, check_count
 from lmarvel.simulate.sem import causal_order
+from lmarvel.text import counted, readable
 
 Array = NDArray[np.float64]
 
@@ -130,9 +130,9 @@ class MixedSEM:
         """
         check_count("levels", levels, 2)
         if levels > len(string.ascii_lowercase):
-            raise ParameterError(f"levels must be at most {len(string.ascii_lowercase)}, not {levels}")
+            raise ParameterError(f"must be at most {len(string.ascii_lowercase)}, not {levels}", parameter="levels")
         if not 0 < strength < math.inf:
-            raise ParameterError(f"strength must be a positive number, not {strength!r}")
+            raise ParameterError(f"must be a positive number, not {strength!r}", parameter="strength")
         rng = np.random.default_rng(seed)
         chosen = _kinds(dag, kinds, rng)
         counts = tuple({"binary": 2}.get(k, levels) if k in LEVELLED else 0 for k in chosen)

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from lmarvel.engine.run import REST, EngineProgress, RunArrays, Task, from_lists
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.stated import stated_for_engine
-from lmarvel.result.sepsets import RUN, Sepsets, SetColumns
+from lmarvel.result.sepsets import Sepsets, SetColumns
 from lmarvel.result.trace import (
     Adjacent,
     BudgetEnded,
@@ -40,6 +41,7 @@ from lmarvel.result.trace import (
     LeftBoundary,
     NoneRemovable,
     Overruled,
+    Part,
     Removed,
     Separated,
     SeparatedRun,
@@ -120,17 +122,11 @@ class EngineRun:
             sets = {(x, y): frozenset(members[at : at + n]) for x, y, at, n in spans.tolist()}
         return Sepsets(self.boundaries.moved(place), sets)
 
-    def trace(self, place: Sequence[int]) -> tuple[Event, ...]:
-        """Return the records of the run where variable v stands at ``place[v]``."""
+    def parts(self, place: Sequence[int]) -> list[Part]:
+        """Return the records of the run where variable v stands at ``place[v]``, separated pairs as columns."""
         with without_collection():
-            return (*_events(self.arrays, place), *self._ended(place))
-
-    def _ended(self, place: Sequence[int]) -> list[Event]:
-        return [*(BudgetEnded(why) for why in self.endings if why is not None), *_uses(self.arrays, place)]
-
-    def runs(self, place: Sequence[int]) -> list[Event | SeparatedRun]:
-        """Return the same, but where a phase separated many pairs one after the other, these as columns."""
-        return [*_runs(self.arrays, place), *self._ended(place)]
+            early = (BudgetEnded(why) for why in self.endings if why is not None)
+            return [*_parts(self.arrays, place), *early, *_uses(self.arrays, place)]
 
     def columns(self, place: Sequence[int]) -> SetColumns:
         """Return the separating sets as columns."""
@@ -309,24 +305,26 @@ def _ending(arrays: RunArrays, ledger: Ledger) -> str | None:
 # --- records ----------------------------------------------------------------------------------------------
 
 
-def _runs(arrays: RunArrays, place: Sequence[int]) -> Iterator[Event | SeparatedRun]:
-    """Iterate over the events, those of many pairs separated in a row as columns."""
+def _parts(arrays: RunArrays, place: Sequence[int]) -> Iterator[Part]:
+    """Iterate over the events, those of pairs that one phase separated one after the other as columns."""
     if not len(arrays.events):
         return
     moved = np.asarray(place, dtype=np.int64)
-    kind, phase, size = arrays.events[:, 0], arrays.events[:, 4], arrays.events[:, 6]
-    in_columns = np.where(kind == _KINDS.index("Separated"), phase, -1)
-    ends = [*(np.flatnonzero(np.diff(in_columns)) + 1).tolist(), len(kind)]
+    separated = arrays.events[:, 0] == _KINDS.index("Separated")
+    phase = np.where(separated, arrays.events[:, 4], -1)
+    others = iter(_events(arrays, place, ~separated))
+    whole = (arrays.events[separated, 6] < 0).any()  # all other variables, in place of a list
+    listed = iter(_events(arrays, place, separated) if whole else ())
+    ends = [*(np.flatnonzero(np.diff(phase)) + 1).tolist(), len(phase)]
     for start, stop in zip([0, *ends], ends, strict=False):
-        rows = slice(start, stop)
-        if in_columns[start] < 0 or stop - start < RUN:
-            yield from _events(arrays, place, rows)
-        elif (size[rows] < 0).any():  # all other variables, in place of a list
-            yield SeparatedRun.of([e for e in _events(arrays, place, rows) if isinstance(e, Separated)])
+        if phase[start] < 0:
+            yield from islice(others, stop - start)
+        elif whole:
+            yield SeparatedRun.of([e for e in islice(listed, stop - start) if isinstance(e, Separated)])
         else:
-            x, y, at, n = arrays.events[rows][:, [1, 2, 5, 6]].T
+            x, y, at, n = arrays.events[start:stop, [1, 2, 5, 6]].T
             members = _gathered(arrays.sets, at, n, moved)
-            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, arrays.pvalues[rows])
+            yield SeparatedRun(PHASES[phase[start]], moved[x], moved[y], n, members, arrays.pvalues[start:stop])
 
 
 def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved: NDArray[np.int64]) -> NDArray[Any]:
@@ -336,8 +334,8 @@ def _gathered(sets: NDArray[np.int32], at: NDArray[Any], n: NDArray[Any], moved:
     return np.asarray(np.sort(which * len(moved) + moved[sets[at[which] + inside]]) % len(moved))
 
 
-def _events(arrays: RunArrays, place: Sequence[int], rows: slice = slice(None)) -> list[Event]:
-    """Return the events as records."""
+def _events(arrays: RunArrays, place: Sequence[int], rows: NDArray[np.bool_]) -> list[Event]:
+    """Return some of the events as records."""
     moved = np.asarray(place, dtype=np.int64)
     members, everyone = _placed(arrays.sets, moved), frozenset(place)
     records = []

@@ -120,7 +120,7 @@ const Effects = (place, page, graph, callbacks) => {
       unpacked.then(({ texts, pairs }) => {
         const [i, j] = x.index < y.index ? [x, y] : [y, x];
         const [meaning, reason, whole, ...firmness] = pairs[`${i.index},${j.index}`];
-        const why = whole ? texts[reason].replace(/^No edge: /, "") : `${i.name} and ${j.name}${texts[reason]}`;
+        const why = whole ? texts[reason] : `${i.name} and ${j.name}${texts[reason]}`;
         place.append(html("p", { class: "meaning", text: Dom.sentence(texts[meaning]) }), html("p", { text: `${why}.` }),
           ...(firmness.length ? [list(firmness)] : []));
       }).catch(() => place.append(html("p", { text: "This browser cannot unpack the answer: 'lmarvel explain' gives it." })));

@@ -21,11 +21,10 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
-from lmarvel.result.encoding import FORMAT, items, number, probability, text, whole
+from lmarvel.result.file.records import FORMAT, items, number, probability, text, whole
 from lmarvel.result.statistics import AllPairs, NamedPairs, positions_of
 
 VERSION = 4
-OLDEST = 2  # version 2 lists every edge, and every undecided pair; version 3 every record of a separated pair
 ALL_EDGES = "all undecided"
 FEW = 1000  # pairs that are listed by name
 T = TypeVar("T")
@@ -47,12 +46,10 @@ def unsealed(plain: Any) -> dict[str, Any]:
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise ResultError("this is no result of lmarvel: 'lmarvel learn data.csv -o result.json' writes one")
     version = plain.get("version")
-    if type(version) is not int or not OLDEST <= version <= VERSION:
+    if type(version) is not int or version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         advice = "install a newer lmarvel" if newer else "learn it again with this version"
-        raise ResultError(
-            f"the result file is of version {version!r}, and these are read: {OLDEST} to {VERSION}; {advice}"
-        )
+        raise ResultError(f"the result file is of version {version!r}, and version {VERSION} is read; {advice}")
     content = {name: value for name, value in plain.items() if name != "checksum"}
     try:
         fits = checksum(content) == plain.get("checksum")
@@ -173,12 +170,12 @@ def decode_graph(content: Mapping[str, Any]) -> tuple[PAG, Pairs]:
     names = read_part(content, "nodes", decode_names)
     undecided = read_part(content, "undecided", lambda plain: _decode_pairs(plain, names))
     everything = isinstance(undecided, AllPairs)
-    kept = content["version"] > OLDEST and read_part(content, "undecided_are_edges", _flag)
+    kept = read_part(content, "undecided_are_edges", _flag)
     listed = read_part(content, "edges", lambda plain: _listed(plain, names, everything and kept))
     if not kept:
         return listed, undecided
-    told = _open_pairs(names, undecided, everything) & (listed.marks == Mark.NONE)
-    return PAG._trusted(names, np.where(told, CIRCLE, listed.marks).astype(np.int8)), undecided
+    still_open = _open_pairs(names, undecided, everything) & (listed.marks == Mark.NONE)
+    return PAG._trusted(names, np.where(still_open, CIRCLE, listed.marks).astype(np.int8)), undecided
 
 
 def _flag(plain: Any) -> bool:

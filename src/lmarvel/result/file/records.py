@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.deferred import without_collection
@@ -39,7 +38,6 @@ from lmarvel.result.trace import (
     Event,
     HiddenNode,
     Kept,
-    LazyTrace,
     LeftBoundary,
     LeftOut,
     Moved,
@@ -49,6 +47,7 @@ from lmarvel.result.trace import (
     Separated,
     SeparatedRun,
     Supported,
+    Trace,
     Weighed,
 )
 
@@ -182,35 +181,25 @@ def encode_event(event: Event, names: Sequence[str]) -> dict[str, Any]:
 
 
 @without_collection()
-def encode_trace(trace: Sequence[Event], names: Sequence[str]) -> list[dict[str, Any]]:
+def encode_trace(trace: Trace, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return all records as plain data; there can be a million, and then those of separated pairs are packed."""
-    runs = _runs(trace)
-    if sum(len(run.x) for run in runs if isinstance(run, SeparatedRun)) <= MANY:
+    runs = [part for part in trace.parts if isinstance(part, SeparatedRun)]
+    if sum(len(run.x) for run in runs) <= MANY:
         return [encode_event(event, names) for event in trace]
-    return [
-        {"event": _PACKED, **pack_separated(run)} if isinstance(run, SeparatedRun) else encode_event(run, names)
-        for run in runs
-    ]
-
-
-def _runs(trace: Sequence[Event]) -> Sequence[Event | SeparatedRun]:
-    """Return the records, where many pairs were separated one after the other as columns."""
-    if isinstance(trace, LazyTrace) and not trace.is_made:
-        return trace.runs
-    runs: list[Event | SeparatedRun] = []
-    for phase, events in groupby(trace, lambda event: event.phase if isinstance(event, Separated) else None):
-        listed = list(events)
-        if phase is None or len(listed) < RUN:
-            runs += listed
+    encoded: list[dict[str, Any]] = []
+    for part in trace.parts:
+        if isinstance(part, SeparatedRun) and len(part.x) >= RUN:
+            encoded.append({"event": _PACKED, **pack_separated(part)})
         else:
-            runs.append(SeparatedRun.of(cast("list[Separated]", listed)))
-    return runs
+            events = part.records() if isinstance(part, SeparatedRun) else [part]
+            encoded += (encode_event(event, names) for event in events)
+    return encoded
 
 
 @without_collection()
-def decode_trace(plain: Any, index: Mapping[str, int]) -> tuple[Event, ...]:
+def decode_trace(plain: Any, index: Mapping[str, int]) -> Trace:
     """Return the records of plain data."""
-    return tuple(event for item in items(plain) for event in _decoded(item, index))
+    return Trace.of(tuple(event for item in items(plain) for event in _decoded(item, index)))
 
 
 def _decoded(plain: Mapping[str, Any], index: Mapping[str, int]) -> Sequence[Event]:
@@ -256,7 +245,7 @@ def encode_sepsets(
 ) -> dict[str, Any]:
     """Return the separating sets that tests found, and how the boundaries that separate the others were found."""
     if isinstance(sepsets, NamedSepsets):
-        columns = sepsets.columns()
+        columns = sepsets.columns
         if len(columns.x) > MANY:
             return {"found": pack_sets(*columns[:4]), **_around(columns, names)}
         found = sorted(sepsets.by_position.found.items())
@@ -300,7 +289,7 @@ def decode_sepsets(
         found = dict(unpack_sets(listed, len(names)))
     else:
         found = dict(_found(item, index) for item in items(listed))
-    if plain.get("boundary") is None:  # of a search by score, or of a file that did not tell tested sets from others
+    if plain.get("boundary") is None:  # of a search by score
         return {(names[x], names[y]): frozenset(names[v] for v in sepset) for (x, y), sepset in found.items()}
     everything = set(range(len(names)))
     around = [{index[v] for v in boundaries[name]} if boundaries else everything - {i} for i, name in enumerate(names)]
