@@ -119,8 +119,8 @@ def discover(
     >>> discover(CARS, LMarvel()).pag
     <PAG: 6 nodes, 7 edges>
     """
-    report, clock = progress or silent, Clock()
-    report("data", 0, 1)
+    clock = Clock()
+    (progress or silent)("data", 0, 1)
     table = None if data is None else Dataset.of(data, names, **said)
     if table is None and any(value is not None and len(value) for value in said.values()):
         raise DataError("there is no table that anything could be said of: pass one, or leave these out")
@@ -138,18 +138,16 @@ def _by_test(
     given: IndependenceTest, table: Dataset | None, settings: Settings, clock: Clock, progress: Progress | None = None
 ) -> Discovery:
     """Learn a PAG by the answers of a test."""
-    report = progress or silent
+    report, order = progress or silent, given.canonical_order()
     settings, why = settings.resolved(given)
-    order = given.canonical_order()
     test = given.reordered(order)
     if settings.knowledge is not None:
         check_names(settings.knowledge.statements, given.names)  # in the user's order, for the message
     known = None if settings.knowledge is None else known_of(settings.knowledge, test.names)
     clock.lap("data")
     report("boundary", 0, 1)
-    seconds = settings.max_seconds and settings.max_seconds - min(
-        _KEPT_BACK * len(order) ** 2, settings.max_seconds / 10
-    )
+    limit = settings.max_seconds
+    seconds = limit and limit - min(_KEPT_BACK * len(order) ** 2, limit / 10)
     ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started, known)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
@@ -172,8 +170,8 @@ def _by_test(
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
-    named = _named(given.names, boundaries)
-    return _discovery(found, sepsets, named, _later(given), given, ledger, clock, recorded, settings.knowledge)
+    by_name, data = _named(given.names, boundaries), _later(given)
+    return _discovery(found, sepsets, by_name, data, given, ledger, clock, recorded, settings.knowledge)
 
 
 def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
@@ -194,10 +192,9 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
     given = as_ci_test(settings.test, table)
     method, _ = settings.resolved(given)
     level = method.boundary_alpha or default_boundary_alpha(len(given.names), method.alpha)
-    run = None
+    run: EngineRun | None = None
     if method.for_engine(level) is not None:
-        order = given.canonical_order()
-        test = given.reordered(order)
+        test = given.reordered(order := given.canonical_order())
         known = None if method.knowledge is None else known_of(method.knowledge, test.names)
         ledger = Ledger(test, method.max_conditioning, method.max_tests, known=known)
         with suppress(BudgetSpent):
