@@ -116,3 +116,38 @@ def test_sentences_are_made_from_data_and_never_searched(path: Path) -> None:
             for name in node.names
         }
         assert "re" not in imported
+
+
+# --- the house ------------------------------------------------------------------------------------------------
+
+OPTIONAL = {"matplotlib", "sklearn", "networkx", "causallearn", "distributed", "pyreadstat", "fastexcel", "tomli"}
+BUILT = {".so", ".pyd", ".pyc"}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_file() and path.suffix not in BUILT]
+
+
+def test_the_root_of_the_package_is_its_table_of_contents() -> None:
+    assert len([path for path in files_in(PACKAGE) if path.suffix == ".py"]) <= 8
+
+
+def test_no_room_has_more_than_sixteen_files_at_one_level() -> None:
+    rooms = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    assert len(rooms) > 20
+    assert {label(room): len(files_in(room)) for room in rooms if len(files_in(room)) > 16} == {}
+
+
+def test_there_are_twelve_layers_at_most_without_exceptions() -> None:
+    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[tool.importlinter]")[1]
+    assert len(re.findall(r'^  "lmarvel', contract, re.MULTILINE)) <= 12
+    assert "ignore_imports" not in contract
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=label)
+def test_only_optional_dependencies_are_imported_inside_functions(path: Path) -> None:
+    functions = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.FunctionDef)]
+    inside = [node for function in functions for node in ast.walk(function)]
+    names = [node.module or "" for node in inside if isinstance(node, ast.ImportFrom)]
+    names += [one.name for node in inside if isinstance(node, ast.Import) for one in node.names]
+    assert [name for name in names if name.partition(".")[0] not in OPTIONAL] == []
