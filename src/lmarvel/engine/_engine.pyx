@@ -64,13 +64,9 @@ cdef extern from "run.hpp" namespace "lmarvel" nogil:
         int64_t reason, size
         cbool late
         double skeleton_seconds, orientation_seconds
-    enum Status:
-        DONE
-        INTERRUPTED
-        NO_MEMORY
     ctypedef cbool (*Report)(void*, int64_t, int64_t, int64_t) noexcept
-    Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
-    Status orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
+    Ending learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
+    Ending orient_graph(const int8_t*, int32_t, cbool, int8_t*, Poll, void*)
 
 # What the engine's numbers mean, in their order.
 METHODS = ("lmarvel", "fci", "rfci", "mbcs")
@@ -156,7 +152,7 @@ def run(
     cdef Request q
     cdef Held held = Held()
     cdef Outcome* out = &held.out
-    cdef Status status
+    cdef Ending ending
     cdef const double[:, ::1] correlation, inverse, pvalues
     cdef Py_ssize_t p
     cdef const double[::1] at_alpha, at_threshold
@@ -216,14 +212,16 @@ def run(
             raise ValueError("p-values given all others go with boundaries, one for each pair")
         q.rest, q.total_conditioning = &pvalues[0, 0], True
     if truncated is not None:
-        cut, had_starts, had_members, kept_starts, kept_members = truncated
+        variables, had_starts, had_members, kept_starts, kept_members = truncated
+        cut = own(variables, np.int32)
         check_positions(cut, cut.shape[0], 0, p)
         had = Sets(had_starts, had_members, p, cut.shape[0])
         kept = Sets(kept_starts, kept_members, p, cut.shape[0])
         q.truncated = &cut[0] if cut.shape[0] else NULL
         q.had, q.kept = had.lists(), kept.lists()
     if asked is not None:
-        asked_x, asked_y, starts, members = asked
+        of_x, of_y, starts, members = asked
+        asked_x, asked_y = own(of_x, np.int32), own(of_y, np.int32)
         check_positions(asked_x, asked_x.shape[0], 0, p)
         check_positions(asked_y, asked_x.shape[0], -1, p)
         asked_sets = Sets(starts, members, p, asked_x.shape[0])
@@ -237,11 +235,8 @@ def run(
     if progress is not None:
         tell = report
     with nogil:
-        status = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError("the engine ran out of memory")
+        ending = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
+    caller.check(ending)
     cdef list tested = []
     cdef Py_ssize_t i
     for i in range(0, <Py_ssize_t> out.counts.size(), 3):
@@ -252,7 +247,7 @@ def run(
 
 def orient(graph, cbool selection=True):
     """Return the marks that all graphs of the class of a maximal ancestral graph share."""
-    cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
+    cdef const int8_t[:, ::1] known = np.array(graph, dtype=np.int8, order="C")
     cdef Py_ssize_t p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
         raise ValueError("the marks of a graph must be a square matrix")
@@ -267,13 +262,10 @@ def orient(graph, cbool selection=True):
                 raise ValueError("an edge has two marks, of the codes 1 to 3")
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
     cdef Caller caller = Caller(None)
-    cdef Status status
+    cdef Ending ending
     with nogil:
-        status = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError
+        ending = orient_graph(&known[0, 0], <int32_t> p, selection, &marks[0, 0], poll, &caller.listener)
+    caller.check(ending)
     return np.asarray(marks)
 
 

@@ -13,6 +13,16 @@ cdef extern from "clock.hpp" namespace "lmarvel" nogil:
     cbool is_cancelled(const Listener*)
     ctypedef cbool (*Poll)(void*) noexcept
 
+cdef extern from "status.hpp" namespace "lmarvel" nogil:
+    cdef enum Status:
+        DONE
+        INTERRUPTED
+        NO_MEMORY
+        FAILED
+    struct Ending:
+        Status status
+        char* what
+
 
 cdef class Caller:
     """Whom the engine asks now and then, and what was raised then."""
@@ -22,7 +32,7 @@ cdef class Caller:
     cdef const unsigned char[::1] cancel
     cdef Listener listener
 
-    def __init__(self, cancel, progress=None):
+    def __cinit__(self, cancel, progress=None):
         self.progress = progress
         self.listener.main_thread = get_ident() == main_thread().ident
         self.listener.caller = <void*> self
@@ -37,6 +47,16 @@ cdef class Caller:
             self.error = error
             return True
         return False
+
+    cdef int check(self, const Ending& ending) except -1:
+        """Raise what ended a call early: what was raised when the engine asked, or what went wrong in it."""
+        if ending.status == INTERRUPTED:
+            self.raised()
+        if ending.status == NO_MEMORY:
+            raise MemoryError("the engine ran out of memory")
+        if ending.status == FAILED:
+            raise RuntimeError(f"the engine failed: {(<bytes> ending.what).decode(errors='replace')}")
+        return 0
 
     cdef raised(self):
         raise KeyboardInterrupt if self.error is None else self.error

@@ -5,13 +5,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 
 namespace lmarvel {
 
 // Asked now and then whether the user has given up (Ctrl-C); true ends the run at once.
 using Poll = bool (*)(void*);
 
-struct Interrupted {};
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "the user has given up"; }
+};
 
 // Who hears that a user has given up: the main thread hears signals, and any thread may have a flag to look at.
 struct Listener {
@@ -27,9 +30,12 @@ inline bool is_cancelled(const Listener* listener) {
 enum class Reason : std::int64_t { NONE = 0, TESTS = 1, SECONDS = 2, TOO_LARGE = 3 };
 
 // A budget ran out; what is known so far stands. `size` is that of a set which is over the limit.
-struct BudgetSpent {
+struct BudgetSpent : std::exception {
+    explicit BudgetSpent(Reason why, std::int64_t over = 0) : reason(why), size(over) {}
+    const char* what() const noexcept override { return "a budget ran out"; }
+
     Reason reason;
-    std::int64_t size = 0;
+    std::int64_t size;
 };
 
 class Clock {

@@ -21,7 +21,7 @@ cdef class Sets:
 
     def __cinit__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
         cdef Py_ssize_t i, j
-        self.starts, self.members = starts, members
+        self.starts, self.members = own(starts, np.int64), own(members, np.int32)
         if self.starts.shape[0] != n + 1 or self.starts[0] != 0 or self.starts[n] != self.members.shape[0]:
             raise ValueError("the lengths of the sets do not fit")
         for i in range(n):
