@@ -44,11 +44,12 @@ cdef extern from "hidden.hpp" namespace "lmarvel" nogil:
     cdef cppclass AnyHidden:
         int capacity()
         FlatModel fitted(const FlatModel& model) except +
-        Ended run(const FlatModel& model, const Watch& watch) except +
         Ended simplified(const FlatModel& model, double limit, const Watch& watch, FlatModel& simpler, flag& changed,
                          vector[MissedNode]& kept) except +
         size_t n_met()
         FlatModel met(size_t i) except +
+
+    Ending run_hidden(AnyHidden& search, const FlatModel& model, const Watch& watch, Ended& ended)
 
     unique_ptr[AnyHidden] make_hidden(const double* R, int p, double n, double price, double noise,
                                       vector[int] kinds) except +
@@ -132,16 +133,18 @@ cdef class HiddenSearch:
         cdef Caller caller = Caller(cancel, progress)
         cdef Report tell = NULL
         cdef unique_ptr[Watch] watch
-        cdef Ended ended
+        cdef Ended ended = Ended.NO
+        cdef Ending ending
         if progress is not None:
             tell = report
         watch.reset(new Watch(seconds, poll, tell, &caller.listener))
         self._enter()
         try:
             with nogil:
-                ended = self._search.get().run(taken, watch.get()[0])
+                ending = run_hidden(self._search.get()[0], taken, watch.get()[0], ended)
         finally:
             self._busy = False
+        caller.check(ending)
         if ended == Ended.INTERRUPTED:
             caller.raised()
         return ended == Ended.NO
@@ -237,12 +240,38 @@ cdef tuple _model(const FlatModel& model):
     )
 
 
+cdef int _check_acyclic(const vector[vector[int]]& parents) except -1:
+    """Refuse a node that is its own ancestor, by taking nodes away whose parents were."""
+    cdef vector[vector[int]] children
+    cdef vector[int] left, ready
+    cdef size_t v, i, n_taken = 0
+    children.resize(parents.size())
+    for v in range(parents.size()):
+        left.push_back(<int> parents[v].size())
+        if parents[v].empty():
+            ready.push_back(<int> v)
+        for i in range(parents[v].size()):
+            children[parents[v][i]].push_back(<int> v)
+    while not ready.empty():
+        v = ready.back()
+        ready.pop_back()
+        n_taken += 1
+        for i in range(children[v].size()):
+            left[children[v][i]] -= 1
+            if left[children[v][i]] == 0:
+                ready.push_back(children[v][i])
+    if n_taken < parents.size():
+        raise ValueError("a DAG has no cycle: a node is its own ancestor here")
+    return 0
+
+
 def project(parents, int observed, int selections):
     """Return the marks of the MAG over the first nodes of a DAG; its last nodes are selection nodes."""
     n = len(parents)
     if not 0 < n <= _MOST_NODES or observed < 0 or selections < 0 or observed + selections > n:
         raise ValueError(f"a DAG of 1 to {_MOST_NODES} nodes is needed, each of one role")
     cdef vector[vector[int]] sets = _sets(parents, n)
+    _check_acyclic(sets)
     cdef int8_t[:, ::1] marks
     cdef unique_ptr[Projection] projection
     found = np.zeros((observed, observed), dtype=np.int8)

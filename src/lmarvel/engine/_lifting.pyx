@@ -69,6 +69,7 @@ cdef extern from "lifting.hpp" namespace "lmarvel" nogil:
         Ended climb(Sets6& sets, const Steps& steps, const Clock& clock, Seen& seen, double* score) except +
         void direct(Sets6& sets) except +
         void mag(const Sets6& sets, int8_t* marks) except +
+        flag converged()
 
     unique_ptr[AnyLifting] make_lifting(const double* R, int m, double n, double price, const char* near) except +
 
@@ -207,6 +208,11 @@ cdef class Lifting:
         if not self._search.get().is_ancestral(sets):
             raise ValueError("this is not an ancestral graph")
         return 0
+
+    @property
+    def converged(self):
+        """Whether all fits so far came to their end."""
+        return self._search.get().converged()
 
     cdef tuple _graph(self, const Sets6& sets):
         return (

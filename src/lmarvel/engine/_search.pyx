@@ -155,6 +155,10 @@ cdef class BlockLikelihood:
         self._block.selections = n_selections
         self._block.heads, self._block.tails = _places(heads, n_nodes), _places(tails, n_nodes)
         self._block.loaded, self._block.loads_on = _places(loaded, n_nodes), _places(loads_on, n_selections)
+        edges = list(zip(self._block.heads, self._block.tails))
+        loadings = list(zip(self._block.loaded, self._block.loads_on))
+        if len(set(edges)) < len(edges) or len(set(loadings)) < len(loadings) or any([v == u for v, u in edges]):
+            raise ValueError("each edge and each loading is named once, and no node is its own parent")
         for i in range(S.shape[0]):
             for j in range(S.shape[0]):
                 self._block.S.push_back(S[i, j])

@@ -34,7 +34,7 @@ LMARVEL_WIDE inline bool factorise_large(double* A, std::size_t k) {
         const double *a = A + first * k, *b = a + k, *c = b + k, *d = c + k;
         for (std::size_t r = last; r < k; ++r) {  // a panel that is followed by rows is a full one
             const double at_a = a[r], at_b = b[r], at_c = c[r], at_d = d[r];
-            double* __restrict__ target = A + r * k;
+            double* LMARVEL_RESTRICT target = A + r * k;
             for (std::size_t j = r; j < k; ++j)
                 target[j] = (((target[j] - at_a * a[j]) - at_b * b[j]) - at_c * c[j]) - at_d * d[j];
         }
@@ -193,7 +193,7 @@ inline Vector solved(const Vector& A, std::size_t k, Vector B, std::size_t c) {
 }
 
 // The loops of solve_lower and solve_upper for the inverse of A = U'U, in which row i begins with i + 1 entries.
-LMARVEL_WIDE inline void invert_by(const double* __restrict U, std::size_t k, double* __restrict B) {
+LMARVEL_WIDE inline void invert_by(const double* LMARVEL_RESTRICT U, std::size_t k, double* LMARVEL_RESTRICT B) {
     for (std::size_t i = 0; i < k; ++i) {
         double* row = B + i * k;
         const double inverse = 1.0 / U[i * k + i];

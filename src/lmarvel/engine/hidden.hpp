@@ -8,6 +8,7 @@
 
 #include "clock.hpp"
 #include "linear.hpp"
+#include "status.hpp"
 
 namespace lmarvel {
 
@@ -72,6 +73,11 @@ public:
     virtual std::size_t n_met() const = 0;
     virtual FlatModel met(std::size_t i) const = 0;
 };
+
+// The same as `run`, for whoever cannot take an exception: what is told of its progress may end the thread.
+inline Ending run_hidden(AnyHidden& search, const FlatModel& model, const Watch& watch, Ended& ended) {
+    return ending_of([&] { ended = search.run(model, watch); });
+}
 
 // The narrowest search that holds p observed variables and the latent nodes that it may put; none beyond 1,000.
 std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,

@@ -38,6 +38,8 @@ public:
     virtual void direct(Sets6& rows) const = 0;
     // The marks of the same graph, made maximal: n x n, none of them set before.
     virtual void mag(const Sets6& rows, std::int8_t* marks) const = 0;
+    // Whether all fits so far came to their end.
+    virtual bool converged() const = 0;
 };
 
 template <int W>
@@ -52,6 +54,7 @@ public:
         : m_(m), price_(price), scores_(R, m, n), near_(near, near + std::size_t(m) * m) {}
 
     int words() const override { return W; }
+    bool converged() const override { return scores_.converged; }
 
     bool is_ancestral(const Sets6& rows) const override {
         Graph graph = read(rows);

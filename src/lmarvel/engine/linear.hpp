@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "wide.hpp"
+
 namespace lmarvel {
 
 using Vector = std::vector<double>;
@@ -33,7 +35,7 @@ inline bool factorise(double* A, std::size_t k) {
         const double *a = A + start * k, *b = a + k, *c = b + k, *d = c + k;
         for (std::size_t r = end; r < k; ++r) {
             const double on_a = a[r], on_b = b[r], on_c = c[r], on_d = d[r];
-            double* __restrict target = A + r * k;
+            double* LMARVEL_RESTRICT target = A + r * k;
             for (std::size_t j = r; j < k; ++j)
                 target[j] = (((target[j] - on_a * a[j]) - on_b * b[j]) - on_c * c[j]) - on_d * d[j];
         }

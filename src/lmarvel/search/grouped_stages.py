@@ -70,6 +70,11 @@ class GroupedStages:
         self.groups, self.record, self.limit = groups, record, limit
         self.scores = GroupedBlocks(groups)
 
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+        return self.scores.converged
+
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""
         groups, record = self.groups, self.record

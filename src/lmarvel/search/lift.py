@@ -74,6 +74,8 @@ class LiftResult:
         Distinct ancestral graphs that were met, with scores close to the best one, best first.
     ended : str or None
         Why the search ended early, None if it did not.
+    converged : bool
+        Whether all fits of blocks came to their end.
     """
 
     mag: Marks
@@ -84,6 +86,7 @@ class LiftResult:
     selection_gain: float
     seen: tuple[tuple[float, Marks], ...]
     ended: str | None
+    converged: bool
 
 
 def lift(
@@ -348,6 +351,7 @@ class LiftSearch:
             selection_gain=gain,
             seen=tuple((score, marks[place]) for score, marks in self.record.graphs()),
             ended=self.ended,
+            converged=self.stages.converged,
         )
 
     def _simplified(self, answer: _Found) -> tuple[_Found, list[Missed]]:

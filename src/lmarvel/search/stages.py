@@ -33,6 +33,10 @@ See = Callable[[Order], None]
 class Stages(Protocol):
     """What the search asks for."""
 
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""
 
@@ -65,6 +69,11 @@ class ReadableStages:
         self.regressions = regressions
         self.scores = GaussianBlocks(correlation, n)
 
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+        return self.scores.converged
+
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search."""
         best = self.limit(gaussian_regressions(self.correlation, self.n, self.price, self.regressions))
@@ -95,6 +104,11 @@ class CompiledStages:
         self.correlation, self.n, self.price, self.record = correlation, n, price, record
         self._precision: Matrix = np.asarray(np.linalg.inv(correlation), dtype=np.float64)
         self._engine = _compiled.Lifting(correlation, n, price, near_pairs(self._precision, n, price))
+
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+        return bool(self._engine.converged)
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search."""
