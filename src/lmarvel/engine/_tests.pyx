@@ -108,6 +108,9 @@ cdef class Kernel:
         self.idle.pop_back()
         return test
 
+    cdef bint is_fisher_z(self):
+        return self.columns.of_counts.codes == NULL and self.columns.of_blocks.R == NULL
+
     cdef int32_t position(self, v) except -1:
         cdef Py_ssize_t at = v
         if not 0 <= at < self.columns.p:
@@ -131,9 +134,11 @@ cdef class Kernel:
         cdef cbool enough = False
         cdef Ending ending
         check_distinct(a, b, View(members), View())
+        if b < a and not self.is_fisher_z():  # whose last digits are those of the order that is asked for
+            a, b = b, a
         cdef Test* test = self.take()
         with nogil:
-            ending = ask(test[0], min(a, b), max(a, b), members, enough, p)
+            ending = ask(test[0], a, b, members, enough, p)
         answer = (p, test.statistic, test.df) if enough else None
         self.idle.push_back(test)
         if ending.status != DONE:
@@ -172,7 +177,7 @@ cdef class Kernel:
             raise ValueError("the sizes do not fit the pool")
         check_distinct(q.x, q.y, q.pool, q.always)
         q.level.critical = NULL
-        if self.columns.of_counts.codes == NULL and self.columns.of_blocks.R == NULL:
+        if self.is_fisher_z():
             limits = critical
             if limits.shape[0] <= <int64_t> always.size() + max(top, 0):
                 raise ValueError("critical values are missing for the largest sets")
