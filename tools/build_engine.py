@@ -24,7 +24,6 @@ COMPILER = os.environ.get("CXX", "c++")
 ROOT = Path(__file__).resolve().parents[1]
 LISTED = (ROOT / "meson.build").read_text().split("engine = [")[1].split("]")[0]
 MODULES: dict[str, list[str]] = {  # and what each is linked with
-    "ci/_kernel": [],
     "data/_rows": [],
     "engine/_engine": ast.literal_eval(f"[{LISTED}]"),
 }

@@ -1,6 +1,5 @@
 """Fisher's z test: against textbook formulas, at its limits, and where matrices are singular."""
 
-import importlib.util
 import math
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from lmarvel.ci import fisher_z
 from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.ci.growth import pvalue_of, squared_partial_correlation
 
-BUILT = importlib.util.find_spec("lmarvel.ci._kernel") is not None
+BUILT = fisher_z._tests is not None
 both_ways = pytest.mark.parametrize("compiled", [True, False])
 
 
@@ -241,7 +240,7 @@ def test_the_active_search_is_the_compiled_one_where_it_was_built() -> None:
 def test_everything_works_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     table = moments_of(correlated(np.random.default_rng(12), 500, 10))
     expected = LMarvel().fit(table).result_
-    monkeypatch.setattr(fisher_z, "_kernel", None)
+    monkeypatch.setattr(fisher_z, "_tests", None)
     assert kernel_name() == "readable"
     fisher_z._say_that_it_is_slow.cache_clear()
     with pytest.warns(LMarvelWarning, match="the compiled search was not built"):
@@ -253,7 +252,7 @@ def test_everything_works_without_the_kernel(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_package_imports_without_the_kernel() -> None:
     code = (
-        "import sys; sys.modules['lmarvel.ci._kernel'] = None\n"
+        "import sys; sys.modules['lmarvel.engine._engine'] = None\n"
         "from lmarvel.ci.fisher_z import kernel_name; print(kernel_name())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,27 +1,28 @@
 """The compiled search and the readable one are the same search."""
 
+import copy
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from lmarvel import FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
+from lmarvel import CITestError, FisherZ, LMarvel, Moments, SepsetAnswer, SepsetQuery
 from lmarvel.ci import fisher_z
 from lmarvel.ci.test import Tried
 from tests.data.simulated import sample
 from tests.effort import examples
 from tests.generators import random_study
 
-pytestmark = pytest.mark.skipif(fisher_z._kernel is None, reason="the kernel is not built: there is nothing to compare")
+pytestmark = pytest.mark.skipif(fisher_z._tests is None, reason="nothing was compiled: there is nothing to compare")
 
 ALPHAS = (1e-6, 0.01, 0.3, 0.8)
 
@@ -126,7 +127,7 @@ def test_both_searches_agree_up_to_rounding_where_matrices_are_nearly_singular(d
     assert compiled[2:3] + compiled[4:] == readable[2:3] + readable[4:]
 
 
-# --- beyond the kernel's buffers --------------------------------------------------------------------------
+# --- without limits ---------------------------------------------------------------------------------------
 
 
 def equicorrelated(p: int, n: int) -> Moments:
@@ -142,56 +143,66 @@ def common_cause(p: int, n: int = 1000) -> Moments:
     return moments(covariance, n)
 
 
-def forbid_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any) -> None:
-        raise AssertionError("the kernel was asked for more than its buffers hold")
-
-    monkeypatch.setattr(fisher_z._kernel, "search", refuse)
-
-
-@pytest.mark.parametrize("extra", [0, 1])
-def test_a_pool_longer_than_the_buffers_is_searched_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if extra:
-        forbid_kernel(monkeypatch)
-    size = fisher_z._kernel.MAX_POOL + extra
+def test_a_pool_may_have_any_length() -> None:
+    size = 1200
     answer = FisherZ(common_cause(size + 2)).find_sepset(SepsetQuery(0, 1, tuple(range(2, size + 2)), max_size=1))
     assert answer.sepset == {size + 1}
     assert answer.pvalue == pytest.approx(1.0)
     assert answer.tests_by_size == (1, size)
 
 
-@pytest.mark.parametrize("extra", [0, 1])
-def test_conditioning_sets_deeper_than_the_buffers_are_tested_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if extra:
-        forbid_kernel(monkeypatch)
-    depth = fisher_z._kernel.MAX_DEPTH + extra
+@pytest.mark.parametrize("depth", [64, 65, 300])
+def test_conditioning_sets_may_have_any_depth(depth: int) -> None:
     always = tuple(range(2, depth + 1))
     query = SepsetQuery(0, 1, (depth + 1, depth + 2), always, max_size=1)
-    answer = FisherZ(common_cause(depth + 3, n=10**7)).find_sepset(query)
-    assert answer.sepset == {*always, depth + 2}
-    assert answer.tests_by_size == (*[0] * (depth - 1), 1, 2)
+    answer, readable = both(common_cause(depth + 3, n=10**7), query)
+    assert answer.sepset == readable.sepset == {*always, depth + 2}
+    assert answer.tests_by_size == readable.tests_by_size == (*[0] * (depth - 1), 1, 2)
 
 
-def test_more_members_than_the_buffers_hold_never_reach_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    forbid_kernel(monkeypatch)
-    always = tuple(range(2, fisher_z._kernel.MAX_DEPTH + 3))
-    answer = FisherZ(equicorrelated(80, 1000)).find_sepset(SepsetQuery(0, 1, (79,), always, max_size=-1))
+def test_a_set_that_is_too_large_from_the_start_is_not_tested() -> None:
+    answer = FisherZ(equicorrelated(80, 1000)).find_sepset(SepsetQuery(0, 1, (79,), tuple(range(2, 70)), max_size=-1))
     assert answer.sepset is None
     assert sum(answer.tests_by_size) == 0
 
 
-@pytest.mark.parametrize("extra", [0, 1])
-def test_more_families_than_the_buffers_hold_are_honoured_too(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if extra:
-        forbid_kernel(monkeypatch)
-    n_families = fisher_z._kernel.MAX_FAMILIES + extra
-    tried = tuple(Tried((), (v,), 1, 1, None, 0.0) for v in range(2, n_families + 2))
-    pool = tuple(range(2, n_families + 4))
-    answer = FisherZ(equicorrelated(n_families + 4, 10**6)).find_sepset(
-        SepsetQuery(0, 1, pool, max_size=1, tried=tried)
-    )
+def test_any_number_of_families_is_honoured() -> None:
+    tried = tuple(Tried((), (v,), 1, 1, None, 0.0) for v in range(2, 202))
+    pool = tuple(range(2, 204))
+    answer = FisherZ(equicorrelated(204, 10**6)).find_sepset(SepsetQuery(0, 1, pool, max_size=1, tried=tried))
     assert answer.complete
     assert answer.tests_by_size == (1, 2)
+
+
+def test_a_pool_in_another_order_is_visited_in_that_order_by_both() -> None:
+    population = equicorrelated(8, 10**6)
+    tried = (Tried((), (2, 3, 5, 7), 0, 1, (3, 5), 0.0),)
+    for pool in ((7, 2, 5, 3), (3, 7, 5, 2)):
+        compiled, readable = both(population, SepsetQuery(0, 1, pool, tried=tried, max_tests=3))
+        assert compiled._replace(pvalue=0, strongest=None) == readable._replace(pvalue=0, strongest=None)
+
+
+def test_a_test_that_was_asked_can_be_copied() -> None:
+    test = FisherZ(common_cause(6))
+    asked = test.pvalue(0, 1, (2, 3))
+    for again in (copy.deepcopy(test), pickle.loads(pickle.dumps(test))):
+        assert again.pvalue(0, 1, (2, 3)) == asked
+
+
+# --- repeats ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    ("x", "y", "given"), [(0, 0, ()), (0, 1, (1,)), (0, 1, (2, 0)), (0, 1, (2, 2)), (0, 1, (3, 2, 3))]
+)
+def test_a_variable_is_named_once(compiled: bool, x: int, y: int, given: tuple[int, ...]) -> None:
+    test = FisherZ(common_cause(5), compiled=compiled)
+    with pytest.raises(CITestError, match=r"given themselves|twice"):
+        test.pvalue(x, y, given)
+    for query in (SepsetQuery(x, y, given), SepsetQuery(x, y, given[1:], given[:1])):
+        with pytest.raises(CITestError, match=r"given themselves|twice"):
+            test.find_sepset(query)
 
 
 # --- the clock and Ctrl-C ---------------------------------------------------------------------------------
@@ -294,25 +305,25 @@ def test_whole_runs_are_equal_with_both_searches(seed: int, boundary: str) -> No
 
 @pytest.mark.parametrize("position", [-1, 3, 10**8, 2**40, -(2**40)])
 def test_the_kernel_trusts_no_position(position: int) -> None:
-    R = np.eye(3)
+    kernel = fisher_z._tests.Kernel(np.eye(3), 50)
     for x, y, zs in ((0, position, ()), (position, 1, ()), (0, 1, (position,))):
         with pytest.raises((IndexError, OverflowError)):
-            fisher_z._kernel.partial(R, x, y, zs)
+            kernel.result(x, y, zs)
     critical = np.zeros(8)
     for query in (SepsetQuery(position, 1, ()), SepsetQuery(0, 1, (position,)), SepsetQuery(0, 1, (), (position,))):
         with pytest.raises((IndexError, OverflowError)):
-            fisher_z._kernel.search(R, 50, query, len(query.pool), critical)
+            kernel.search(query, len(query.pool), math.inf, None, critical)
 
 
-def test_the_kernel_trusts_no_length() -> None:
-    R, many = np.eye(3), tuple([2] * 1000)
-    with pytest.raises(ValueError, match="at most"):
-        fisher_z._kernel.partial(R, 0, 1, many)
-    with pytest.raises(ValueError, match="buffers"):
-        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, many), 1, np.zeros(8))
-    with pytest.raises(ValueError, match="buffers"):
-        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 5, np.zeros(8))
+def test_the_kernel_trusts_no_length_and_no_repeat() -> None:
+    kernel = fisher_z._tests.Kernel(np.eye(3), 50)
+    with pytest.raises(ValueError, match="named once"):
+        kernel.result(0, 1, (2,) * 1000)
+    with pytest.raises(ValueError, match="named once"):
+        kernel.search(SepsetQuery(0, 1, (2,) * 1000), 1, math.inf, None, np.zeros(8))
+    with pytest.raises(ValueError, match="sizes"):
+        kernel.search(SepsetQuery(0, 1, (2,)), 5, math.inf, None, np.zeros(8))
     with pytest.raises(ValueError, match="critical"):
-        fisher_z._kernel.search(R, 50, SepsetQuery(0, 1, (2,)), 1, np.zeros(1))
+        kernel.search(SepsetQuery(0, 1, (2,)), 1, math.inf, None, np.zeros(1))
     with pytest.raises(ValueError, match="square"):
-        fisher_z._kernel.partial(np.zeros((3, 2)), 0, 1, ())
+        fisher_z._tests.Kernel(np.zeros((3, 2)), 50)

@@ -40,13 +40,13 @@ def test_the_version_names_the_search() -> None:
 
 
 def test_the_version_names_the_readable_search_where_the_kernel_is_not_built() -> None:
-    code = "import sys; sys.modules['lmarvel.ci._kernel'] = None; from lmarvel.cli import main; main()"
+    code = "import sys; sys.modules['lmarvel.engine._engine'] = None; from lmarvel.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"lmarvel {lmarvel.__version__} (readable search)\n"
 
 
 def test_a_missing_kernel_is_said_in_a_line() -> None:
-    code = "import sys; sys.modules['lmarvel.ci._kernel'] = None; from lmarvel.cli import main; main()"
+    code = "import sys; sys.modules['lmarvel.engine._engine'] = None; from lmarvel.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "learn", str(CARS)], capture_output=True, text=True, check=True)
     assert done.stderr.startswith("lmarvel: the compiled search was not built")
     assert done.stderr.count("\n") == 1

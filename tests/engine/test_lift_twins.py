@@ -67,7 +67,7 @@ def statements(variables: int, seed: int) -> Known:
         selection=bool(rng.random() < 0.7) and not tiers,
         latents=bool(rng.random() < 0.8),
     )
-    return Known.of(said, names)
+    return Known.of(said.statements, names)
 
 
 def at_the_border(search: ReadableLift) -> bool:
@@ -81,6 +81,7 @@ def agree(R: Matrix, n: int, **how: Any) -> LiftResult:
     search = searched(R, n, **how)
     theirs = search.result(canonical_order(np.round(R, 11)))
     assert ours.ended is None
+    assert ours.converged == theirs.converged
     border = at_the_border(search)
     pairs = zip(ours.candidates, theirs.candidates, strict=not border)
     for one, other in pairs:
@@ -259,8 +260,8 @@ def limited(**other: Any) -> dict[str, Any]:
 
 
 def test_what_fits_is_taken() -> None:
-    late, answer, gain, candidates, hidden, met, models = asked(more=[[2, 0, 1]], limits=limited())
-    assert (late, gain, hidden, models) == (False, 0.0, [], [])
+    late, converged, answer, gain, candidates, hidden, met, models = asked(more=[[2, 0, 1]], limits=limited())
+    assert (late, converged, gain, hidden, models) == (False, True, 0.0, [], [])
     assert answer[0] == candidates[0][0] == "order"
     assert not answer[2].any()
     assert met
@@ -321,10 +322,10 @@ def test_every_constant_is_asked_for_and_none_is_made_up() -> None:
 
 def test_wild_numbers_change_results_only() -> None:
     wild = np.array([[1.0, 3.0, -2.0], [3.0, 1.0, 5.0], [-2.0, 5.0, -1.0]])
-    assert asked(correlation=wild)[1] is not None
+    assert asked(correlation=wild)[2] is not None
     everything = np.ones((3, 3), bool)
     contradiction = limited(required=everything, forbidden=everything, never=everything, effects=everything)
-    assert asked(limits=contradiction)[1] is not None
+    assert asked(limits=contradiction)[2] is not None
 
 
 def test_without_the_engine_lift_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

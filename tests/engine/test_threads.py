@@ -65,6 +65,108 @@ def test_the_interpreter_may_end_while_a_thread_searches_by_score() -> None:
     assert (process.returncode, out, err) == (0, "False\n", "")
 
 
+# All depend on one common cause that is not there: no set separates two of them, and there are millions of sets.
+SETS = """
+    from lmarvel import SepsetQuery
+    from lmarvel.ci.block_gaussian import BlockGaussian
+    from lmarvel.ci.blocks import blocks_of
+    from lmarvel.ci.g_square import GSquare
+    from lmarvel.data.dataset import Dataset
+    rng = np.random.default_rng(0)
+    flipped = (rng.random((200_000, 1)) < 0.5) ^ (rng.random((200_000, 20)) < 0.1)
+    rows = rng.normal(size=(500, 1)) + rng.normal(size=(500, 40))
+    mixed = Dataset.of({**{f"v{i}": rows[:, i] for i in range(40)}, "g": np.where(rows[:, 0] > 0, "a", "b")})
+    big = Moments(tuple(f"X{i}" for i in range(60)), 10**9, np.zeros(60), np.full((60, 60), 0.3) + 0.7 * np.eye(60))
+    tests = {
+        "counts": GSquare({f"v{i}": flipped[:, i].astype(int) for i in range(20)}),
+        "blocks": BlockGaussian(mixed, blocks_of(mixed)),
+        "correlations": FisherZ(big),
+    }
+
+    def search(name):
+        test = tests[name]
+        test.find_sepset(SepsetQuery(0, 1, tuple(range(2, len(test.names))), alpha=0.999999))
+"""
+SLOW = """
+    class Slow:  # to end: the thread gets the time to ask whether it is to go on
+        def __del__(self, sleep=time.sleep):
+            sleep(0.5)
+    slow = Slow()
+"""
+
+
+@pytest.mark.parametrize("kind", ["counts", "blocks", "correlations"])
+def test_the_interpreter_may_end_while_a_thread_searches_for_a_set(kind: str) -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(SETS + SLOW), 8 * " ").strip()}
+        threading.Thread(target=search, args=("{kind}",), daemon=True).start()
+        time.sleep(0.7)
+        print("done", flush=True)
+    """)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "done\n", "")
+
+
+def test_the_interpreter_may_end_while_a_thread_tells_how_far_it_is() -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(LIFT + SLOW), 8 * " ").strip()}
+        factors = np.random.default_rng(0).normal(size=(2000, 10))
+        R = np.corrcoef((np.repeat(factors, 4, axis=1) + 0.8 * np.random.default_rng(1).normal(size=(2000, 40))).T)
+        told = []
+
+        def search_and_tell():
+            while True:
+                lift(R, 2000, progress=lambda *stage: told.append(stage))
+
+        threading.Thread(target=search_and_tell, daemon=True).start()
+        time.sleep(1.0)
+        print(len(told) > 5, flush=True)
+    """)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "True\n", "")
+
+
+@pytest.mark.parametrize("kind", ["counts", "blocks", "correlations"])
+def test_a_signal_handler_raises_what_it_raises(kind: str) -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(SETS), 8 * " ").strip()}
+        class Enough(Exception):
+            pass
+        def handler(*_):
+            raise Enough("of it")
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.7)
+        try:
+            search("{kind}")
+        except BaseException as error:
+            print(repr(error))
+    """)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "Enough('of it')\n", "")
+
+
+def test_a_flag_ends_a_search_in_a_thread() -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(SETS), 8 * " ").strip()}
+        from lmarvel.engine.run import CANCEL, Cancel
+        flag, ended = Cancel(), []
+        def work():
+            CANCEL.set(flag)
+            try:
+                search("correlations")
+            except KeyboardInterrupt:
+                ended.append("ended")
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        time.sleep(0.5)
+        flag.set()
+        thread.join(30)
+        print(ended)
+    """)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "['ended']\n", "")
+
+
 def test_an_interruption_ends_all_replicates() -> None:
     process = started("""
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start without

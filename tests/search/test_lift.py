@@ -210,6 +210,17 @@ def test_without_time_there_is_the_start_or_nothing() -> None:
     assert (found.used, found.ended) == ("start", "the time was up")
 
 
+@pytest.mark.parametrize("left", [1.0, 1e-3])
+def test_fits_that_do_not_come_to_their_end_are_told(left: float) -> None:
+    """Eight variables that two causes nearly determine are too close to singular for some fits."""
+    ended = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 8)) + left * rng.normal(size=(200, 8))
+        ended.append(lift(np.corrcoef(X.T), len(X)).converged)
+    assert all(ended) == (left == 1.0)
+
+
 def test_progress_names_the_stages() -> None:
     _, X = table(631)
     told: list[str] = []

@@ -10,7 +10,6 @@ is determined by the conditioning set, the partial correlation is undefined; suc
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Sequence
@@ -22,29 +21,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.growth import GaussianGrowth, pvalue_of, squared_partial_correlation
-from lmarvel.ci.search import readable_search
-from lmarvel.ci.test import SepsetAnswer, SepsetQuery, check_positions
+from lmarvel.ci.search import compiled_result, compiled_search, readable_search
+from lmarvel.ci.test import SepsetAnswer, SepsetQuery, check_distinct
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import SMALL, Moments, inverse_of
 from lmarvel.data.rows import ascending, correlation_of, permuted, strengths
+from lmarvel.engine import load
 from lmarvel.errors import CITestError, DataError, LMarvelWarning
 from lmarvel.text import counted
 
-_kernel: Any
-try:
-    _kernel = importlib.import_module("lmarvel.ci._kernel")
-except ImportError:  # not built: the readable search does the same, slower
-    _kernel = None
+_tests = load()  # None where it is not built: the readable code does the same, slower
 
 _KEPT = 1000  # up to so many variables the inverse of total conditioning is kept, to tell how close a pair came
 
 
 @lru_cache(maxsize=1)
 def _say_that_it_is_slow() -> None:
-    """Say once that the kernel is missing."""
+    """Say once that the compiled search is missing."""
     warnings.warn(
         "the compiled search was not built, and the readable one takes its place: the same results, many times slower."
-        " Install a C compiler and lmarvel again",
+        " Install a C++ compiler and lmarvel again",
         LMarvelWarning,
         stacklevel=4,
     )
@@ -52,7 +48,7 @@ def _say_that_it_is_slow() -> None:
 
 def kernel_name() -> str:
     """Return which search is active: "compiled" or "readable"."""
-    return "readable" if _kernel is None else "compiled"
+    return "readable" if _tests is None else "compiled"
 
 
 class FisherZ:
@@ -98,10 +94,11 @@ class FisherZ:
         self.n = self.moments.n
         self._correlation: NDArray[np.float64] | None = None  # in the order of our variables, made when it is needed
         self._strengths: NDArray[np.float64] | None = None
+        self._asked: Any = None
         self.largest_set = self.n - 4
         if self.largest_set < 0:
             raise DataError(f"{self.n} rows are too few: even a test given nothing needs 4 rows")
-        self.compiled = compiled and _kernel is not None
+        self.compiled = compiled and _tests is not None
         self.search = "compiled" if self.compiled else "readable"
         if compiled and not self.compiled:
             _say_that_it_is_slow()
@@ -124,6 +121,13 @@ class FisherZ:
             self._correlation = correlation_of(self.dataset.moments.covariance, self._order)
         return self._correlation
 
+    @property
+    def _kernel(self) -> Any:
+        """The compiled test, made when it is needed."""
+        if self._asked is None:
+            self._asked = _tests.Kernel(self.correlation, self.n)
+        return self._asked
+
     def check_usable(self) -> None:
         """Refuse columns that are copies of each other, or that others determine; see :meth:`Moments.check_usable`."""
         moments, p = self.moments, len(self.names)
@@ -138,39 +142,30 @@ class FisherZ:
 
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
         """Return the p-value of x and y being independent given the variables ``given``."""
-        check_positions(self.names, (x, y, *given))
-        if x == y or x in given or y in given:
-            raise CITestError(
-                f"{self.names[x]} and {self.names[y]} given themselves: two variables and others are needed"
-            )
+        if self.compiled:
+            found = compiled_result(self._kernel, self.names, x, y, given)
+            if found is not None:
+                return float(found[0])
+        check_distinct(self.names, x, y, given)
         df = self.n - len(given) - 3
         if df < 1:
             raise CITestError(
                 f"{self.n} rows are too few to condition on {counted(len(given), 'variable')}:"
                 f" {len(given) + 4} are needed"
             )
-        if self.compiled and len(given) <= _kernel.MAX_DEPTH:
-            r2 = _kernel.partial(self.correlation, x, y, tuple(given))
-        else:
-            r2 = squared_partial_correlation(self.correlation, x, y, given)
-        return pvalue_of(r2, df)
+        return pvalue_of(squared_partial_correlation(self.correlation, x, y, given), df)
 
     # --- many tests -------------------------------------------------------------------------------------
 
     def find_sepset(self, query: SepsetQuery) -> SepsetAnswer:
-        """Search for a separating set, compiled where the kernel's buffers allow."""
-        check_positions(self.names, (query.x, query.y, *query.always, *query.pool))
+        """Search for a separating set."""
         most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
         top = min(most, self.largest_set - len(query.always))
-        fits = (
-            self.compiled
-            and len(query.pool) <= _kernel.MAX_POOL
-            and len(query.always) + max(top, 0) <= _kernel.MAX_DEPTH
-            and len(query.tried) <= _kernel.MAX_FAMILIES
-        )
-        if fits:
-            answer: SepsetAnswer = _kernel.search(self.correlation, self.n, query, top, self.critical(query.alpha))
+        if self.compiled:
+            critical = self.critical_up_to(query.alpha, len(query.always) + max(top, 0))
+            answer = compiled_search(self._kernel, self.names, query, top, critical)
         else:
+            check_distinct(self.names, query.x, query.y, (*query.always, *query.pool))
             answer = readable_search(_Plain(self), query._replace(max_size=top))
         return answer if top == most or answer.sepset is not None else answer._replace(complete=False)
 
@@ -265,7 +260,7 @@ class FisherZ:
         vars(same).update(vars(self))  # the numbers themselves do not depend on the order
         same.names = tuple(map(self.names.__getitem__, order))
         same._order = at if self._order is None else self._order[at]
-        same._moments = same._precision = same._correlation = same._strengths = None
+        same._moments = same._precision = same._correlation = same._strengths = same._asked = None
         if self._factor is not None:
             factor, place = self._factor
             same._factor = factor, at if place is None else place[at]

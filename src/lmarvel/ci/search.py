@@ -1,17 +1,24 @@
-"""The search for a separating set, in readable Python.
+"""The search for a separating set, in readable Python, and the way to the compiled one.
 
 Subsets of the pool are visited by size, then in pool order; the first whose p-value exceeds alpha is the
-answer. A test may bring a compiled search of its own (see :mod:`lmarvel.ci.adapter`): it must return the same set,
-p-value and counts, and a property test holds the two together.
+answer. The tests of this package have the same search compiled (``engine/independence/subsets.hpp``, a template over
+the test), and a test may bring one of its own (see :mod:`lmarvel.ci.adapter`): it must return the same set, p-value and
+counts, and a property test holds the two together.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import Any
 
-from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery, Tried, checked_pvalue
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery, Tried, check_distinct, checked_pvalue
+from lmarvel.engine.run import CANCEL
 
 
 def readable_search(
@@ -50,6 +57,31 @@ def readable_search(
             if strongest is None or p > best:
                 best, strongest = p, frozenset(given)
     return SepsetAnswer(None, best, tuple(counts), strongest, None, not passed_over)
+
+
+def compiled_search(
+    kernel: Any, names: Sequence[str], query: SepsetQuery, top: int, critical: NDArray[np.float64] | None = None
+) -> SepsetAnswer:
+    """Search with a compiled test, at most ``top`` members from the pool; Fisher's z needs its critical values."""
+    seconds = math.inf if query.deadline == math.inf else query.deadline - time.monotonic()
+    try:
+        return SepsetAnswer._make(kernel.search(query, top, seconds, CANCEL.get(), critical))
+    except _REFUSED:
+        check_distinct(names, query.x, query.y, (*query.always, *query.pool))
+        raise
+
+
+def compiled_result(kernel: Any, names: Sequence[str], x: int, y: int, given: Sequence[int]) -> Any:
+    """Return p-value, statistic and degrees of freedom by a compiled test; None where rows are too few for the set."""
+    try:
+        return kernel.result(x, y, given)
+    except _REFUSED:
+        check_distinct(names, x, y, given)
+        raise
+
+
+# Compiled code checks what it is given. It knows no names, so a question that it refuses is checked again.
+_REFUSED = (IndexError, OverflowError, TypeError, ValueError)
 
 
 def _known_level(tried: tuple[Tried, ...], full: frozenset[int]) -> float | None:

@@ -8,16 +8,14 @@ asked for by itself its p-value is 0.
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lmarvel.ci.growth import EvidenceGrowth
-from lmarvel.ci.search import readable_search
-from lmarvel.ci.test import SepsetAnswer, SepsetQuery, check_positions
+from lmarvel.ci.search import compiled_result, compiled_search, readable_search
+from lmarvel.ci.test import SepsetAnswer, SepsetQuery, check_distinct
 from lmarvel.engine import load
-from lmarvel.errors import CITestError
 
 _tests = load()  # None where it is not built: the readable code does the same, slower
 
@@ -82,15 +80,11 @@ class TableTest(ABC):
 
     def result(self, x: int, y: int, given: Sequence[int]) -> Result | None:
         """Return p-value, statistic and degrees of freedom, or None where the rows are too few for the set."""
-        check_positions(self.names, (x, y, *given))
-        if x == y or x in given or y in given:
-            raise CITestError(
-                f"{self.names[x]} and {self.names[y]} given themselves: two variables and others are needed"
-            )
-        x, y = min(x, y), max(x, y)
         if self._kernel is not None:
-            found = self._kernel.result(x, y, given)
-            return None if found is None else Result(*found)
+            found = compiled_result(self._kernel, self.names, x, y, given)
+            return None if found is None else Result._make(found)
+        check_distinct(self.names, x, y, given)
+        x, y = min(x, y), max(x, y)
         return self._readable(x, y, given) if self.affords(x, y, given) else None
 
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
@@ -123,21 +117,14 @@ class TableTest(ABC):
 
     def find_sepset(self, query: SepsetQuery) -> SepsetAnswer:
         """Search for a separating set among those that there are rows for."""
-        check_positions(self.names, (query.x, query.y, *query.always, *query.pool))
         most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
         top = min(most, self.largest_set - len(query.always))
-        answer = self._search_compiled(query, top) if self._kernel is not None else self._search_readable(query, top)
+        if self._kernel is not None:
+            answer = compiled_search(self._kernel, self.names, query, top)
+        else:
+            check_distinct(self.names, query.x, query.y, (*query.always, *query.pool))
+            answer = self._search_readable(query, top)
         return answer if top == most or answer.sepset is not None else answer._replace(complete=False)
-
-    def _search_compiled(self, query: SepsetQuery, top: int) -> SepsetAnswer:
-        state, cut, tested, p, here, closest, counts = self._kernel.search(
-            query, top, query.deadline - time.monotonic()
-        )
-        strongest = frozenset((*query.always, *closest)) if tested else None
-        if state == _FOUND:
-            return SepsetAnswer(strongest, p, tuple(counts), strongest, tuple(here), True)
-        stopped = tuple(here) if state == _ENDED else None
-        return SepsetAnswer(None, p, tuple(counts), strongest, stopped, state != _ENDED and not cut)
 
     def _search_readable(self, query: SepsetQuery, top: int) -> SepsetAnswer:
         reach = self._reach(query, top)
@@ -157,9 +144,6 @@ class TableTest(ABC):
     def growth(self, target: int) -> EvidenceGrowth:
         """Return the growing conditioning set of a target, for boundary searches."""
         return EvidenceGrowth(self.evidence, len(self.names), target)
-
-
-_FOUND, _ENDED = 1, 2  # how a compiled search comes to its end
 
 
 class _Plain:

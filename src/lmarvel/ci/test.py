@@ -229,6 +229,18 @@ def checked_alpha(alpha: float, name: str = "alpha") -> float:
     return float(alpha)
 
 
+def check_distinct(names: Sequence[str], x: int, y: int, given: Sequence[int]) -> None:
+    """Refuse positions that are not there, and a question that names a variable twice."""
+    positions = (x, y, *given)
+    check_positions(names, positions)
+    if len(set(positions)) == len(positions):
+        return
+    if x == y or x in given or y in given:
+        raise CITestError(f"{names[x]} and {names[y]} given themselves: two variables and others are needed")
+    twice = next(v for i, v in enumerate(given) if v in given[:i])
+    raise CITestError(f"{names[twice]} stands twice in a set: a set names each of its variables once")
+
+
 def check_positions(names: Sequence[str], positions: Sequence[int]) -> None:
     """Refuse positions of variables that are not there."""
     # There are thousands in a search of a large pool, so one look at all of them comes first.

@@ -15,6 +15,13 @@ cdef void check(bint fits) except *:
         raise ValueError("the shapes do not fit")
 
 
+cdef void check_apart(const double* out, Py_ssize_t n, const double* other, Py_ssize_t m) except *:
+    """Refuse to write where something that is read stands: the compiled loops count on that."""
+    cdef size_t to = <size_t> out, source = <size_t> other
+    if to < source + m * sizeof(double) and source < to + n * sizeof(double):
+        raise ValueError("what is written must not overlap what is read")
+
+
 def means(rows, const double[::1] origin):
     """Return the means of rows - origin: ``sums(rows - origin) / len(rows)``.
 
@@ -45,6 +52,9 @@ def less(rows, const double[::1] origin, const double[::1] mean, double[:, ::1] 
     cdef const double[:, ::1] given = np.ascontiguousarray(rows, dtype=np.float64)
     cdef Py_ssize_t n = given.shape[0], p = given.shape[1], whole = n // 8 * 8
     check(origin.shape[0] == p == mean.shape[0] and n > 0 and p > 0 and out.shape[0] == n and out.shape[1] == p)
+    check_apart(&out[0, 0], n * p, &given[0, 0], n * p)
+    check_apart(&out[0, 0], n * p, &origin[0], p)
+    check_apart(&out[0, 0], n * p, &mean[0], p)
     cdef double[::1] beside = np.empty(8 * p), centre = np.empty(8 * p)
     with nogil:
         repeat(&beside[0], &origin[0], p)
@@ -171,6 +181,11 @@ def merge(double[:, ::1] scatter, const double[:, ::1] product, const double[::1
     """Do ``scatter += product; scatter += np.outer(scaled, shift)``."""
     cdef Py_ssize_t p = scatter.shape[0], i
     check(scatter.shape[1] == p == product.shape[0] == product.shape[1] == scaled.shape[0] == shift.shape[0])
+    if p == 0:
+        return
+    check_apart(&scatter[0, 0], p * p, &product[0, 0], p * p)
+    check_apart(&scatter[0, 0], p * p, &scaled[0], p)
+    check_apart(&scatter[0, 0], p * p, &shift[0], p)
     with nogil:
         for i in range(p):
             merge_row(&scatter[i, 0], &product[i, 0], &shift[0], scaled[i], p)
@@ -234,9 +249,9 @@ def correlation_in_order(const double[:, ::1] covariance, const Py_ssize_t[::1] 
     with nogil:
         for i in range(p):
             scale_row(&row[0], &covariance[order[i], 0], &scale[0], scale[order[i]], p)
+            row[order[i]] = 1.0
             for j in range(p):
                 out[i, j] = row[order[j]]
-            out[i, i] = 1.0
     return result
 
 
@@ -278,10 +293,14 @@ def permuted(const double[:, ::1] matrix, const Py_ssize_t[::1] order):
 
 def placed(const signed char[:, ::1] marks, const Py_ssize_t[::1] place):
     """Return a matrix where row and column v stand at place[v]."""
-    cdef Py_ssize_t p = marks.shape[0], i, j
+    cdef Py_ssize_t p = marks.shape[0], i
+    cdef unsigned char[::1] taken = np.zeros(max(p, 1), dtype=np.uint8)
     check(marks.shape[1] == p == place.shape[0])
     for i in range(p):
         check(0 <= place[i] < p)
+        if taken[place[i]]:
+            raise ValueError("a place is taken twice")
+        taken[place[i]] = 1
     result = np.zeros((p, p), dtype=np.int8)
     cdef signed char[:, ::1] out = result
     with nogil:

@@ -51,7 +51,7 @@ def means(rows: Matrix, origin: Vector) -> Vector:
 def less(rows: Matrix, origin: Vector, mean: Vector, out: Matrix) -> Matrix:
     """Write ``(rows - origin) - mean`` to ``out``, and return it."""
     if COMPILED is not None and len(rows):
-        COMPILED.less(rows, origin, mean, out)
+        COMPILED.less(rows, origin, mean, out)  # which refuses to write over what it reads
         return out
     np.subtract(rows, origin, out=out)
     return np.subtract(out, mean, out=out)
@@ -266,6 +266,8 @@ def placed(marks: NDArray[np.int8], place: NDArray[np.intp]) -> NDArray[np.int8]
     if COMPILED is not None and marks.flags.c_contiguous:
         found: NDArray[np.int8] = COMPILED.placed(marks, place)
         return found
+    if len(np.unique(place)) < len(place):
+        raise ValueError("a place is taken twice")
     result = np.empty_like(marks)
     result[place[:, None], place] = marks
     return result

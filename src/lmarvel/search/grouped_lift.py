@@ -52,6 +52,10 @@ class Stages(Protocol):
 
     price: float
 
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""
 
@@ -186,7 +190,7 @@ class LiftSearch:
         if not self.found:
             raise OutOfTime
         chosen, gain, hidden = self.answer()
-        return LiftResult.of(columns, chosen, gain, hidden, self.record, self.found, self.ended)
+        return LiftResult.of(columns, chosen, gain, hidden, self.record, self.found, self.ended, self.stages.converged)
 
 
 class GroupedStages:
@@ -196,6 +200,11 @@ class GroupedStages:
         self.groups, self.record, self.allowed = groups, record, allowed
         self.price = groups.price
         self.scores = GroupedBlocks(groups)
+
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+        return self.scores.converged
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""

@@ -94,6 +94,8 @@ class LiftResult:
         What each stage ended with.
     ended : str or None
         Why the search ended early, None if it did not.
+    converged : bool
+        Whether all fits of blocks came to their end.
     """
 
     mag: Marks
@@ -105,6 +107,7 @@ class LiftResult:
     seen: tuple[tuple[float, Marks], ...]
     candidates: tuple[Candidate, ...]
     ended: str | None
+    converged: bool
 
     @classmethod
     def of(
@@ -116,6 +119,7 @@ class LiftResult:
         record: Record,
         candidates: Sequence[Candidate],
         ended: str | None,
+        converged: bool,
     ) -> LiftResult:
         """Return what a search found over columns in another order: ``columns[i]`` is the one that comes i-th."""
         back = np.argsort(columns)
@@ -131,6 +135,7 @@ class LiftResult:
             seen=tuple((score, marks[place]) for score, marks in record.graphs()),
             candidates=tuple(Candidate(c.used, c.score, c.mag[place], c.pag[place]) for c in candidates),
             ended=ended,
+            converged=converged,
         )
 
 
@@ -186,7 +191,7 @@ def lift(
     columns = canonical_order(R)
     given = None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)]
     record = Record(n, deadline)
-    late, answer, gain, found, hidden, met, models = _engine.lift(
+    late, converged, answer, gain, found, hidden, met, models = _engine.lift(
         R[np.ix_(columns, columns)],
         n,
         penalty * math.log(n),
@@ -208,7 +213,8 @@ def lift(
         record.see_marks(score, marks)
     candidates = [Candidate(*parts) for parts in found]
     nodes = [HiddenNode(*parts) for parts in hidden]
-    return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, LATE if late else None)
+    ended = LATE if late else None
+    return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, ended, converged)
 
 
 def canonical_order(R: Matrix) -> list[int]:

@@ -219,6 +219,11 @@ class ReadableStages:
         self.scores = GaussianBlocks(correlation, n)
         self._near = near_pairs(np.asarray(np.linalg.inv(correlation), dtype=np.float64), n, price)
 
+    @property
+    def converged(self) -> bool:
+        """Whether all fits so far came to their end."""
+        return self.scores.converged
+
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search."""
         local = GaussianLocal(self.correlation, self.n, self.price)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -151,7 +152,10 @@ inline void eigen(Vector& A, std::size_t k, Vector& V) {
     }
 }
 
-struct Singular {};  // a matrix has no inverse: the model at hand cannot be used
+// A matrix has no inverse: the model at hand cannot be used.
+struct Singular : std::exception {
+    const char* what() const noexcept override { return "a matrix has no inverse, and the model no fit"; }
+};
 
 // A^-1 B for a symmetric matrix: by its root where it is positive definite, which rounding may hide.
 inline Vector solved(const Vector& A, std::size_t k, Vector B, std::size_t c) {

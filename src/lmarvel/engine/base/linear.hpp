@@ -35,7 +35,7 @@ LMARVEL_INLINE bool factorise_by_panels(double* A, std::size_t k) {
         const double *a = A + start * k, *b = a + k, *c = b + k, *d = c + k;
         for (std::size_t r = end; r < k; ++r) {
             const double on_a = a[r], on_b = b[r], on_c = c[r], on_d = d[r];
-            double* __restrict target = A + r * k;
+            double* LMARVEL_RESTRICT target = A + r * k;
             for (std::size_t j = r; j < k; ++j)
                 target[j] = (((target[j] - on_a * a[j]) - on_b * b[j]) - on_c * c[j]) - on_d * d[j];
         }
@@ -86,7 +86,7 @@ inline Vector identity(std::size_t k) {
 
 // B := (U'U)^-1 B where B is the identity: the loops of solve_lower and solve_upper, in which row i begins with i + 1
 // entries.
-LMARVEL_INLINE void invert_by_rows(const double* __restrict U, std::size_t k, double* __restrict B) {
+LMARVEL_INLINE void invert_by_rows(const double* LMARVEL_RESTRICT U, std::size_t k, double* LMARVEL_RESTRICT B) {
     for (std::size_t i = 0; i < k; ++i) {
         double* row = B + i * k;
         const double inverse = 1.0 / U[i * k + i];

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 
 #include "base/names.hpp"
 
@@ -14,7 +15,9 @@ namespace lmarvel {
 // Asked now and then whether the user has given up (Ctrl-C); true ends the run at once.
 using Poll = bool (*)(void*);
 
-struct Interrupted {};
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "the user has given up"; }
+};
 
 // Called with a phase, how much of it is done, and of how much; true ends the run.
 using Report = bool (*)(void*, std::int64_t, std::int64_t, std::int64_t);
@@ -48,9 +51,12 @@ enum class Reason : std::int64_t { LMARVEL_REASONS(LMARVEL_MEMBER) };
 LMARVEL_NAMES(reason_names, LMARVEL_REASONS)
 
 // A budget ran out; what is known so far stands. `size` is that of a set which is over the limit.
-struct BudgetSpent {
+struct BudgetSpent : std::exception {
+    explicit BudgetSpent(Reason why, std::int64_t over = 0) : reason(why), size(over) {}
+    const char* what() const noexcept override { return "a budget ran out"; }
+
     Reason reason;
-    std::int64_t size = 0;
+    std::int64_t size;
 };
 
 class Clock {
@@ -106,21 +112,5 @@ private:
     Teller teller_;
     mutable Time::time_point polled_ = Time::now();
 };
-
-// Why a search ended.
-enum class Ended : int { DONE = 0, LATE = 1, INTERRUPTED = 2 };
-
-// Do some work; tell why it ended.
-template <class Work>
-Ended watched(const Work& work) {
-    try {
-        work();
-    } catch (const BudgetSpent&) {
-        return Ended::LATE;
-    } catch (const Interrupted&) {
-        return Ended::INTERRUPTED;
-    }
-    return Ended::DONE;
-}
 
 }  // namespace lmarvel

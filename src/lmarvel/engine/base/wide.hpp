@@ -1,4 +1,5 @@
-// The same arithmetic in wider registers where the processor has them: nothing is reassociated or fused.
+// Words that only some compilers know. Wide is the same arithmetic in wider registers where the processor has them:
+// nothing is reassociated or fused.
 #pragma once
 
 #include <cstdint>  // which tells the C library's name
@@ -15,4 +16,11 @@
 #define LMARVEL_INLINE inline __attribute__((always_inline))
 #else
 #define LMARVEL_INLINE inline
+#endif
+
+// A pointer whose target nothing else points into: not C++, but known to the usual compilers by this name.
+#if defined(__GNUC__) || defined(__clang__) || defined(_MSC_VER)
+#define LMARVEL_RESTRICT __restrict
+#else
+#define LMARVEL_RESTRICT
 #endif

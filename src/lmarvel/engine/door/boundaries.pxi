@@ -22,7 +22,7 @@ cdef extern from "independence/boundaries.hpp" namespace "lmarvel" nogil:
         int64_t reason, reached
 
 cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
-    Status search_boundaries(const BoundaryTask&, FoundBoundaries&, Poll, void*)
+    Ending search_boundaries(const BoundaryTask&, FoundBoundaries&, Poll, void*)
 
 
 cdef tuple lists(SetList& sets):
@@ -37,7 +37,7 @@ def boundaries(
     cdef const double[:, ::1] correlation = square(R, "the correlation matrix")
     cdef BoundaryTask task
     cdef FoundBoundaries found
-    cdef Status status
+    cdef Ending ending
     cdef Py_ssize_t i
     if n < 4 or n > 1 << 62:
         raise ValueError("at least 4 rows are needed, and no more than can be counted")
@@ -51,11 +51,8 @@ def boundaries(
     task.seconds, task.either = seconds, either
     cdef Caller caller = Caller(cancel)
     with nogil:
-        status = search_boundaries(task, found, poll, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError("the engine ran out of memory")
+        ending = search_boundaries(task, found, poll, &caller.listener)
+    caller.check(ending)
     counts = [(i, found.counts[i]) for i in range(<Py_ssize_t> found.counts.size()) if found.counts[i]]
     truncated = (ints(found.truncated, 1), *lists(found.had), *lists(found.kept))
     asked = (ints(found.asked_x, 1), ints(found.asked_y, 1), *lists(found.asked))

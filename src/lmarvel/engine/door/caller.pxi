@@ -14,14 +14,17 @@ cdef extern from "base/watch.hpp" namespace "lmarvel" nogil:
     cppclass Clock:
         Clock()
         Clock(double seconds, Poll poll, void* caller)
-    cppclass Watch:
-        Watch()
-        Watch(const Clock&)
-        Watch(const Clock&, const Teller&)
-    enum class Ended(int):
+
+cdef extern from "base/status.hpp" namespace "lmarvel" nogil:
+    cdef enum Status:
         DONE
-        LATE
         INTERRUPTED
+        NO_MEMORY
+        FAILED
+        REFUSED
+    struct Ending:
+        Status status
+        char* what
 
 
 cdef class Caller:
@@ -32,7 +35,7 @@ cdef class Caller:
     cdef const unsigned char[::1] cancel
     cdef Listener listener
 
-    def __init__(self, cancel, progress=None):
+    def __cinit__(self, cancel, progress=None):
         self.progress = progress
         self.listener.main_thread = get_ident() == main_thread().ident
         self.listener.caller = <void*> self
@@ -47,6 +50,18 @@ cdef class Caller:
             self.error = error
             return True
         return False
+
+    cdef int check(self, const Ending& ending) except -1:
+        """Raise what ended a call early: what was raised when the engine asked, or what went wrong in it."""
+        if ending.status == INTERRUPTED:
+            self.raised()
+        if ending.status == NO_MEMORY:
+            raise MemoryError("the engine ran out of memory")
+        if ending.status == REFUSED:
+            raise ValueError((<bytes> ending.what).decode(errors="replace"))
+        if ending.status == FAILED:
+            raise RuntimeError(f"the engine failed: {(<bytes> ending.what).decode(errors='replace')}")
+        return 0
 
     cdef raised(self):
         raise KeyboardInterrupt if self.error is None else self.error

@@ -36,8 +36,14 @@ cdef const double[:, ::1] finite_square(matrix, str name, Py_ssize_t most):
     return found
 
 
+cdef int check_rows(int64_t n) except -1:
+    if not 0 <= n <= 1 << 62:
+        raise ValueError("there are too many rows to count, or fewer than none")
+    return 0
+
+
 cdef class Columns:
-    """What a test other than Fisher's z needs: blocks of columns and their correlations, or columns of levels."""
+    """What a test needs: correlations, blocks of columns with theirs, or columns of levels."""
 
     cdef Blocks of_blocks
     cdef Counts of_counts
@@ -52,7 +58,11 @@ cdef class Columns:
         self.of_blocks.R = NULL
         self.of_counts.codes = NULL
         self.of_counts.weights = NULL
-        if blocks is None:
+        if blocks is None and counts is None:
+            self.R = square(R, "the correlation matrix")
+            self.p = self.R.shape[0]
+            check_rows(n)
+        elif blocks is None:
             codes, levels, weights, gaps, rows, rows_a_cell = counts
             self.count(n, codes, levels, weights, gaps, rows, rows_a_cell)
         else:
@@ -61,11 +71,10 @@ cdef class Columns:
 
     cdef divide(self, R, int64_t n, starts, tested, heads):
         cdef Py_ssize_t v
-        self.R, self.starts = square(R, "the correlation matrix"), starts
-        self.tested, self.heads = tested, heads
+        self.R, self.starts = square(R, "the correlation matrix"), own(starts, np.int32)
+        self.tested, self.heads = own(tested, np.int32), own(heads, np.int32)
         self.p = self.heads.shape[0]
-        if not 0 <= n <= 1 << 62:
-            raise ValueError("there are too many rows to count, or fewer than none")
+        check_rows(n)
         if self.p < 1 or self.tested.shape[0] != self.p or self.starts.shape[0] != self.p + 1:
             raise ValueError("blocks must be said of each variable")
         if self.starts[0] != 0 or self.starts[self.p] != self.R.shape[0]:
@@ -81,7 +90,7 @@ cdef class Columns:
     cdef count(self, int64_t n, codes, levels, weights, gaps, double rows, double rows_a_cell):
         cdef Py_ssize_t v, i
         cdef uint16_t code
-        self.codes, self.levels, self.gaps = codes, levels, gaps
+        self.codes, self.levels, self.gaps = own(codes, np.uint16), own(levels, np.int32), own(gaps, np.uint8)
         self.p = self.codes.shape[0]
         if self.p < 1 or self.codes.shape[1] != n or n < 1 or n >= 1 << 31:
             raise ValueError("the codes must be a row for each variable, and no more than two billion of them")

@@ -1,56 +1,53 @@
-# The tests other than Fisher's z, one question at a time or one search at a time.
+# The tests, one question at a time or one search at a time.
 
 cdef extern from "independence/tests.hpp" namespace "lmarvel" nogil:
+    cppclass View:
+        View()
+        View(const vector[int32_t]&)
+    cbool are_distinct(int32_t, int32_t, View, View) except +
+    cppclass Family:
+        Family() except +
+        cbool fill(View, View, View, View, int64_t, int64_t, const View*, double) except +
+    struct Level:
+        double alpha
+        const double* critical
+    struct Query:
+        int32_t x, y
+        View always, pool
+        int64_t smallest, top, max_tests
+        Level level
+        Family* known
+        size_t n_known
+    cdef enum State "lmarvel::Found::State":
+        GOING "lmarvel::Found::GOING"
+        FOUND "lmarvel::Found::FOUND"
+        ENDED "lmarvel::Found::ENDED"
+    struct Found:
+        State state
+        cbool cut, any
+        double pvalue
+        vector[int32_t] chosen, closest
+        vector[int64_t] counts
     cppclass Test:
-        void start(int32_t, int32_t, size_t)
-        void push(size_t, int32_t)
-        double pvalue(size_t, double)
-        cbool affords(int32_t, int32_t, const vector[int32_t]&)
         double statistic
         int64_t df
+    cppclass FisherZ(Test):
+        FisherZ(const double*, int32_t, int64_t) except +
     cppclass BlockGaussian(Test):
         BlockGaussian(const Blocks&) except +
-        double given_rest(const double*, int32_t, int32_t)
     cppclass GSquare(Test):
         GSquare(const Counts&) except +
     double chi_square_tail(double, int64_t)
+
+cdef extern from "independence/asking.hpp" namespace "lmarvel" nogil:
+    Ending ask(Test&, int32_t, int32_t, const vector[int32_t]&, cbool& enough, double& pvalue)
+    Ending find(Test&, Query&, double seconds, Poll, void*, Found&)
+    Ending find_given_rest(const Blocks&, const double* precision, double* pvalues)
 
 cdef extern from "independence/margins.hpp" namespace "lmarvel" nogil:
     cppclass Cumulants:
         double mean, variance, third
     double tail_from_zero(double, const Cumulants&)
-
-cdef extern from *:
-    """
-    #include <new>
-    #include "base/watch.hpp"
-    static void lmarvel_stopped() {
-        try { throw; }
-        catch (const lmarvel::Interrupted&) { PyErr_SetNone(PyExc_KeyboardInterrupt); }
-        catch (const std::bad_alloc&) { PyErr_NoMemory(); }
-    }
-    """
-    void stopped "lmarvel_stopped"()
-
-cdef extern from "independence/subsets.hpp" namespace "lmarvel" nogil:
-    struct TriedSets:
-        vector[uint8_t] allowed, needed
-        int64_t n_needed, smallest, largest, n_stop
-        vector[int32_t] stop, extra
-        double level
-    struct Query:
-        int32_t x, y
-        vector[int32_t] pool, always
-        int64_t smallest, top, max_tests
-        double alpha, seconds
-        vector[TriedSets] known
-    struct Found:
-        int state
-        cbool cut, any
-        double pvalue
-        vector[int32_t] here, closest
-        vector[int64_t] counts
-    Found run_search "lmarvel::search"(Test&, const Query&, Poll, void*) except +stopped
 
 
 def tail(double statistic, int64_t df):
@@ -66,13 +63,19 @@ def tail_by_chance(double statistic, double mean, double variance, double third)
 
 
 cdef class Kernel:
-    """A test made of blocks of columns, or of columns of levels. Threads may ask it at the same time."""
+    """Fisher's z, or a test made of blocks of columns, or of columns of levels. Threads may ask it at the same time."""
 
     cdef Columns columns
+    cdef int64_t n
+    cdef tuple made_of
     cdef vector[Test*] idle    # a test at work remembers its set: each thread has one of its own
 
     def __cinit__(self, R, long long n, blocks=None, counts=None):
-        self.columns = Columns(R, n, blocks, counts)
+        self.columns, self.n = Columns(R, n, blocks, counts), n
+        self.made_of = R, n, blocks, counts
+
+    def __reduce__(self):
+        return Kernel, self.made_of
 
     def __dealloc__(self):
         cdef Test* test
@@ -84,10 +87,15 @@ cdef class Kernel:
         if self.idle.empty():
             if self.columns.of_counts.codes != NULL:
                 return new GSquare(self.columns.of_counts)
-            return new BlockGaussian(self.columns.of_blocks)
+            if self.columns.of_blocks.R != NULL:
+                return new BlockGaussian(self.columns.of_blocks)
+            return new FisherZ(&self.columns.R[0, 0], <int32_t> self.columns.p, self.n)
         test = self.idle.back()
         self.idle.pop_back()
         return test
+
+    cdef bint is_fisher_z(self):
+        return self.columns.of_counts.codes == NULL and self.columns.of_blocks.R == NULL
 
     cdef int32_t position(self, v) except -1:
         cdef Py_ssize_t at = v
@@ -102,88 +110,106 @@ cdef class Kernel:
         return found
 
     def result(self, x, y, given):
-        """Return p-value, statistic and degrees of freedom; None where there are too few rows for the set."""
+        """Return p-value, statistic and degrees of freedom; None where there are too few rows for the set.
+
+        With Fisher's z the statistic is the squared partial correlation.
+        """
         cdef int32_t a = self.position(x), b = self.position(y)
         cdef vector[int32_t] members = self.positions(given)
-        cdef size_t d
         cdef double p = 0.0
+        cdef cbool enough = False
+        cdef Ending ending
+        check_distinct(a, b, View(members), View())
+        if b < a and not self.is_fisher_z():  # whose last digits are those of the order that is asked for
+            a, b = b, a
         cdef Test* test = self.take()
-        cdef cbool enough
         with nogil:
-            enough = test.affords(a, b, members)
-            if enough:
-                test.start(a, b, members.size())
-                for d in range(members.size()):
-                    test.push(d, members[d])
-                test.statistic, test.df = 0.0, 0
-                p = test.pvalue(members.size(), -1.0)
+            ending = ask(test[0], a, b, members, enough, p)
         answer = (p, test.statistic, test.df) if enough else None
         self.idle.push_back(test)
+        if ending.status != DONE:
+            Caller(None).check(ending)
         return answer
-
-    def affords(self, x, y, given):
-        """Tell whether there are rows enough for a set."""
-        cdef Test* test = self.take()
-        try:
-            return test.affords(self.position(x), self.position(y), self.positions(given))
-        finally:
-            self.idle.push_back(test)
 
     def given_rest(self, precision):
         """Return the p-value of each pair given all other variables, from the precision matrix of all columns."""
         cdef const double[:, ::1] K = square(precision, "the precision matrix")
-        cdef Py_ssize_t x, y, p = self.columns.p
+        cdef Ending ending
         if self.columns.of_blocks.R == NULL or K.shape[0] != self.columns.R.shape[0]:
             raise ValueError("the precision matrix does not fit the blocks")
-        found = np.zeros((p, p))
+        found = np.zeros((self.columns.p, self.columns.p))
         cdef double[:, ::1] pvalues = found
-        cdef BlockGaussian* blocks = new BlockGaussian(self.columns.of_blocks)
         with nogil:
-            for x in range(p):
-                for y in range(x + 1, p):
-                    pvalues[x, y] = pvalues[y, x] = blocks.given_rest(&K[0, 0], <int32_t> x, <int32_t> y)
-        del blocks
+            ending = find_given_rest(self.columns.of_blocks, &K[0, 0], &pvalues[0, 0])
+        Caller(None).check(ending)
         return found
 
-    def search(self, query, int64_t top, double seconds):
-        """Search as the query says, at most `top` members from the pool; return what a SepsetAnswer is made of."""
+    def search(self, query, int64_t top, double seconds, cancel=None, critical=None):
+        """Search as the query says, at most `top` members from the pool; return the fields of a SepsetAnswer.
+
+        Fisher's z needs the squared partial correlations below which a test says "independent", by size of the set.
+        """
         cdef Query q
         cdef Found found
+        cdef Ending ending
+        cdef Py_ssize_t i
+        cdef const double[::1] limits
+        cdef vector[int32_t] pool = self.positions(query.pool), always = self.positions(query.always)
         q.x, q.y = self.position(query.x), self.position(query.y)
-        q.pool, q.always = self.positions(query.pool), self.positions(query.always)
-        q.smallest, q.top, q.alpha, q.seconds = query.min_size, top, query.alpha, seconds
+        q.pool, q.always = View(pool), View(always)
+        q.smallest, q.top, q.level.alpha = query.min_size, top, query.alpha
         q.max_tests = -1 if query.max_tests is None else min(query.max_tests, 1 << 62)
-        if q.smallest < 0 or q.top > <int64_t> q.pool.size():
+        if q.smallest < 0 or q.top > <int64_t> pool.size():
             raise ValueError("the sizes do not fit the pool")
-        for family in query.tried:
-            add_tried(q, family, query.pool, query.always)
-        cdef Caller caller = Caller(None)
+        check_distinct(q.x, q.y, q.pool, q.always)
+        q.level.critical = NULL
+        if self.is_fisher_z():
+            limits = critical
+            if limits.shape[0] <= <int64_t> always.size() + max(top, 0):
+                raise ValueError("critical values are missing for the largest sets")
+            q.level.critical = &limits[0]
+        cdef vector[Family] known = families(query.tried, q.always, q.pool)
+        q.known, q.n_known = known.data(), known.size()
+        cdef Caller caller = Caller(cancel)
         cdef Test* test = self.take()
-        try:
-            with nogil:
-                found = run_search(test[0], q, poll, &caller.listener)
-        except KeyboardInterrupt:
-            caller.raised()
-        finally:
-            self.idle.push_back(test)
-        return found.state, found.cut, found.any, found.pvalue, found.here, found.closest, found.counts
+        with nogil:
+            ending = find(test[0], q, seconds, poll, &caller.listener, found)
+        self.idle.push_back(test)
+        caller.check(ending)
+        cdef Py_ssize_t base = always.size(), first = base + q.smallest
+        cdef list counts = [0] * (base + <Py_ssize_t> max(top, 0) + 1)
+        for i in range(<Py_ssize_t> found.counts.size()):
+            counts[first + i] = found.counts[i]
+        closest = frozenset(tuple(always) + members_at(pool, found.closest)) if found.any else None
+        if found.state == FOUND:
+            return closest, found.pvalue, tuple(counts), closest, members_at(pool, found.chosen), True
+        stopped = members_at(pool, found.chosen) if found.state == ENDED else None
+        return None, found.pvalue, tuple(counts), closest, stopped, found.state == GOING and not found.cut
 
 
-cdef add_tried(Query& q, family, tuple pool, tuple always):
-    """Translate a family that was tried into positions, unless it cannot hold any subset of this search."""
-    cdef TriedSets g
-    must, members, smallest, largest, stop, level = family
-    inside, mine = set(members), set(always)
-    if not all(v in inside or v in must for v in always) or not all(v in mine or v in pool for v in must):
-        return
-    shift = len(always) - len(must)  # free members there, less the size here
-    g.n_needed = 0
-    for v in pool:
-        g.needed.push_back(v in must)
-        g.n_needed += v in must
-        g.allowed.push_back(v in inside)
-    g.smallest, g.largest, g.n_stop, g.level = smallest - shift, largest - shift, -1, level
-    if stop is not None:
-        g.n_stop, g.stop = len(stop) - shift, stop
-        g.extra = [v for v in always if v not in must]
-    q.known.push_back(g)
+cdef int check_distinct(int32_t x, int32_t y, View one, View other) except -1:
+    if not are_distinct(x, y, one, other):
+        raise ValueError("two variables and a set of others are needed, each of them named once")
+    return 0
+
+
+cdef tuple members_at(const vector[int32_t]& pool, const vector[int32_t]& positions):
+    return tuple([pool[positions[i]] for i in range(positions.size())])
+
+
+cdef vector[Family] families(tried, View always, View pool) except *:
+    """Translate what was tried before, but for families that cannot hold any subset of this search."""
+    cdef vector[Family] found
+    cdef vector[int32_t] must, members, last
+    cdef View end
+    cdef const View* stop
+    cdef Family family
+    for required, candidates, smallest, largest, ended, level in tried:
+        must, members, last = required, sorted(candidates), () if ended is None else ended
+        end = View(last)
+        stop = NULL
+        if ended is not None:
+            stop = &end
+        if family.fill(always, pool, View(must), View(members), smallest, largest, stop, level):
+            found.push_back(family)
+    return found

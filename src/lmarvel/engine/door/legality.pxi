@@ -9,13 +9,13 @@ cdef extern from "orient/legality.hpp" namespace "lmarvel" nogil:
         Fault fault
         vector[int32_t] nodes
     Judgement c_judge_mag "lmarvel::judge_mag"(const int8_t*, int32_t) except +
-    Status c_judge_pag "lmarvel::judge_pag"(const int8_t*, int32_t, int8_t*, int8_t*, Judgement&, Poll, void*)
+    Ending c_judge_pag "lmarvel::judge_pag"(const int8_t*, int32_t, int8_t*, int8_t*, Judgement&, Poll, void*)
 
 cdef extern from "orient/separation.hpp" namespace "lmarvel" nogil:
     cppclass SeparatingSets:
         vector[int64_t] starts
         vector[int32_t] members
-    Status c_separating_sets "lmarvel::separating_sets"(
+    Ending c_separating_sets "lmarvel::separating_sets"(
         const int8_t*, int32_t, const int32_t*, const int32_t*, int64_t, SeparatingSets&, Poll, void*
     )
 
@@ -47,22 +47,19 @@ def judge_pag(graph):
     cdef int8_t[:, ::1] mag = np.zeros((p, p), dtype=np.int8), right = np.zeros((p, p), dtype=np.int8)
     cdef Caller caller = Caller(None)
     cdef Judgement found
-    cdef Status status
+    cdef Ending ending
     if p == 0:
         return None, np.asarray(mag), np.asarray(right)
     with nogil:
-        status = c_judge_pag(&marks[0, 0], p, &mag[0, 0], &right[0, 0], found, poll, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError
+        ending = c_judge_pag(&marks[0, 0], p, &mag[0, 0], &right[0, 0], found, poll, &caller.listener)
+    caller.check(ending)
     return said(found), np.asarray(mag), np.asarray(right)
 
 
 def separating_sets(graph, x, y):
     """Return for pairs that are not adjacent in a MAG where each set begins, and the members."""
     cdef const int8_t[:, ::1] marks = checked_marks(graph)
-    cdef const int32_t[::1] xs = x, ys = y
+    cdef const int32_t[::1] xs = own(x, np.int32), ys = own(y, np.int32)
     cdef Py_ssize_t i, p = marks.shape[0], n = xs.shape[0]
     check_positions(xs, n, 0, p)
     check_positions(ys, n, 0, p)
@@ -71,12 +68,9 @@ def separating_sets(graph, x, y):
             raise ValueError("only two variables without an edge can be separated")
     cdef Caller caller = Caller(None)
     cdef SeparatingSets found
-    cdef Status status = DONE
+    cdef Ending ending
     if n:
         with nogil:
-            status = c_separating_sets(&marks[0, 0], <int32_t> p, &xs[0], &ys[0], n, found, poll, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError
+            ending = c_separating_sets(&marks[0, 0], <int32_t> p, &xs[0], &ys[0], n, found, poll, &caller.listener)
+    caller.check(ending)
     return longs(found.starts, 1).ravel(), ints(found.members, 1)

@@ -62,17 +62,17 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
         vector[int8_t] second
 
     cppclass LiftOutcome:
-        LiftOutcome(double near)
+        LiftOutcome(double near) except +
         vector[Candidate] candidates, answer
         double selection_gain
         vector[MissedNode] hidden
         Seen seen
         vector[Model] models
-        cbool late
+        cbool late, converged
 
     int most_new_nodes(const LiftConstants&)
     cbool is_ancestral(const int8_t*, int) except +
-    Ended run_lift "lmarvel::lift"(const LiftTask&, const Clock&, const Teller&, LiftOutcome&) except +
+    Ending run_lift "lmarvel::lift"(const LiftTask&, const Clock&, const Teller&, LiftOutcome&)
 
 MOST_NODES = most_variables  # that Lift searches among, latent ones included
 
@@ -95,10 +95,10 @@ def lift(
 ):
     """Search for the graph of the best score.
 
-    Returns whether the time was up; the answer (None where there was no time for any), and by how much it is better than
-    all that need no selection; the candidates, each as stage, score, MAG and PAG; the hidden nodes that the answer rests
-    on, each as kind, members and gain; and scores and edges of the graphs that were met, then scores and marks of the
-    models.
+    Returns whether the time was up; whether all fits of blocks came to their end; the answer (None where there was no
+    time for any), and by how much it is better than all that need no selection; the candidates, each as stage, score, MAG
+    and PAG; the hidden nodes that the answer rests on, each as kind, members and gain; and scores and edges of the graphs
+    that were met, then scores and marks of the models.
     """
     cdef const double[:, ::1] R = finite_square(correlation, "a correlation matrix", most_variables)
     cdef int p = <int>R.shape[0]
@@ -118,7 +118,7 @@ def lift(
     if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
         raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
     if start is not None:
-        given = np.ascontiguousarray(start, dtype=np.int8)
+        given = np.array(start, dtype=np.int8, order="C")
         check_start(given, p)
         task.start = &given[0, 0]
     for order in more:
@@ -143,14 +143,13 @@ cdef tuple searched(const LiftTask& task, double seconds, progress, cancel):
     cdef Teller teller
     cdef unique_ptr[LiftOutcome] out
     cdef Clock clock = Clock(seconds, poll, &caller.listener)
-    cdef Ended ended
+    cdef Ending ending
     if progress is not None:
         teller.report, teller.caller = report, &caller.listener
     out.reset(new LiftOutcome(task.constants.near))
     with nogil:
-        ended = run_lift(task, clock, teller, out.get()[0])
-    if ended == Ended.INTERRUPTED:
-        caller.raised()
+        ending = run_lift(task, clock, teller, out.get()[0])
+    caller.check(ending)
     cdef LiftOutcome* found = out.get()
     cdef size_t i
     candidates, hidden, met, models = [], [], [], []
@@ -164,7 +163,7 @@ cdef tuple searched(const LiftTask& task, double seconds, progress, cancel):
     for i in range(found.models.size()):
         models.append((found.models[i].first, marks_of(found.models[i].second, task.p)))
     answer = candidate_of(found.answer[0], task.p) if found.answer.size() else None
-    return found.late, answer, found.selection_gain, candidates, hidden, met, models
+    return found.late, found.converged, answer, found.selection_gain, candidates, hidden, met, models
 
 
 cdef tuple candidate_of(const Candidate& found, int p):

@@ -1,12 +1,12 @@
 # Orientation of a graph whose marks are known, for those that its class shares.
 
 cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
-    Status orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
+    Ending orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
 
 
 cdef const int8_t[:, ::1] checked_marks(graph):
-    """Return the marks of a graph, checked."""
-    cdef const int8_t[:, ::1] known = np.ascontiguousarray(graph, dtype=np.int8)
+    """Return a copy of the marks of a graph, checked: nobody else can change it."""
+    cdef const int8_t[:, ::1] known = np.array(graph, dtype=np.int8, order="C")
     cdef Py_ssize_t x, y, p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
         raise ValueError("the marks of a graph must be a square matrix")
@@ -28,13 +28,10 @@ def orient(graph, cbool selection=True, stated=None):
     cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
     cdef Stated statements = Stated(stated, p)
     cdef Caller caller = Caller(None)
-    cdef Status status
+    cdef Ending ending
     with nogil:
-        status = orient_graph(
+        ending = orient_graph(
             &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener
         )
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError
+    caller.check(ending)
     return np.asarray(marks)

@@ -7,6 +7,15 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         int64_t n
 
 
+cdef object own(positions, kind):
+    """Return positions that nobody else can change after they were checked: a copy, if they are not read-only."""
+    kept = isinstance(positions, np.ndarray) and not positions.flags.writeable
+    found = positions if kept else np.array(positions)
+    if found.dtype != kind:
+        raise ValueError(f"positions and codes must be of type {np.dtype(kind)}, not {found.dtype}")
+    return found
+
+
 cdef class Sets:
     """A checked list of sets: ascending positions below p, one after the other."""
 
@@ -15,7 +24,7 @@ cdef class Sets:
 
     def __cinit__(self, starts, members, Py_ssize_t p, Py_ssize_t n):
         cdef Py_ssize_t i, j
-        self.starts, self.members = starts, members
+        self.starts, self.members = own(starts, np.int64), own(members, np.int32)
         if self.starts.shape[0] != n + 1 or self.starts[0] != 0 or self.starts[n] != self.members.shape[0]:
             raise ValueError("the lengths of the sets do not fit")
         for i in range(n):

@@ -48,11 +48,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         cbool late
         int8_t* unaided
         double skeleton_seconds, orientation_seconds
-    enum Status:
-        DONE
-        INTERRUPTED
-        NO_MEMORY
-    Status learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
+    Ending learn(const Request&, Outcome&, int8_t*, Poll, Report, void*)
 
 
 cdef class KeptArrays:
@@ -101,7 +97,7 @@ def run(
     cdef Request q
     cdef KeptArrays kept_arrays = KeptArrays()
     cdef Outcome* out = &kept_arrays.out
-    cdef Status status
+    cdef Ending ending
     cdef const double[:, ::1] correlation, inverse, pvalues
     cdef Py_ssize_t p
     cdef const double[::1] at_alpha, at_threshold
@@ -163,14 +159,16 @@ def run(
             raise ValueError("p-values given all others go with boundaries, one for each pair")
         q.rest, q.total_conditioning = &pvalues[0, 0], True
     if truncated is not None:
-        cut, had_starts, had_members, kept_starts, kept_members = truncated
+        variables, had_starts, had_members, kept_starts, kept_members = truncated
+        cut = own(variables, np.int32)
         check_positions(cut, cut.shape[0], 0, p)
         had = Sets(had_starts, had_members, p, cut.shape[0])
         kept = Sets(kept_starts, kept_members, p, cut.shape[0])
         q.truncated = &cut[0] if cut.shape[0] else NULL
         q.had, q.kept = had.lists(), kept.lists()
     if asked is not None:
-        asked_x, asked_y, starts, members = asked
+        of_x, of_y, starts, members = asked
+        asked_x, asked_y = own(of_x, np.int32), own(of_y, np.int32)
         check_positions(asked_x, asked_x.shape[0], 0, p)
         check_positions(asked_y, asked_x.shape[0], -1, p)
         asked_sets = Sets(starts, members, p, asked_x.shape[0])
@@ -190,11 +188,8 @@ def run(
     if progress is not None:
         tell = report
     with nogil:
-        status = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
-    if status == INTERRUPTED:
-        caller.raised()
-    if status == NO_MEMORY:
-        raise MemoryError("the engine ran out of memory")
+        ending = learn(q, out[0], &written[0, 0], poll, tell, &caller.listener)
+    caller.check(ending)
     cdef list tested = []
     cdef Py_ssize_t i
     for i in range(0, <Py_ssize_t> out.counts.size(), 3):

@@ -21,7 +21,7 @@ cdef class Stated:
         if stated is None:
             return
         pairs, selection, latents, linked = stated
-        self.pairs = pairs
+        self.pairs = own(pairs, np.uint8)
         if self.pairs.shape[0] != p or self.pairs.shape[1] != p:
             raise ValueError("what is known must be said of each pair of variables")
         for a in range(p):

@@ -16,11 +16,11 @@ namespace {
 constexpr double PIVOT = 1e-10;  // a variance below this share of the variable's own counts as zero
 constexpr double NOTHING = -std::numeric_limits<double>::infinity();
 
-LMARVEL_WIDE void less_multiple(double* __restrict row, const double* __restrict other, double by, std::size_t p) {
+LMARVEL_WIDE void less_multiple(double* LMARVEL_RESTRICT row, const double* LMARVEL_RESTRICT other, double by, std::size_t p) {
     for (std::size_t v = 0; v < p; ++v) row[v] -= by * other[v];
 }
 
-LMARVEL_WIDE void take_in(double* __restrict with_target, double* __restrict variance, const double* __restrict row,
+LMARVEL_WIDE void take_in(double* LMARVEL_RESTRICT with_target, double* LMARVEL_RESTRICT variance, const double* LMARVEL_RESTRICT row,
                           double on_target, std::size_t p) {
     for (std::size_t v = 0; v < p; ++v) {
         with_target[v] -= on_target * row[v];
@@ -28,13 +28,13 @@ LMARVEL_WIDE void take_in(double* __restrict with_target, double* __restrict var
     }
 }
 
-LMARVEL_WIDE void divide(double* __restrict row, double by, std::size_t p) {
+LMARVEL_WIDE void divide(double* LMARVEL_RESTRICT row, double by, std::size_t p) {
     for (std::size_t v = 0; v < p; ++v) row[v] /= by;
 }
 
 // In two steps, block by block: a division that stands behind a condition is made one number at a time.
-LMARVEL_WIDE void squared(double* __restrict r2, const double* __restrict with_target,
-                          const double* __restrict variance, double own, std::size_t p) {
+LMARVEL_WIDE void squared(double* LMARVEL_RESTRICT r2, const double* LMARVEL_RESTRICT with_target,
+                          const double* LMARVEL_RESTRICT variance, double own, std::size_t p) {
     constexpr std::size_t BLOCK = 512;
     for (std::size_t start = 0; start < p; start += BLOCK) {
         const std::size_t stop = std::min(start + BLOCK, p);
@@ -44,7 +44,7 @@ LMARVEL_WIDE void squared(double* __restrict r2, const double* __restrict with_t
 }
 
 // Where the largest number stands, the first of equals: eight maxima side by side, then a look for the largest.
-LMARVEL_WIDE std::size_t place_of_largest(const double* __restrict numbers, std::size_t p) {
+LMARVEL_WIDE std::size_t place_of_largest(const double* LMARVEL_RESTRICT numbers, std::size_t p) {
     double lanes[8];
     std::fill(lanes, lanes + 8, NOTHING);
     std::size_t v = 0;

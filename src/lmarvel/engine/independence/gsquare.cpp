@@ -68,13 +68,9 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
     return total * rate_ <= left;
 }
 
-void GSquare::start(Index x, Index y, std::size_t depth) {
-    if (member_.size() < depth) {
-        member_.resize(depth, -1);
-        gaps_.resize(depth);
-        prefix_.resize(depth);
-        strata_.resize(depth);
-    }
+void GSquare::search(const Query& query, Found& found) { search_subsets(*this, query, found); }
+
+void GSquare::start(Index x, Index y) {
     if (x == x_ && y == y_) return;
     x_ = x;
     y_ = y;
@@ -89,6 +85,12 @@ bool GSquare::any_gaps(std::size_t d) const {
 }
 
 void GSquare::push(std::size_t d, Index w) {
+    if (member_.size() <= d) {
+        member_.resize(d + 1, -1);
+        gaps_.resize(d + 1);
+        prefix_.resize(d + 1);
+        strata_.resize(d + 1);
+    }
     if (member_[d] == w) return;  // strata do not depend on the pair, and are kept from one to the next
     member_[d] = w;
     ready_ = std::min(ready_, d);

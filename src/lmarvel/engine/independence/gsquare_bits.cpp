@@ -15,7 +15,7 @@ __attribute__((target("popcnt"))) std::int32_t shared_bits(const std::uint64_t* 
     return static_cast<std::int32_t>(total);
 }
 const bool by_bits = __builtin_cpu_supports("popcnt");
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__GNUC__)
 std::int32_t shared_bits(const std::uint64_t* a, const std::uint64_t* b, std::size_t n) {
     std::int64_t total = 0;
     for (std::size_t i = 0; i < n; ++i) total += __builtin_popcountll(a[i] & b[i]);

@@ -7,8 +7,9 @@ namespace lmarvel {
 
 Ledger::Ledger(const Table& t, const Budget& b, const Clock& c, SetStore& arena, bool given_rest)
     : table(t), budget(b), clock(c), arena_(arena), given_rest_(given_rest), tests_(b.tests) {
-    if (t.blocks != nullptr) other_ = std::make_unique<BlockGaussian>(*t.blocks);
-    if (t.counts != nullptr) other_ = std::make_unique<GSquare>(*t.counts);
+    if (t.blocks != nullptr) test_ = std::make_unique<BlockGaussian>(*t.blocks);
+    else if (t.counts != nullptr) test_ = std::make_unique<GSquare>(*t.counts);
+    else test_ = std::make_unique<FisherZ>(t.R, t.p, t.n);
     if (given_rest_) {  // total conditioning asked about each pair given all other variables
         std::vector<Index> all(static_cast<std::size_t>(t.p));
         for (Index v = 0; v < t.p; ++v) all[static_cast<std::size_t>(v)] = v;
@@ -25,10 +26,10 @@ double Ledger::pvalue(Phase phase, Index x, Index y, const std::vector<Index>& g
     each_family(x, y, size, size, once, [&](const Tried& family) { before = before || covers(family, given); });
     if (before) {
         clock.check();
-        return single(x, y, given);
+        return test_->single(x, y, given);
     }
     check(1);
-    const double p = single(x, y, given);
+    const double p = test_->single(x, y, given);
     count(phase, size, 1);
     const bool closest = is_closest(x, y, p);
     if (once && !closest) return p;

@@ -1,4 +1,4 @@
-// The search for a separating set, with Fisher's z or another test: the twin of ci/search, ci/memory, ci/meter, ci/ledger.
+// Searches for separating sets within a run, with its meter and its memory: the twin of ci/memory, ci/meter, ci/ledger.
 #pragma once
 
 #include <cstdint>
@@ -69,8 +69,6 @@ struct Table {
     // What another test than Fisher's z needs; null: it is Fisher's z.
     const Blocks* blocks = nullptr;
     const Counts* counts = nullptr;
-
-    double r(Index x, Index y) const { return R[static_cast<std::size_t>(x) * p + y]; }
 };
 
 struct Budget {
@@ -109,26 +107,10 @@ public:
     std::pair<double, Span> closest(Index x, Index y) const;
 
 private:
-    // The rows of a Cholesky factor of the conditioning set, and those of x and y against it.
-    struct Factor {
-        std::vector<Index> node;
-        std::vector<double> row, inverse, x, y;
-        std::size_t stride = 0;
-        void reserve(std::size_t depth);
-    };
-    // A family in terms of positions in the pool of one search; see `fill`.
-    struct Family {
-        std::vector<std::uint8_t> allowed, needed;
-        std::int64_t n_needed, smallest, largest, n_stop;
-        Span stop;
-        Index extra;  // the member of `always` here that is free there, -1 if none
-        double level;
-    };
     SetStore& arena_;
-    Factor factor_;
-    std::unique_ptr<Test> other_;  // than Fisher's z
+    std::unique_ptr<Test> test_;
     std::vector<Family> families_;
-    std::vector<Index> chosen_, best_, set_;
+    Found found_;
     std::vector<Tried> tried_;
     PairMap heads_, tails_;
     struct Closest { double pvalue; Span given; };
@@ -137,13 +119,8 @@ private:
     bool given_rest_;
     Tried rest_;
     std::int64_t tests_;
-    std::uint64_t ticks_ = 0, asked_ = 0;
+    std::uint64_t asked_ = 0;
 
-    void push(Index x, Index y, std::size_t d, Index w);
-    double squared(Index x, Index y, std::size_t d) const;
-    double partial(Index x, Index y, const std::vector<Index>& given);
-    double single(Index x, Index y, const std::vector<Index>& given);
-    bool afforded(Index x, Index y, const Search& how, const std::vector<Index>& pool, std::size_t k);
     void count(Phase phase, std::int64_t size, std::int64_t tests);
     void check(std::int64_t tests) const;
     void note(Index x, Index y, const Tried& family);
@@ -152,8 +129,7 @@ private:
     template <class Use>
     void each_family(Index x, Index y, std::int64_t smallest, std::int64_t largest, bool afresh, Use use) const;
     bool covers(const Tried& family, const std::vector<Index>& full) const;
-    bool fill(Family& g, const Tried& family, const std::vector<Index>& pool, const Search& how) const;
-    bool covered(const Family& g, const std::vector<Index>& pool, std::size_t k) const;
+    bool fill(Family& g, const Tried& family, const Query& query) const;
 };
 
 // Call with each family tried for a pair, as the readable memory chooses them by the sizes of the sets asked for.

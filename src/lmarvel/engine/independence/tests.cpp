@@ -29,7 +29,7 @@ double chi_square_tail(double statistic, std::int64_t df) {
     return std::min(sum, 1.0);
 }
 
-double Test::cost(Index x, Index y, const std::vector<Index>& given) const {
+double Test::cost(Index x, Index y, View given) const {
     double total = and_(size_[static_cast<std::size_t>(x)], y);
     for (Index v : given) total = and_(total, v);
     return total;
@@ -39,12 +39,11 @@ bool Test::affords(Index x, Index y, const std::vector<Index>& given) const {
     return cost(x, y, given) * rate_ <= rows_;
 }
 
-std::int64_t Test::most(Index x, Index y, const std::vector<Index>& beside, const std::vector<Index>& pool,
-                        std::int64_t top) const {
+std::int64_t Test::most(Index x, Index y, View beside, View pool, std::int64_t top) const {
     double total = cost(x, y, beside), all = total;
     for (Index v : pool) all = and_(all, v);
     if (all * rate_ <= rows_) return top;
-    std::vector<Index> cheap(pool);
+    std::vector<Index> cheap(pool.begin(), pool.end());
     std::sort(cheap.begin(), cheap.end(), [this](Index a, Index b) {
         return size_[static_cast<std::size_t>(a)] < size_[static_cast<std::size_t>(b)];
     });
@@ -58,12 +57,20 @@ std::int64_t Test::most(Index x, Index y, const std::vector<Index>& beside, cons
     return members;
 }
 
+double Test::single(Index x, Index y, const std::vector<Index>& given) {
+    if (!affords(x, y, given)) return 0.0;
+    start(x, y);
+    for (std::size_t d = 0; d < given.size(); ++d) push(d, given[d]);
+    return pvalue(given.size(), -1.0);
+}
+
+void FisherZ::search(const Query& query, Found& found) { search_subsets(*this, query, found); }
+
 // --- blocks -----------------------------------------------------------------------------------------------
 
 BlockGaussian::BlockGaussian(const Blocks& blocks)
     : blocks_(blocks), columns_(static_cast<std::size_t>(blocks.starts[blocks.p])) {
     for (Index v = 0; v < blocks.p; ++v) size_.push_back(blocks.starts[v + 1] - blocks.starts[v]);
-    for (double width : size_) widest_ = std::max(widest_, static_cast<std::size_t>(width));
     rows_ = static_cast<double>(blocks.n) - 2.0;  // so that n - |Z| - 3 is 1 at least with single columns
 }
 
@@ -79,19 +86,12 @@ void BlockGaussian::ask(Index x, Index y) {
     last_.pvalue = -1.0;
 }
 
-void BlockGaussian::start(Index x, Index y, std::size_t depth) {
+void BlockGaussian::search(const Query& query, Found& found) { search_subsets(*this, query, found); }
+
+void BlockGaussian::start(Index x, Index y) {
     ask(x, y);
-    const std::size_t most = std::min(std::max<std::size_t>(depth * widest_, 1), columns_);
-    if (most > stride_) {
-        stride_ = std::min(std::max(most, 2 * stride_), columns_);
-        row_.resize(stride_ * stride_);
-        inverse_.resize(stride_);
-        column_.resize(stride_);
-    }
-    if (on_.size() < stride_ * q_) on_.resize(stride_ * q_);
-    if (at_.size() < depth + 1) at_.resize(depth + 1);
-    if (residual_.size() < (depth + 1) * q_ * q_) residual_.resize((depth + 1) * q_ * q_);
-    at_[0] = 0;
+    at_.assign(1, 0);
+    if (residual_.size() < q_ * q_) residual_.resize(q_ * q_);
     for (std::size_t a = 0; a < q_; ++a) {
         for (std::size_t b = 0; b <= a; ++b) residual_[a * q_ + b] = r(asked_[a], asked_[b]);
     }
@@ -100,15 +100,25 @@ void BlockGaussian::start(Index x, Index y, std::size_t depth) {
 // Append the columns of w to a Cholesky factor of the columns before it, and take out of S what they explain.
 void BlockGaussian::push(std::size_t d, Index w) {
     std::size_t e = at_[d];
+    const auto first = static_cast<std::size_t>(blocks_.starts[w]), last = static_cast<std::size_t>(blocks_.starts[w + 1]);
+    const std::size_t end = e + last - first;
+    if (column_.size() < end) {
+        column_.resize(std::max(end, 2 * column_.size()));
+        inverse_.resize(column_.size());
+        row_.resize(triangle(column_.size()));
+    }
+    if (on_.size() < end * q_) on_.resize(std::max(end * q_, 2 * on_.size()));
+    if (residual_.size() < (d + 2) * q_ * q_) residual_.resize(std::max((d + 2) * q_ * q_, 2 * residual_.size()));
+    if (at_.size() < d + 2) at_.resize(d + 2);
     double* S = residual_.data() + (d + 1) * q_ * q_;
     std::copy_n(residual_.data() + d * q_ * q_, q_ * q_, S);
-    for (auto c = static_cast<std::size_t>(blocks_.starts[w]); c < static_cast<std::size_t>(blocks_.starts[w + 1]); ++c) {
+    for (std::size_t c = first; c < last; ++c) {
         double left = 1.0;
-        double* own = row_.data() + e * stride_;
+        double* own = row_.data() + triangle(e);
         double* on = on_.data() + e * q_;
         for (std::size_t j = 0; j < q_; ++j) on[j] = r(c, asked_[j]);
         for (std::size_t i = 0; i < e; ++i) {
-            const double* other = row_.data() + i * stride_;
+            const double* other = row_.data() + triangle(i);
             const double* before = on_.data() + i * q_;
             double s = r(c, column_[i]);
             for (std::size_t k = 0; k < i; ++k) s -= own[k] * other[k];

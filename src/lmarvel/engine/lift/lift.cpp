@@ -49,6 +49,7 @@ public:
                 keep(graph, lifting_.score(graph), Stage::START);
             }
         }
+        out_.converged = lifting_.converged();
         if (out_.candidates.empty()) return;
         const Candidate& chosen = choose();
         out_.answer.push_back(chosen.stage == Stage::HIDDEN ? simplified(chosen) : chosen);
@@ -298,14 +299,14 @@ bool is_ancestral(const std::int8_t* marks, int p) {
     });
 }
 
-Ended lift(const LiftTask& task, const Clock& clock, const Teller& teller, LiftOutcome& outcome) {
-    try {
-        return watched([&] {
+Ending lift(const LiftTask& task, const Clock& clock, const Teller& teller, LiftOutcome& outcome) {
+    return ending_of([&] {
+        try {
             with_width(task.p, [&](auto width) { LiftRun<decltype(width)::value>(task, clock, teller, outcome).run(); });
-        });
-    } catch (const Singular&) {
-        throw std::invalid_argument("these are no correlations: their matrix is singular");
-    }
+        } catch (const Singular&) {
+            throw std::invalid_argument("these are no correlations: their matrix is singular");
+        }
+    });
 }
 
 }  // namespace lmarvel

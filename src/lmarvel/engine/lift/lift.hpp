@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.hpp"
 #include "base/watch.hpp"
 #include "lift/climb/seen.hpp"
 #include "lift/constants.hpp"
@@ -44,12 +45,13 @@ struct LiftOutcome {
     Seen seen;                      // graphs that were met, by their edges
     std::vector<std::pair<double, MarkMatrix>> models;  // and those of models with hidden nodes
     bool late = false;
+    bool converged = true;  // whether all fits of blocks came to their end
 };
 
 // Whether marks (2 an arrowhead, 3 a tail, on both ends of an edge) are those of an ancestral graph of p nodes.
 bool is_ancestral(const std::int8_t* marks, int p);
 
-// The best graphs, as far as time allows: LATE is told in the outcome. p and what hidden nodes need must fit.
-Ended lift(const LiftTask& task, const Clock& clock, const Teller& teller, LiftOutcome& outcome);
+// The best graphs, as far as time allows, which the outcome tells. p and what hidden nodes need must fit.
+Ending lift(const LiftTask& task, const Clock& clock, const Teller& teller, LiftOutcome& outcome);
 
 }  // namespace lmarvel

@@ -357,16 +357,11 @@ Judgement judge_mag(const std::int8_t* marks, Index p) {
     return ancestral_and_maximal(marks, p);
 }
 
-Status judge_pag(const std::int8_t* pag, Index p, std::int8_t* mag, std::int8_t* right, Judgement& found, Poll poll,
+Ending judge_pag(const std::int8_t* pag, Index p, std::int8_t* mag, std::int8_t* right, Judgement& found, Poll poll,
                  void* caller) {
-    try {
+    return ending_of([&] {
         found = judged(pag, p, mag, right, Clock(std::numeric_limits<double>::infinity(), poll, caller));
-    } catch (const Interrupted&) {
-        return INTERRUPTED;
-    } catch (const std::exception&) {
-        return NO_MEMORY;
-    }
-    return DONE;
+    });
 }
 
 }  // namespace lmarvel

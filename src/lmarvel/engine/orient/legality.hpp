@@ -42,7 +42,7 @@ Judgement judge_mag(const std::int8_t* marks, Index p);
 
 // Why no MAG has this PAG, or a MAG that has. `mag` and `right` are p x p; where a mark is wrong, `right` has those that
 // should be there, else it is left as it is.
-Status judge_pag(const std::int8_t* pag, Index p, std::int8_t* mag, std::int8_t* right, Judgement& found, Poll poll,
+Ending judge_pag(const std::int8_t* pag, Index p, std::int8_t* mag, std::int8_t* right, Judgement& found, Poll poll,
                  void* caller);
 
 }  // namespace lmarvel

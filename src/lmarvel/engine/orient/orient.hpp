@@ -67,7 +67,7 @@ public:
     bool ended = false;
 
 private:
-    struct OutOfTime {};
+    struct OutOfTime : std::exception {};
     struct Wanted { bool any = false; Path nodes; Marks marks; };
     // Circles that wait for the rules of a stage, each at most once; an edge's end is known by its place in `near_`.
     struct Agenda {

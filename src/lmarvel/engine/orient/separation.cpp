@@ -126,9 +126,9 @@ private:
 
 }  // namespace
 
-Status separating_sets(const std::int8_t* mag, Index p, const Index* x, const Index* y, std::int64_t n,
+Ending separating_sets(const std::int8_t* mag, Index p, const Index* x, const Index* y, std::int64_t n,
                        SeparatingSets& found, Poll poll, void* caller) {
-    try {
+    return ending_of([&] {
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         Separation separation(mag, p);
         for (std::int64_t i = 0; i < n; ++i) {
@@ -136,12 +136,7 @@ Status separating_sets(const std::int8_t* mag, Index p, const Index* x, const In
             separation.find(x[i], y[i], found.members);
             found.starts.push_back(static_cast<std::int64_t>(found.members.size()));
         }
-    } catch (const Interrupted&) {
-        return INTERRUPTED;
-    } catch (const std::exception&) {
-        return NO_MEMORY;
-    }
-    return DONE;
+    });
 }
 
 }  // namespace lmarvel

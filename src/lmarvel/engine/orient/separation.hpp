@@ -15,7 +15,7 @@ struct SeparatingSets {
 };
 
 // Find a set for each of n pairs. The graph is ancestral, without circles, p x p.
-Status separating_sets(const std::int8_t* mag, Index p, const Index* x, const Index* y, std::int64_t n,
+Ending separating_sets(const std::int8_t* mag, Index p, const Index* x, const Index* y, std::int64_t n,
                        SeparatingSets& found, Poll poll, void* caller);
 
 }  // namespace lmarvel

@@ -1,7 +1,6 @@
 #include "skeleton/run.hpp"
 
 #include <chrono>
-#include <exception>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -209,41 +208,22 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
 
 }  // namespace
 
-Status learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) {
-    try {
-        run(q, out, marks, poll, report, caller);
-    } catch (const Interrupted&) {
-        return INTERRUPTED;
-    } catch (const std::exception&) {  // of the allocator; when Python ends a thread, that unwinds through here
-        return NO_MEMORY;
-    }
-    return DONE;
+Ending learn(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report report, void* caller) {
+    return ending_of([&] { run(q, out, marks, poll, report, caller); });
 }
 
-Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller) {
-    try {
-        find_boundaries(task, found, poll, caller);
-    } catch (const Interrupted&) {
-        return INTERRUPTED;
-    } catch (const std::exception&) {
-        return NO_MEMORY;
-    }
-    return DONE;
+Ending search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller) {
+    return ending_of([&] { find_boundaries(task, found, poll, caller); });
 }
 
-Status orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
+Ending orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
                     std::int8_t* marks, Poll poll, void* caller) {
-    try {
+    return ending_of([&] {
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         const KnownGraph triples(graph, p);
         const std::optional<Known> known = known_of(statements, p);
         Orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr).run(selection);
-    } catch (const Interrupted&) {
-        return INTERRUPTED;
-    } catch (const std::exception&) {
-        return NO_MEMORY;
-    }
-    return DONE;
+    });
 }
 
 }  // namespace lmarvel

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/status.hpp"
 #include "independence/boundaries.hpp"
 #include "orient/orient.hpp"
 #include "skeleton/pruning.hpp"
@@ -69,18 +70,15 @@ struct Outcome {
     double skeleton_seconds = 0.0, orientation_seconds = 0.0;
 };
 
-enum Status { DONE = 0, INTERRUPTED = 1, NO_MEMORY = 2 };
-
-// Learn skeleton and marks; `marks` is p x p and zero. Throws nothing of its own.
-Status learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report,
-             void* caller);
+// Learn skeleton and marks; `marks` is p x p and zero.
+Ending learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll poll, Report report, void* caller);
 
 // Find Markov boundaries, one target at a time.
-Status search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller);
+Ending search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller);
 
 // The marks that all graphs of the class of a maximal ancestral graph share, and that fit the statements; both matrices
 // are p x p, `marks` zero.
-Status orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
+Ending orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
                     std::int8_t* marks, Poll poll, void* caller);
 
 }  // namespace lmarvel

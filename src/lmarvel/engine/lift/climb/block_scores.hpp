@@ -27,7 +27,8 @@ public:
 
     double rows() const { return n_; }
 
-    Vector work;  // room for fits
+    Vector work;            // room for fits
+    bool converged = true;  // whether all fits so far came to their end
 
     // Minus two log-likelihood per row of a district given its parents, or of an undirected component.
     double of_block(const Set& block, const Graph& graph) {
@@ -156,7 +157,9 @@ private:
             spouses[order[i]].each([&](int u) { beside[i].push_back(place[u]); });
         }
         DistrictFit fit(among(order), k, order.size(), std::move(causes), std::move(beside));
-        return pieces_[key] = fit.score();
+        const double score = fit.score();
+        converged = converged && fit.converged;
+        return pieces_[key] = score;
     }
 
     double of_undirected(const Set& block, const Sets& neighbors) {
@@ -185,6 +188,7 @@ private:
         core.members(nodes);
         Concentration fit(among(nodes), joined_among(nodes, neighbors), nodes.size(), work);
         const double score = fit.fit(1e-12) ? fit.value() + double(nodes.size()) * LOG_2PI : infinity;
+        converged = converged && (fit.converged || !std::isfinite(score));
         return cores_[key] = score;
     }
 

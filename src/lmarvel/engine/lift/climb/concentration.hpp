@@ -23,6 +23,7 @@ public:
 
     std::vector<char> joined;
     Vector K;
+    bool converged = false;  // whether the last fit came to its end
 
     // Fit the graph from K, where that is an inverse covariance after what is not joined is set to zero, or from the
     // unit matrix. False where the fit breaks down.
@@ -30,18 +31,21 @@ public:
         begin();
         index();
         const std::size_t q = first_.size();
+        converged = false;
         for (int step = 0; step < max_steps; ++step) {
             if (!invert()) return false;
             gradient_.resize(q);
             for (std::size_t r = 0; r < q; ++r)
                 gradient_[r] = weight(r) * (R_[first_[r] * k_ + second_[r]] - W_[first_[r] * k_ + second_[r]]);
-            if (bound() < tolerance) break;
+            converged = bound() < tolerance;
+            if (converged) break;
             Vector change = gradient_;
             if (!newton_step(change)) return false;
             double product = 0.0;
             for (std::size_t r = 0; r < q; ++r) product += gradient_[r] * change[r];
             const double decrement = std::sqrt(std::max(product, 0.0));
-            if (decrement * decrement < tolerance) break;
+            converged = decrement * decrement < tolerance;
+            if (converged) break;
             const double shorter = decrement < 0.25 ? 1.0 : 1.0 + decrement;
             for (std::size_t r = 0; r < q; ++r) {
                 const std::size_t i = first_[r], j = second_[r];

@@ -30,6 +30,8 @@ public:
                 if (i < j) first_.push_back(i), second_.push_back(j);
     }
 
+    bool converged = true;  // whether the fit came to its end
+
     // Minus two log-likelihood per row at its minimum; infinity where there is none.
     double score() {
         State now;
@@ -173,11 +175,15 @@ private:
                 rate(there);
                 if (there.value <= now.value - 1e-4 * length * promise) break;
                 length /= 2;
-                if (length < 1e-12 || (promise < rounding && length < 0.1)) return true;
+                if (length < 1e-12 || (promise < rounding && length < 0.1)) {
+                    converged = promise < rounding;
+                    return true;
+                }
             }
             std::swap(now, there);
             if (promise < tolerance) return true;
         }
+        converged = false;
         return true;
     }
 

@@ -43,6 +43,9 @@ public:
 
     double score(const Graph& graph) { return scores_.rows() * scores_.of_graph(graph) + price_ * graph.n_edges; }
 
+    // Whether all fits so far came to their end.
+    bool converged() const { return scores_.converged; }
+
     Found climb(Graph graph, const Way& way) {
         Found found{std::move(graph), 0.0};
         climb_from(found, way);
@@ -54,7 +57,7 @@ private:
     void climb_from(Found& now, const Way& way) {
         now.score = score(now.graph);
         way.seen.see(now.score, now.graph);
-                for (int round = 0; round < set_.climb_rounds; ++round) {
+        for (int round = 0; round < set_.climb_rounds; ++round) {
             const double before = now.score;
             if (way.selection) undirect(now, way);
             single(now, way, false);

@@ -11,8 +11,8 @@
 namespace lmarvel {
 
 // row -= sum of by[i] times row i of `rows`, in this order.
-LMARVEL_WIDE inline void less_multiples(double* __restrict row, const double* __restrict rows,
-                                        const double* __restrict by, std::size_t k, std::size_t m) {
+LMARVEL_WIDE inline void less_multiples(double* LMARVEL_RESTRICT row, const double* LMARVEL_RESTRICT rows,
+                                        const double* LMARVEL_RESTRICT by, std::size_t k, std::size_t m) {
     std::size_t i = 0;
     for (; i + 4 <= k; i += 4) {
         const double *a = rows + i * m, *b = a + m, *c = b + m, *d = c + m;
@@ -28,9 +28,9 @@ LMARVEL_WIDE inline void less_multiples(double* __restrict row, const double* __
 }
 
 // Scale a row to variance one, and take it off what is shared with v and off the variances that are left.
-LMARVEL_WIDE inline void take_off(double* __restrict row, double scale, std::size_t v, std::size_t m,
-                                  const double* __restrict shared, const double* __restrict left,
-                                  double* __restrict shared_next, double* __restrict left_next) {
+LMARVEL_WIDE inline void take_off(double* LMARVEL_RESTRICT row, double scale, std::size_t v, std::size_t m,
+                                  const double* LMARVEL_RESTRICT shared, const double* LMARVEL_RESTRICT left,
+                                  double* LMARVEL_RESTRICT shared_next, double* LMARVEL_RESTRICT left_next) {
     for (std::size_t u = 0; u < m; ++u) row[u] *= scale;
     const double on_v = row[v];
     for (std::size_t u = 0; u < m; ++u) {
@@ -40,8 +40,8 @@ LMARVEL_WIDE inline void take_off(double* __restrict row, double scale, std::siz
 }
 
 // What each variable would take off the variance of another with which it shares so much.
-LMARVEL_WIDE inline void worth(double* __restrict gain, const double* __restrict shared,
-                               const double* __restrict left, std::size_t m) {
+LMARVEL_WIDE inline void worth(double* LMARVEL_RESTRICT gain, const double* LMARVEL_RESTRICT shared,
+                               const double* LMARVEL_RESTRICT left, std::size_t m) {
     for (std::size_t u = 0; u < m; ++u) gain[u] = shared[u] * (shared[u] / (left[u] < 1e-12 ? 1e-12 : left[u]));
 }
 
