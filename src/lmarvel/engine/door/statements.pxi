@@ -17,11 +17,13 @@ cdef class Stated:
 
     def __cinit__(self, stated, Py_ssize_t p):
         cdef Py_ssize_t a, b
+        cdef const uint8_t[:, ::1] given
         self.of.pairs = NULL
         if stated is None:
             return
         pairs, selection, latents, linked = stated
-        self.pairs = own(pairs, np.uint8)
+        given = pairs
+        self.pairs = np.array(given)  # nobody else can change what was checked
         if self.pairs.shape[0] != p or self.pairs.shape[1] != p:
             raise ValueError("what is known must be said of each pair of variables")
         for a in range(p):
