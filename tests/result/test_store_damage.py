@@ -12,8 +12,8 @@ from lmarvel import FCI, M3HC, PAG, Discovery, LMarvel, Statistics
 from lmarvel.datasets import CARS
 from lmarvel.errors import ResultError
 from lmarvel.report import page_of, render_page
-from lmarvel.result.discovery import AllPairs
 from lmarvel.result.file.parts import checksum
+from lmarvel.result.statistics import AllPairs
 from lmarvel.result.trace import BudgetEnded
 from tests.cli.running import run
 
