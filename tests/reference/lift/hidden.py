@@ -54,17 +54,25 @@ class Missed(NamedTuple):
     by: float
 
 
-def rank(score: float) -> float:
-    """Return a number that is the same for scores that only rounding tells apart; the better, the lower.
+def is_better(one: HiddenModel, other: HiddenModel) -> bool:
+    """Tell whether a model is better than another by more than rounding."""
+    return one.score < other.score - LIFT.tie
+
+
+def best_of(scores: Sequence[float], most: int) -> list[int]:
+    """Return where the best scores stand, best first; what only rounding tells apart stays in its order.
 
     Many models have equivalent ones with the same score. Which of them is taken must not hang on rounding, or on the
     order of the user's columns: the first one is, and the search puts variables into an order by content.
     """
-    return float(np.rint(score / LIFT.tie))
-
-
-def _rank(model: HiddenModel) -> float:
-    return rank(model.score)
+    order = sorted(range(len(scores)), key=lambda i: scores[i])
+    ranked: list[int] = []
+    while order:
+        worst = scores[order[0]] + LIFT.tie
+        equal = next((at for at, i in enumerate(order) if scores[i] > worst), len(order))
+        ranked += sorted(order[:equal])
+        order = order[equal:]
+    return ranked[:most]
 
 
 class HiddenSearch:
@@ -121,19 +129,21 @@ class HiddenSearch:
         return model
 
     def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
-        changes = (change for change in self._changes(model) if change.nodes.bit_count() >= smallest)
-        ranked = sorted(changes, key=lambda change: rank(self._gain(model, change)))
+        changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
         local = []
-        for change in ranked[: LIFT.refreshed]:
+        for i in best_of([self._gain(model, change) for change in changes], LIFT.refreshed):
             self.record.check()
+            change = changes[i]
             candidate = self._made(model, change)
             if candidate is not None:
                 around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
                 fresh = self.refresh(candidate, around, sweeps=LIFT.local_sweeps)
-                local.append(min(fresh, candidate, key=_rank))
-        local.sort(key=_rank)
-        polished = [self._note(self.polish(self.prune(found), families=0)) for found in local[: LIFT.polished]]
-        best = min(polished, key=_rank, default=None)
+                local.append(candidate if is_better(candidate, fresh) else fresh)
+        best: HiddenModel | None = None
+        for i in best_of([found.score for found in local], LIFT.polished):
+            polished = self._note(self.polish(self.prune(local[i]), families=0))
+            if best is None or is_better(polished, best):
+                best = polished
         return None if best is None else self._note(self.polish(best))
 
     def _note(self, model: HiddenModel) -> HiddenModel:
@@ -232,7 +242,7 @@ class HiddenSearch:
             V = model.V.copy()
             V[v, index] = loading
             found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
-        return min(found, key=_rank)
+        return found[1] if is_better(found[1], found[0]) else found[0]
 
     # --- structural EM ----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <type_traits>
@@ -28,6 +29,22 @@ Bits<W> near(const Model<W>& model, const Bits<W>& nodes) {
         else if (meets(model.parents[v], nodes)) around.add(v);
     }
     return around;
+}
+
+// Where the best scores stand, best first, at most so many. Those that only rounding tells apart from the best of them
+// stay in their order: then the first is taken.
+std::vector<std::size_t> best_of(const Vector& scores, int most, double tie) {
+    std::vector<std::size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+    for (auto first = order.begin(); first != order.end();) {
+        const double worst = scores[*first] + tie;
+        const auto last = std::find_if(first, order.end(), [&](std::size_t i) { return scores[i] > worst; });
+        std::sort(first, last);
+        first = last;
+    }
+    if (order.size() > std::size_t(most)) order.resize(std::size_t(most));
+    return order;
 }
 
 template <int W>
@@ -164,28 +181,26 @@ private:
     }
 
     Found round(const M& model, int smallest) {
-        std::vector<std::pair<double, Change>> ranked;
+        std::vector<Change> tried;
+        Vector gains;
         for (const Change& change : changes(model))
-            if (change.nodes.count() >= smallest) ranked.emplace_back(fits_.rank(gain(model, change)), change);
-        const auto by_first = [](const auto& a, const auto& b) { return a.first < b.first; };
-        std::stable_sort(ranked.begin(), ranked.end(), by_first);
-        if (ranked.size() > std::size_t(set_.refreshed)) ranked.resize(std::size_t(set_.refreshed));
-        std::vector<std::pair<double, M>> local;
-        for (const auto& [_, change] : ranked) {
+            if (change.nodes.count() >= smallest) tried.push_back(change), gains.push_back(gain(model, change));
+        std::vector<M> local;
+        Vector scores;
+        for (std::size_t i : best_of(gains, set_.refreshed, set_.tie)) {
             watch_->check();
-            std::optional<M> made = changed(model, change);
+            std::optional<M> made = changed(model, tried[i]);
             if (!made) continue;
-            Set around = near(*made, change.nodes);
-            if (change.kind == LATENT) around.add(model.m());
+            Set around = near(*made, tried[i].nodes);
+            if (tried[i].kind == LATENT) around.add(model.m());
             M fresh = em_.refresh(*made, &around, set_.local_sweeps, 0);
-            M& better = fits_.rank(made->score) < fits_.rank(fresh.score) ? *made : fresh;
-            local.emplace_back(fits_.rank(better.score), std::move(better));
+            local.push_back(std::move(fits_.is_better(made->score, fresh.score) ? *made : fresh));
+            scores.push_back(local.back().score);
         }
-        std::stable_sort(local.begin(), local.end(), by_first);
         Found best;
-        for (std::size_t i = 0; i < std::min(local.size(), std::size_t(set_.polished)); ++i) {
-            Found candidate = noted(em_.polish(em_.pricing.prune(std::move(local[i].second)), 0));
-            if (best == nullptr || fits_.rank(candidate->score) < fits_.rank(best->score)) best = candidate;
+        for (std::size_t i : best_of(scores, set_.polished, set_.tie)) {
+            Found candidate = noted(em_.polish(em_.pricing.prune(std::move(local[i])), 0));
+            if (best == nullptr || fits_.is_better(candidate->score, best->score)) best = candidate;
         }
         return best == nullptr ? best : noted(em_.polish(*best, 1));
     }

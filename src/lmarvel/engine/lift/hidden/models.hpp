@@ -98,8 +98,8 @@ public:
     const LiftConstants& set;
     const Vector R;
 
-    // The same for scores that only rounding tells apart: then the first one is taken.
-    double rank(double score) const { return std::nearbyint(score / set.tie); }
+    // Whether a score is better than another by more than rounding.
+    bool is_better(double one, double other) const { return one < other - set.tie; }
 
     // Fit a structure, beginning with the parameters of `start`; `rough` is good enough to compare candidates.
     Model<W> fit(Model<W>&& start, bool rough = false) {

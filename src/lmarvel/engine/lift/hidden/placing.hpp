@@ -91,7 +91,7 @@ public:
         M other = copied(start);
         other.V[v * s + which] = fits_.set.enlarged_loading;
         M first = fits_.fit(std::move(other), true), second = fits_.fit(std::move(start), true);
-        return fits_.rank(second.score) < fits_.rank(first.score) ? second : first;
+        return fits_.is_better(second.score, first.score) ? second : first;
     }
 
 private:
