@@ -30,7 +30,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.rows import COMPILED as ROWS
 from lmarvel.data.rows import placed
 from lmarvel.engine import load
-from lmarvel.engine.run import is_built
+from lmarvel.engine.run import Task, is_built
 from lmarvel.search.constants import LIFT
 
 pytestmark = pytest.mark.skipif(not is_built() or ROWS is None, reason="not everything was built")
@@ -128,7 +128,8 @@ MARKS = np.array([[0, 2, 0, 0], [3, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 0]], np.in
 
 def run(*arguments: Any) -> Any:
     *plain, boundaries = arguments
-    found = ENGINE.run(*plain, **boundaries) if isinstance(boundaries, dict) else ENGINE.run(*plain, sets=boundaries)
+    task = Task(*plain)
+    found = ENGINE.run(task, **boundaries) if isinstance(boundaries, dict) else ENGINE.run(task, sets=boundaries)
     return [found[-1].array(name) for name in ("sets", "events", "found", "rules", "uses", "undecided")]
 
 

@@ -162,7 +162,7 @@ def test_bits_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("lmarvel.result.discovery.files.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("lmarvel.result.file.whole.MOST_BYTES", 1 << 30)
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate((1 << 30) + 1)  # a hole: nothing is written
