@@ -157,7 +157,7 @@ cdef class Kernel:
         cdef vector[int32_t] pool = self.positions(query.pool), always = self.positions(query.always)
         q.x, q.y = self.position(query.x), self.position(query.y)
         q.pool, q.always = View(pool), View(always)
-        q.smallest, q.top, q.level.alpha = query.min_size, top, query.alpha
+        q.smallest, q.top, q.level.alpha = within(query.min_size), top, query.alpha
         q.max_tests = -1 if query.max_tests is None else min(query.max_tests, 1 << 62)
         if q.smallest < 0 or q.top > <int64_t> pool.size():
             raise ValueError("the sizes do not fit the pool")
@@ -197,6 +197,11 @@ cdef tuple members_at(const vector[int32_t]& pool, const vector[int32_t]& positi
     return tuple([pool[positions[i]] for i in range(positions.size())])
 
 
+cdef int64_t within(size) except? -1:
+    """Return the size of a set as a number that others can be added to; no set is that large."""
+    return max(-(1 << 32), min(size, 1 << 32))
+
+
 cdef vector[Family] families(tried, View always, View pool) except *:
     """Translate what was tried before, but for families that cannot hold any subset of this search."""
     cdef vector[Family] found
@@ -210,6 +215,6 @@ cdef vector[Family] families(tried, View always, View pool) except *:
         stop = NULL
         if ended is not None:
             stop = &end
-        if family.fill(always, pool, View(must), View(members), smallest, largest, stop, level):
+        if family.fill(always, pool, View(must), View(members), within(smallest), within(largest), stop, level):
             found.push_back(family)
     return found
