@@ -327,3 +327,12 @@ def test_the_kernel_trusts_no_length_and_no_repeat() -> None:
         kernel.search(SepsetQuery(0, 1, (2,)), 1, math.inf, None, np.zeros(1))
     with pytest.raises(ValueError, match="square"):
         fisher_z._tests.Kernel(np.zeros((3, 2)), 50)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_rows_that_do_not_allow_what_every_set_has_to_hold_allow_no_test(compiled: bool) -> None:
+    test = FisherZ(np.random.default_rng(0).normal(size=(6, 6)), compiled=compiled)
+    answer = test.find_sepset(SepsetQuery(0, 1, pool=(5,), always=(2, 3, 4)))
+    assert answer.sepset is None
+    assert not answer.complete
+    assert sum(answer.tests_by_size) == 0

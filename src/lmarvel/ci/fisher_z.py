@@ -161,8 +161,8 @@ class FisherZ:
         """Search for a separating set."""
         most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
         top = min(most, self.largest_set - len(query.always))
-        if self.compiled:
-            critical = self.critical_up_to(query.alpha, len(query.always) + max(top, 0))
+        if self.compiled and top >= 0:  # else the rows do not even allow what every set has to hold
+            critical = self.critical_up_to(query.alpha, len(query.always) + top)
             answer = compiled_search(self._kernel, self.names, query, top, critical)
         else:
             check_distinct(self.names, query.x, query.y, (*query.always, *query.pool))
