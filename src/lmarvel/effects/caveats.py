@@ -15,7 +15,6 @@ from lmarvel.graph.marks import ARROW, TAIL, Edge
 from lmarvel.result import wording
 from lmarvel.result.check import Implied, separation
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.evidence_wording import WORDS
 from lmarvel.result.frequencies import percent
 from lmarvel.text import joined, readable
 
@@ -154,9 +153,9 @@ def _rejected(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
 
 def _failed(result: Discovery, edges: Sequence[Edge]) -> list[Implied]:
     """Return the rejected separations that marks of edges rest on, the worst first."""
-    if result.check is None or not result.check.failed:
+    if result.check is None or not result.check.in_doubt:
         return []
     resting = {
         implied for e in edges for implied in (*result.rests_on_rejected(e.a, e.b), *result.rests_on_rejected(e.b, e.a))
     }
-    return [implied for implied in result.check.failed if implied in resting]
+    return [implied for implied in result.check.in_doubt if implied in resting]

@@ -26,6 +26,7 @@ class Cut(Enum):
     TIME = "time"
 
 
+FALSE_SHARE = 0.05  # of the independences in doubt, that may be so by chance
 _NAMED = 6  # of the variables of a large set
 
 
@@ -81,6 +82,22 @@ class ModelCheck(ShownAsText):
         """The separations that the data reject, the worst first."""
         return tuple(one for one in self.implied if one.pvalue <= self.level)
 
+    @cached_property
+    def in_doubt(self) -> tuple[Implied, ...]:
+        """The rejected independences that stay rejected when their number is allowed for, the worst first.
+
+        By Benjamini and Hochberg (1995): of those in doubt at most a share of ``FALSE_SHARE`` is so by chance. With
+        hundreds of independences some fall below the level although nothing is wrong.
+        """
+        tested = len(self.implied)
+        passed = [k for k, one in enumerate(self.implied, 1) if one.pvalue * tested <= FALSE_SHARE * k]
+        return self.failed[: passed[-1]] if passed else ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the data reject no more than chance would."""
+        return not self.in_doubt
+
     @property
     def expected(self) -> float:
         """How many would be rejected by chance if the graph were right."""
@@ -88,10 +105,10 @@ class ModelCheck(ShownAsText):
 
     @cached_property
     def _failed_pairs(self) -> frozenset[frozenset[str]]:
-        return frozenset(frozenset((one.x, one.y)) for one in self.failed)
+        return frozenset(frozenset((one.x, one.y)) for one in self.in_doubt)
 
     def fails(self, x: str, y: str) -> bool:
-        """Tell whether the data reject the separation of x and y."""
+        """Tell whether the independence of x and y is in doubt."""
         return frozenset((x, y)) in self._failed_pairs
 
     def __str__(self) -> str:

@@ -27,11 +27,13 @@ from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.file.whole import decode_result, encode_result, read_result
 from lmarvel.result.frequencies import Stability
+from lmarvel.result.grades import Grade, Grades, Shown, grade_named
 from lmarvel.result.notes import Finding, ended_early, findings_of
 from lmarvel.result.reliability import Contested, Doubt
 from lmarvel.result.sources import Conflict
 from lmarvel.result.statistics import Statistics
 from lmarvel.result.trace import BudgetEnded, Event, NoneRemovable, Removed, Trace, but_separated
+from lmarvel.result.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes
@@ -94,6 +96,7 @@ class Discovery:
     unaided: PAG | None = None
     stability: Stability | None = None
     later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
+    later_resamples: Deferred[Stability | None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
@@ -127,10 +130,7 @@ class Discovery:
 
     @cached_property
     def contested(self) -> tuple[Contested, ...]:
-        """Edges on which the tests disagree: the pair, the set given which a test found it independent, the p-value.
-
-        The search for a separating set kept the edge, and yet another step of the run found its ends independent.
-        """
+        """Edges that the search kept though another step found their ends independent: the pair, the set, the p-value."""
         return tuple(reliability.contested_edges(self))
 
     @property
@@ -175,7 +175,7 @@ class Discovery:
         return Explainer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("explainer", "_json")}
+        return {name: value for name, value in vars(self).items() if name not in ("explainer", "grades", "_json")}
 
     # --- words ------------------------------------------------------------------------------------------
 
@@ -190,10 +190,7 @@ class Discovery:
         return display.as_html(self)
 
     def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
+        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
         return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
@@ -223,22 +220,12 @@ class Discovery:
     # --- how well it is supported -----------------------------------------------------------------------
 
     def support(self, a: str, b: str) -> dict[str, float | None]:
-        """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
-
-        Infinite: none was met. None: the end has a circle, or the method does not tell.
-        """
+        """Return for each end of an edge how much worse the best graph with another mark is; None if not known."""
         return evidence.support_of(self, a, b)
-
-    def support_word(self, a: str, b: str) -> str | None:
-        """Return "firm", "likely" or "open" for the weaker mark of an edge that the data give; None without one."""
-        return evidence.support_word_of(self, a, b)
 
     @property
     def hidden(self) -> tuple[tuple[str, tuple[str, ...], float], ...]:
-        """The hidden nodes of the model that the graph comes from: the kind, the variables, what the score would lose.
-
-        "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
-        """
+        """The hidden nodes of the model: "latent" or "selection", the variables, what the score would lose."""
         return evidence.hidden_nodes(self)
 
     @property
@@ -246,13 +233,33 @@ class Discovery:
         """How much worse the best graph without selection is, in words; None where selection is not claimed."""
         return evidence.selection_gain(self)
 
-    def cautious(self, level: str = "likely") -> PAG:
-        """Return the graph in which arrowheads and tails below a level of support, "likely" or "firm", are circles.
+    @property
+    def resamples(self) -> Stability | None:
+        """What the grades count: the bootstrap that was asked for, or a small one; None where it takes too long."""
+        if self.stability is not None:
+            return self.stability
+        return None if self.later_resamples is None else self.later_resamples.made
 
-        It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
-        are not applied, and no MAG need have it.
+    @cached_property
+    def grades(self) -> Grades:
+        """How firm each mark and each missing edge is, by position."""
+        return Grades(self)
+
+    def grade(self, a: str, b: str) -> Grade | None:
+        """Return the grade of the mark at b on the edge a-b; None at a circle, or without an edge."""
+        return grade_named(int(self.grades.marks[self.pag.index(a), self.pag.index(b)]))
+
+    def shown(self, marks: Shown = "supported") -> PAG:
+        """Return the graph to show: with circles where a mark is open or unchecked, or all that is not firm.
+
+        It is a summary, to be read edge by edge, and need not be the PAG of any class; ``pag`` is what was learned.
         """
-        return evidence.cautious_graph(self.pag, self.evidence, level)
+        return self.grades.shown(marks)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was learned, how much of it the data support, and what to do next."""
+        return verdict_of(self)
 
     # --- how reliable it is -----------------------------------------------------------------------------
 
@@ -262,11 +269,7 @@ class Discovery:
         return None if self.later_check is None else self.later_check.made
 
     def stable(self, share: float = 0.8) -> PAG:
-        """Return what recurs in at least this share of the draws: edges, and on them marks; other marks are circles.
-
-        It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
-        it are not thereby independent given anything.
-        """
+        """Return the edges, and on them the marks, that appear in at least this share of resamples: a summary."""
         return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:

@@ -146,7 +146,7 @@ def _recurrence(stability: Stability, a: str, b: str) -> Iterator[str]:
 
 def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterator[str]:
     if result.pag.edge(a, b) is None:
-        for one in check.failed:
+        for one in check.in_doubt:
             if {one.x, one.y} == {a, b}:
                 yield f"The data reject that {separation(one)} are independent (p = {one.pvalue:.2g})"
         return
@@ -161,19 +161,19 @@ def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterato
 
 def rejected_pairs(result: Discovery) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
     """Return, for each end of an edge with a mark that rests on rejected separations, the pairs of these."""
-    if result.check is None or not result.check.failed:
+    if result.check is None or not result.check.in_doubt:
         return {}
     at = result.pag.index
-    return result.explainer.resting_on(frozenset(frozenset((at(one.x), at(one.y))) for one in result.check.failed))
+    return result.explainer.resting_on(frozenset(frozenset((at(one.x), at(one.y))) for one in result.check.in_doubt))
 
 
 def rests_on_rejected(result: Discovery, a: str, b: str) -> tuple[Implied, ...]:
     """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
-    if result.check is None or not result.check.failed:
+    if result.check is None or not result.check.in_doubt:
         return ()
     at = result.pag.index
     pairs = result.rejected.get((at(a), at(b)), frozenset())
-    return tuple(one for one in result.check.failed if frozenset((at(one.x), at(one.y))) in pairs)
+    return tuple(one for one in result.check.in_doubt if frozenset((at(one.x), at(one.y))) in pairs)
 
 
 def unfounded(result: Discovery, a: str, b: str) -> str | None:
@@ -222,6 +222,8 @@ def tested_doubts(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
 def encode_reliability(result: Discovery) -> dict[str, Any]:
     """Return the parts of a result file on how reliable it is; a result without has neither."""
     parts = {} if result.stability is None else {"stability": encode_stability(result.stability)}
+    if result.stability is None and result.resamples is not None:
+        parts["resamples"] = encode_stability(result.resamples)
     return parts | ({} if result.check is None else {"check": encode_check(result.check, result.pag)})
 
 
@@ -286,6 +288,9 @@ def decode_reliability(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "stability" in content:
         parts["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
+    if "resamples" in content:
+        counts = read_part(content, "resamples", lambda v: decode_stability(v, pag.names))
+        parts["later_resamples"] = Deferred[Stability | None].of(counts)
     if "check" in content:
         parts["later_check"] = Deferred.of(read_part(content, "check", lambda v: decode_check(v, pag)))
     return parts
