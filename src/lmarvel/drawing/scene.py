@@ -285,7 +285,7 @@ def _mark(mark: int, curve: Curve, hollow: bool) -> tuple[Shape, Curve]:
         (x, y), (u, v) = curve.end, rest.end
         return Circle(((x + u) / 2, (y + v) / 2)), rest
     rest = curve.shortened_by(TAIL_LENGTH if mark == TAIL else HEAD)
-    (x, y), (u, v) = curve.shortened_by(OUTLINE / 2).end if hollow else curve.end, rest.end
+    (x, y), (u, v) = curve.shortened_by(OUTLINE).end if hollow else curve.end, rest.end
     length = float(np.hypot(x - u, y - v)) or 1.0
     across = np.array([v - y, x - u]) / length * (TAIL_WIDTH if mark == TAIL else HEAD_WIDTH)
     (left, top), (right, bottom) = across.tolist(), (-across).tolist()

@@ -87,14 +87,12 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
     gaps = gaps_of(found)
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
-    pag, settings = found.pag, found.settings
-    rows = f", {counted(settings['rows'], 'row')}" if "rows" in settings else ""
-    size = f"{counted(len(pag), 'variable')}, {counted(pag.n_edges, 'edge')}{rows}"
+    settings = found.settings
     written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
     shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
-        "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
+        "subtitle": f"Method: {settings.get('method', 'lmarvel')}",
         "verdict": list(verdict),
         "marks": marks,
         "captions": CAPTIONS,
@@ -154,7 +152,7 @@ class _Shown:
         self._signs = {frozenset((edge.a, edge.b)): signs.on(edge) for edge in found.pag.edges()}
         self._losses = {frozenset((edge.a, edge.b)): _loss(found, edge) for edge in found.pag.edges()}
         self.widths = self._widths()
-        self.scene = compose(found.pag, strengths=self.widths.strengths, room=ROOM)
+        self.scene = compose(found.pag, shares=self.grading.shares, strengths=self.widths.strengths, room=ROOM)
 
     def _widths(self) -> Widths:
         losses = {pair: loss for pair, loss in self._losses.items() if loss is not None}
@@ -290,8 +288,7 @@ def _shown(value: Any) -> Any:
 def _data(found: Discovery) -> dict[str, Any] | None:
     if found.data is None:
         return None
-    columns = found.data["columns"]  # categories have neither mean nor standard deviation
-    rows = [[column["name"], column.get("mean"), column.get("sd")] for column in columns]
-    if all(mean is sd is None for _, mean, sd in rows):
-        return {"columns": ["variable"], "rows": [[name] for name, _, _ in rows]}
-    return {"columns": ["variable", "mean", "standard deviation"], "rows": rows}
+    columns = {"name": "variable", "kind": "kind", "mean": "mean", "sd": "standard deviation"}
+    known = [key for key in columns if any(one.get(key) is not None for one in found.data["columns"])]
+    rows = [[one.get(key) for key in known] for one in found.data["columns"]]  # categories have no mean
+    return {"columns": [columns[key] for key in known], "rows": rows}

@@ -71,6 +71,12 @@ class Grading:
         at_a = End(a, b, edge.at_a, int(self._levels[y, x]), (y, x))
         return at_a, End(b, a, edge.at_b, int(self._levels[x, y]), (x, y))
 
+    @property
+    def shares(self) -> dict[frozenset[str], float]:
+        """The share of the resamples that have each edge, by pair; empty without resamples."""
+        pairs = [(edge.a, edge.b) for edge in self.found.pag.edges()]
+        return {} if self._resamples is None else {frozenset(pair): self._resamples.edge(*pair) for pair in pairs}
+
     def to_dict(self, edge: Edge) -> dict[str, Any]:
         """Return what the page shows of an edge."""
         ends = self.ends(edge)
@@ -88,8 +94,10 @@ class Grading:
     def meaning(self, edge: Edge) -> str:
         """Return what an edge says, but for the first letter, which may be that of a name."""
         ends = self.ends(edge)
-        if self.found.explainer.is_undecided(*ends[0].at) or not any(end.level for end in ends):
+        if self.found.explainer.is_undecided(*ends[0].at):
             return self.found.describe_edge(edge.a, edge.b)
+        if not any(end.level for end in ends):
+            return "associated; the data do not determine the direction."
         learned = "best-scoring" if self.found.bic is not None else "learned"
         has = f"the {learned} graph has {shown_edge(edge)}"
         if not any(end.established for end in ends):
@@ -202,14 +210,17 @@ def _legend(found: Discovery) -> dict[str, str]:
 
 def rejections(found: Discovery, edge: Edge) -> Iterator[str]:
     """Say which marks of an edge rest on an independence that the data reject, and on which."""
-    for near, far in ((edge.b, edge.a), (edge.a, edge.b)):
-        rejected = found.rests_on_rejected(near, far)
+    at_a, at_b = found.rests_on_rejected(edge.b, edge.a), found.rests_on_rejected(edge.a, edge.b)
+    if at_a and at_a == at_b:
+        yield f"both marks rest on an independence that the data reject: {_first(at_a)}"
+        return
+    for name, rejected in ((edge.a, at_a), (edge.b, at_b)):
         if rejected:
-            more = f" and {len(rejected) - 1:,} more" if len(rejected) > 1 else ""
-            which = f"{_named(rejected[0])}{more}"
-            yield f"the mark at {readable(far)} rests on an independence that the data reject: {which}"
+            yield f"the mark at {readable(name)} rests on an independence that the data reject: {_first(rejected)}"
 
 
-def _named(one: Implied) -> str:
+def _first(rejected: tuple[Implied, ...]) -> str:
+    """Return the worst of some rejected independences in words, and how many others there are."""
+    one, more = rejected[0], f" and {len(rejected) - 1:,} more" if len(rejected) > 1 else ""
     given = listing(sorted(one.given), _MOST_NAMED)
-    return f"{readable(one.x)} and {readable(one.y)} given {given} ({p_is(one.pvalue)})"
+    return f"{readable(one.x)} and {readable(one.y)} given {given} ({p_is(one.pvalue)}){more}"
