@@ -179,6 +179,7 @@ def _learned(
 
 
 def replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> Marks | str:
+    """Return what is learned from one resample; a reason in words where nothing is."""
     try:
         return learn(data.moments(seed, i) if isinstance(data, Resampling) else data.resample([seed, i]))
     except DataError as error:

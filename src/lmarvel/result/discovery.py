@@ -27,6 +27,7 @@ from lmarvel.result.file.parts import json_text
 from lmarvel.result.file.whole import decode_result, encode_result, read_result
 from lmarvel.result.frequencies import Stability
 from lmarvel.result.grades import Grade, Grades, Shown, grade_named
+from lmarvel.result.grounds import Grounds
 from lmarvel.result.notes import Finding, ended_early, findings_of
 from lmarvel.result.reliability import Contested, Doubt
 from lmarvel.result.sources import Conflict
@@ -95,7 +96,7 @@ class Discovery:
     unaided: PAG | None = None
     stability: Stability | None = None
     later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
-    later_resamples: Deferred[Stability | None] | None = field(default=None, repr=False)
+    later_grounds: Deferred[Grounds] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
@@ -242,9 +243,12 @@ class Discovery:
     @property
     def resamples(self) -> Stability | None:
         """What the grades count: the bootstrap that was asked for, or a small one; None where it takes too long."""
-        if self.stability is not None:
-            return self.stability
-        return None if self.later_resamples is None else self.later_resamples.made
+        return self.stability if self.stability is not None else self.grounds.resamples
+
+    @property
+    def grounds(self) -> Grounds:
+        """The resamples that nobody asked for, and relations that are not straight lines."""
+        return Grounds() if self.later_grounds is None else self.later_grounds.made
 
     @cached_property
     def grades(self) -> Grades:

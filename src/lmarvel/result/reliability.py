@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +12,9 @@ from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.file.parts import read_part
-from lmarvel.result.file.records import items, probability, text, whole
-from lmarvel.result.frequencies import Stability, percent
+from lmarvel.result.file.records import items, probability, whole
+from lmarvel.result.frequencies import Stability, decode_stability, encode_stability, percent
+from lmarvel.result.grounds import Grounds, decode_grounds, encode_grounds
 from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable
@@ -23,7 +22,6 @@ from lmarvel.text import readable
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
-_MATRICES = 6  # of counts, see Stability.counts
 Contested = tuple[str, str, frozenset[str], float]
 CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told
 
@@ -222,37 +220,8 @@ def tested_doubts(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
 def encode_reliability(result: Discovery) -> dict[str, Any]:
     """Return the parts of a result file on how reliable it is; a result without has neither."""
     parts = {} if result.stability is None else {"stability": encode_stability(result.stability)}
-    if result.stability is None and result.resamples is not None:
-        parts["resamples"] = encode_stability(result.resamples)
+    parts |= encode_grounds(result.grounds, result.pag)
     return parts | ({} if result.check is None else {"check": encode_check(result.check, result.pag)})
-
-
-def encode_stability(counted: Stability) -> dict[str, Any]:
-    """Return frequencies as plain data: the counts are packed, since there are six for each pair.
-
-    Examples
-    --------
-    >>> counted = Stability.of([PAG.from_edges("A o-> B")])
-    >>> decode_stability(encode_stability(counted), ("A", "B")) == counted
-    True
-    """
-    packed = base64.b64encode(zlib.compress(counted.counts.astype("<i4").tobytes(), 9)).decode("ascii")
-    return {"replicates": counted.replicates, "drawn": counted.drawn, "seed": counted.seed, "counts": packed}
-
-
-def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stability:
-    """Return the frequencies of plain data, checked."""
-    size = _MATRICES * len(names) ** 2 * 4
-    unpacking = zlib.decompressobj()
-    try:
-        raw = unpacking.decompress(base64.b64decode(text(plain["counts"]), validate=True), size + 1)
-    except zlib.error as error:
-        raise ValueError(f"the counts cannot be unpacked: {error}") from None
-    if len(raw) != size or not unpacking.eof:
-        raise ValueError("the counts are not those of pairs of these variables")
-    counts = np.frombuffer(raw, dtype="<i4").astype(np.int32).reshape(_MATRICES, len(names), len(names))
-    counts.setflags(write=False)
-    return Stability.from_counts(names, counts, *(whole(plain[part]) for part in ("replicates", "drawn", "seed")))
 
 
 def encode_check(check: ModelCheck, pag: PAG) -> dict[str, Any]:
@@ -288,9 +257,9 @@ def decode_reliability(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "stability" in content:
         parts["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
-    if "resamples" in content:
-        counts = read_part(content, "resamples", lambda v: decode_stability(v, pag.names))
-        parts["later_resamples"] = Deferred[Stability | None].of(counts)
+    grounds = decode_grounds(content, pag)
+    if grounds != Grounds():
+        parts["later_grounds"] = Deferred.of(grounds)
     if "check" in content:
         parts["later_check"] = Deferred.of(read_part(content, "check", lambda v: decode_check(v, pag)))
     return parts
