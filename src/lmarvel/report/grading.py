@@ -9,18 +9,7 @@ from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.result.check import Implied
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import (
-    FIRM_SHARE,
-    FIRM_WORSE,
-    GRADES,
-    LIKELY,
-    LIKELY_HEAD,
-    LIKELY_TAIL,
-    LIKELY_WORSE,
-    OPEN,
-    STATED,
-    grade_named,
-)
+from lmarvel.result.grades import FIRM_SHARE, GRADES, LIKELY, LIKELY_SHARE, LIKELY_WORSE, OPEN, STATED, grade_named
 from lmarvel.result.meaning import allows_latents
 from lmarvel.result.wording import p_is, selected, shown_edge
 from lmarvel.text import counted, listing, readable
@@ -150,6 +139,16 @@ class Grading:
             if end.level:
                 basis = self._basis(end)
                 yield f"Mark at {end.near} ({_SHAPES[end.mark]}): {_WORDS[end.level]}{basis and f'; {basis}'}."
+        if any(OPEN <= end.level < STATED for end in self.ends(edge)):
+            yield from (f"Its grades are stricter, because {why}." for why in self._stricter(edge))
+
+    def _stricter(self, edge: Edge) -> Iterator[str]:
+        """Give what speaks against taking for true what most resamples have."""
+        bends = [bend for bend in self.found.grounds.bends if {bend.x, bend.y} & {edge.a, edge.b}]
+        if bends:
+            yield f"the relation of {readable(bends[0].x)} and {readable(bends[0].y)} is not a straight line"
+        if self.found.check is not None and not self.found.check.fits:
+            yield "the data reject independences that the graph implies"
 
     def _basis(self, end: End) -> str:
         """Return the figure that a grade rests on."""
@@ -190,12 +189,11 @@ def _legend(found: Discovery) -> dict[str, str]:
     likely, firm = "", "the mark follows from the answers of the test."
     if found.resamples is not None:
         count = counted(found.resamples.replicates, "resample")
-        firm = f"at least {percent(FIRM_SHARE)} of {count} have the edge with this mark."
-        likely = f"at least {percent(LIKELY_HEAD)} of resamples have it (tails: {percent(LIKELY_TAIL)})."
+        firm = f"at least {percent(FIRM_SHARE)} of {count} have the edge with this mark, and nothing speaks against it."
+        likely = f"at least {percent(LIKELY_SHARE)} of {count} have it; more where the graph fits badly."
     elif found.evidence.chose is not None:
         price = found.evidence.chose.price
-        firm = f"another mark worsens the score by {FIRM_WORSE * price:,.1f} or more (an edge costs {price:,.1f})."
-        likely = f"another mark worsens the score by {LIKELY_WORSE * price:,.1f} or more."
+        likely = f"another mark worsens the score by {LIKELY_WORSE * price:,.1f} or more (an edge costs {price:,.1f})."
     return {
         "stated": "the mark is as you stated.",
         "firm": firm,
