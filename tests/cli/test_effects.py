@@ -37,8 +37,8 @@ def test_an_effect_is_told_in_plain_words(files: tuple[Path, Path]) -> None:
 def test_what_cannot_be_told_is_told_with_what_would_help(files: tuple[Path, Path]) -> None:
     done = run("effect", *files, "B", "X")
     assert done.code == 0
-    assert "cannot be told from these data, because " in done.out
-    assert ", unless you measure " in done.out
+    assert "The effect of B on X is not identified, because " in done.out
+    assert ". It could be identified if you measure " in done.out
 
 
 def test_json_holds_all_of_it(files: tuple[Path, Path]) -> None:
