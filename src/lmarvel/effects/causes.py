@@ -206,10 +206,10 @@ class Causes(ShownAsText):
         return {"of": self.of, "causes": plain, **general}
 
 
-def _order(cause: Cause) -> tuple[int, int, int]:
-    """Put claims first, of these the firmest, and of what may cause it first what the learned graph says does."""
+def _order(cause: Cause) -> tuple[int, int, int, int]:
+    """Put claims first, of these the firmest; then what the learned graph says causes it; and near causes first."""
     level = 0 if cause.grade is None else GRADES.index(cause.grade) + 1
-    return cause.status == "possible", -level, cause.learned == "possible"
+    return cause.status == "possible", -level, cause.learned == "possible", len(cause.path)
 
 
 def _line(cause: Cause) -> str:

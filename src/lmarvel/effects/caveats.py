@@ -47,7 +47,8 @@ def missed_below(result: Discovery) -> str | None:
     least = wording.smallest_noticed(rows, result.alpha)
     if chose is not None:
         least = math.sqrt(1 - math.exp(-chose.price / rows))
-    return f"an effect below a partial correlation of about {least:.2g} would have been missed"
+    size = f"{least:.2f}" if least >= 0.01 else f"{least:.1g}"
+    return f"an effect below a partial correlation of about {size} would have been missed"
 
 
 def rejection(one: Implied) -> str:
