@@ -159,7 +159,8 @@ class Answering:
             return replace(told, cautions=differ)
         if identified.status == "none" and not given:
             level = claim.level if claim.status == "impossible" else OPEN
-            identified = replace(identified, because=no_path(claims, i, j, missed_below(claims.result)))
+            missed = missed_below(claims.result) if level >= LIKELY else None
+            identified = replace(identified, because=no_path(claims, i, j, missed))
             told = replace(told, identified=identified, grade=grade_named(level))
             if level >= LIKELY:
                 return told

@@ -13,7 +13,7 @@ import numpy as np
 
 from lmarvel.effects.claims import Claims, Flags
 from lmarvel.graph.bitsets import members
-from lmarvel.graph.marks import NONE
+from lmarvel.graph.marks import CIRCLE
 from lmarvel.result import wording
 from lmarvel.result.check import Implied, separation
 from lmarvel.result.discovery import Discovery
@@ -134,14 +134,18 @@ class Bearing:
     def _weak_edges(self, result: Discovery) -> Iterator[str]:
         weak = self.weak_ends(result)
         edges = np.argwhere(np.triu(weak | weak.T)).tolist()
-        total = int(np.triu((self.ends | self.ends.T) & (result.pag.marks != NONE)).sum())
+        marked = self.ends & (result.pag.marks > CIRCLE)
+        total = int(np.triu(marked | marked.T).sum())
         if len(edges) == 1:
             x, y = edges[0]
             both = min(result.grades.shares[end] for end in ((x, y), (y, x)) if weak[end])
             share = f" (the same in {percent(both)} of resamples)" if result.grades.basis == "resamples" else ""
             yield f"the direction of {self._claims.ready.path_text((x, y))} is not established{share}"
         elif edges:
-            yield f"the directions of {len(edges):,} of {total:,} edges that bear on it are not established"
+            directions = f"{total:,} arrow directions that bear on it"
+            all_of = len(edges) == total
+            some = f"{len(edges):,} of {directions} are not established"
+            yield f"none of the {directions} is established" if all_of else some
 
     def _weak_gaps(self, result: Discovery) -> Iterator[str]:
         gaps, counts = self._claims.gaps, result.resamples
