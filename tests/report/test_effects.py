@@ -85,7 +85,7 @@ def test_the_work_is_bounded_and_what_was_left_out_is_said(monkeypatch: pytest.M
     shown = told(table())
     assert "numbers" not in (pair(shown, "X", "Y") or {})
     assert shown["notes"] == [
-        "3 pairs with an effect that can be told are without a number, to save time: 'lmarvel effect' tells it."
+        "3 identified effects have no estimate here, to save time: 'lmarvel effect' estimates one pair."
     ]
 
 
@@ -168,7 +168,7 @@ def classes(found: Any) -> set[str]:
 def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     page = opened(result(), table())
     answer = ask(page, "X", "Y")
-    assert "Can be told" in answer
+    assert "Identified" in answer
     assert "X affects Y by 0." in answer
     assert "Without Z this path is open: X <-o Z --> Y" in answer
     assert "way" in classes(edge(page, "X --> M"))
@@ -176,13 +176,13 @@ def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     assert "near" not in classes(edge(page, "W o-> X"))
     assert "adjusted" in classes(node(page, "Z"))
     assert "selected" in classes(node(page, "X")) & classes(node(page, "Y"))
-    assert page.inner_text("#status") == "Effect of X on Y: can be told"
+    assert page.inner_text("#status") == "Effect of X on Y: identified"
     assert "Nothing: no other path is open." in ask(page, "X", "M")
 
 
 def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
     page = opened(result(), table())
-    assert "The interval does not hold" in ask(page, "X", "Y")
+    assert "The interval ignores uncertainty about the graph" in ask(page, "X", "Y")
     page.click("#swap")
     answer = page.inner_text(".answer")
     assert answer.endswith("This rests on the learned graph being right, and on a sample that was not selected.")
@@ -193,7 +193,7 @@ def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
 def test_a_selection_takes_the_place_of_the_answer_which_can_be_asked_for_again(opened: Any) -> None:
     page = opened(result())
     ask(page, "Z", "Y")
-    assert "Cannot be told" in page.inner_text(".answer")
+    assert "Not identified" in page.inner_text(".answer")
     page.keyboard.press("Escape")
     assert page.locator("#graph.chosen, #graph .stray").count() == 0
     assert page.inner_text(".answer") == ""
@@ -211,7 +211,7 @@ def test_a_question_is_asked_by_keyboard_alone(opened: Any) -> None:
     page.keyboard.press("Tab")
     page.keyboard.type("Y")
     assert page.evaluate("document.activeElement.id") == "outcome"
-    assert "The effect of X on Y is the same under every explanation" in page.inner_text(".answer")
+    assert "The effect of X on Y is identified" in page.inner_text(".answer")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert "Y does not affect X" in page.inner_text(".answer")

@@ -11,7 +11,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.frequencies import percent
 from lmarvel.result.grades import FIRM_SHARE, GRADES, LIKELY, LIKELY_SHARE, LIKELY_WORSE, OPEN, STATED, grade_named
 from lmarvel.result.meaning import allows_latents
-from lmarvel.result.wording import p_is, selected, shown_edge
+from lmarvel.result.wording import canonical, p_is, selected, shown_edge
 from lmarvel.text import counted, listing, readable
 
 _SHAPES = {ARROW: "arrowhead", TAIL: "tail"}
@@ -88,7 +88,7 @@ class Grading:
         if not any(end.level for end in ends):
             return "associated; the data do not determine the direction."
         learned = "best-scoring" if self.found.bic is not None else "learned"
-        has = f"the {learned} graph has {shown_edge(edge)}"
+        has = f"the {learned} graph has {shown_edge(canonical(edge))}"
         if not any(end.established for end in ends):
             checked = any(end.level == OPEN for end in ends)
             return f"direction not established ({has})." if checked else f"direction not checked (time limit); {has}."
