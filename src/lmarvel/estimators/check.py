@@ -82,7 +82,7 @@ def check_model(
     >>> names = ["A", "B", "C"]
     >>> test = IndependenceTest(FunctionTest(lambda x, y, given: 0.3 if given else 0.001, names))
     >>> print(check_model(PAG.from_edges("A o-o B", "B o-o C"), test, 0.01))
-    The test does not reject the 1 separation that the graph implies (p > 0.01).
+    The data reject 0 of 1 implied independence at 0.01 (0.01 expected by chance).
     """
     pairs = _pairs(pag)
     known = mag if mag is not None else _member(pag)

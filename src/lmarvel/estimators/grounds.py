@@ -135,7 +135,7 @@ def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
         where = np.flatnonzero(near)
         if len(where) and len(where) < len(rows) // 2:
             weights[where, v] = np.linalg.lstsq(gram[np.ix_(where, where)], gram[where, v], rcond=None)[0]
-    return rows - rows @ weights
+    return np.asarray(rows - rows @ weights)
 
 
 def _bending(rows: Array, left: Array) -> tuple[Array, Array]:

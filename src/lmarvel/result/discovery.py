@@ -131,7 +131,7 @@ class Discovery:
 
     @cached_property
     def contested(self) -> tuple[Contested, ...]:
-        """Edges that the search kept though another step found their ends independent: the pair, the set, the p-value."""
+        """Edges kept though another step found their ends independent: the pair, the set, the p-value."""
         return tuple(reliability.contested_edges(self))
 
     @property
@@ -190,9 +190,16 @@ class Discovery:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
-        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        marks: Shown = "supported",
+        layout: str = "auto",
+        title: str | None = None,
+    ) -> str:
+        """Draw the graph to show and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
+        return draw(self.shown(marks), path, layout=layout, title=title, shares=self.edge_shares())
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
@@ -277,7 +284,7 @@ class Discovery:
         return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:
-        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
         return reliability.edge_shares(self)
 
     def recurring(self, a: str, b: str) -> str | None:
@@ -285,7 +292,7 @@ class Discovery:
         return reliability.recurring(self, a, b)
 
     def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:
-        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
+        """Return what of causes appears in at least this share of the resamples, in words, the most frequent first."""
         return [(claim.share, str(claim)) for claim in reliability.claims_of(self, least)]
 
     def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:

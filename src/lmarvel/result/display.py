@@ -15,10 +15,12 @@ import numpy as np
 
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.scene import style_of
-from lmarvel.graph.marks import arrow, parse_edge
+from lmarvel.graph.marks import Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import wording
-from lmarvel.result.meaning import allows_latents
+from lmarvel.result.frequencies import percent
+from lmarvel.result.grades import Shown
+from lmarvel.result.meaning import allows_latents, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
 from lmarvel.result.reliability import doubts_about
 from lmarvel.result.statistics import positions_of
@@ -42,55 +44,73 @@ _WARNED = "background:#fff4e5;border-left:4px solid #b45309;padding:0.4em 0.8em;
 
 def headline(result: Discovery) -> str:
     """Return in a line what was learned from how much."""
-    pag = result.pag
-    if result.nothing_learned:
-        why = f": {result.budget_ended}" if result.budget_ended else ""
-        return f"Nothing learned about {counted(len(pag), 'variable')}{why}"
-    rows = f" from {counted(result.settings['rows'], 'row')}" if "rows" in result.settings else ""
-    return f"PAG over {counted(len(pag), 'variable')} with {counted(pag.n_edges, 'edge')}{rows}"
+    return result.verdict.lines[0].rstrip(".")
 
 
-def edge_lines(result: Discovery, most: int | None = None) -> Iterator[str]:
-    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts.
+def edge_lines(result: Discovery, marks: Shown = "supported", most: int | None = None) -> Iterator[str]:
+    """Iterate over the edges as they are shown, with how firm their marks are and how often the edges appear.
 
     Of the pairs that a search left undecided, which can be a million, those beyond the first thousand are counted.
     """
-    graph, left_out = _without_open(result, MOST_OPEN)
+    graph, left_out = _without_undecided(result, marks, MOST_OPEN)
     edges = list(islice(graph.edges(), most))
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
-    supports = {edge: result.support_word(edge.a, edge.b) or "" for edge in edges}
-    supported = any(supports.values())
     for edge in edges:
-        doubts = doubts_about(result, edge.a, edge.b)
-        beside = f"   ({'; '.join(doubt.text for doubt in doubts)})" if doubts else ""
-        words = (f"{supports[edge]:<6}" if supported else None, result.recurring(edge.a, edge.b))
-        other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
-        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
+        shown = f"{readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {readable(edge.b):<{far}}"
+        yield f"  {shown}   {'; '.join(_beside(result, edge, marks))}".rstrip()
     if left_out and most is None:
         yield f"  and {counted(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
         yield f"  no edges: {wording.no_edges(result.settings, result.budget_ended is not None)}"
 
 
-def legend(result: Discovery) -> dict[str, str]:
-    """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
-    decided = np.triu(_without_open(result)[0].marks)
+def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:
+    """Iterate over what stands beside an edge: how firm its marks are, how often it appears, and doubts about it."""
+    graded = result.grades.basis != "exact"
+    if graded and marks == "all":
+        grades = [grade for ends in ((edge.b, edge.a), (edge.a, edge.b)) if (grade := result.grade(*ends)) is not None]
+        yield from dict.fromkeys(grades)
+    elif graded and (grade := edge_grade(result, edge.a, edge.b)) is not None:
+        yield grade
+    if result.stability is not None:
+        yield result.recurring(edge.a, edge.b) or ""
+    elif result.resamples is not None:
+        yield f"edge {percent(result.resamples.edge(edge.a, edge.b))}"
+    yield from (doubt.text for doubt in doubts_about(result, edge.a, edge.b) if doubt.kind != "rejected")
+
+
+def caption(result: Discovery, marks: Shown = "supported") -> str:
+    """Return which marks of a result are shown."""
+    if result.grades.basis == "exact":
+        return "Marks as they follow from the answers of the test"
+    return {
+        "all": "All learned marks, also those that the data do not establish",
+        "supported": "Supported marks; a circle (o) stands where the data do not establish the mark",
+        "firm": "Firm marks only; a circle (o) stands for every other",
+    }[marks]
+
+
+def legend(result: Discovery, shown: Shown = "supported") -> dict[str, str]:
+    """Return the kinds of edges that are shown, each with what it says; undecided edges say nothing."""
+    graph, _ = _without_undecided(result, shown)
+    decided = np.triu(graph.marks)
     # Of the edges with the same two marks one is enough.
-    _, first = np.unique(decided * 4 + np.triu(result.pag.marks.T), return_index=True)
+    _, first = np.unique(decided * 4 + np.triu(graph.marks.T), return_index=True)
     pairs = (divmod(at, len(decided)) for at in first.tolist() if decided.flat[at])
-    kinds = {wording.kind_of(edge) for pair in pairs if (edge := result.pag.edge(*pair)) is not None}
+    kinds = {wording.kind_of(edge) for pair in pairs if (edge := graph.edge(*pair)) is not None}
     meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
     return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
-def _without_open(result: Discovery, but: int = 0) -> tuple[MixedGraph, int]:
-    """Return the graph without the edges that were left open, but for the first so many pairs; and their number."""
+def _without_undecided(result: Discovery, shown: Shown, but: int = 0) -> tuple[MixedGraph, int]:
+    """Return the graph to show without the undecided pairs, but for the first so many; and how many these are."""
+    graph = result.shown(shown)
     x, y = positions_of(result.pag.names, result.undecided[but:]).T
-    marks = result.pag.marks.copy()
+    marks = graph.marks.copy()
     left_out = int(np.count_nonzero(marks[x, y]))
     marks[x, y] = marks[y, x] = 0
-    return (MixedGraph._trusted(result.pag.names, marks) if left_out else result.pag), left_out
+    return (MixedGraph._trusted(graph.names, marks) if left_out else graph), left_out
 
 
 def notes_beside(result: Discovery) -> list[Finding]:
@@ -99,9 +119,8 @@ def notes_beside(result: Discovery) -> list[Finding]:
 
 
 def warnings_of(result: Discovery) -> list[str]:
-    """Return what to know before believing a result: its notes, and what its data reject."""
-    failed = result.check is not None and result.check.failed and not result.nothing_learned
-    return [*map(str, notes_beside(result)), *([str(result.check)] if failed else [])]
+    """Return what to know before believing a result, beside its verdict."""
+    return list(map(str, notes_beside(result)))
 
 
 def summary(result: Discovery) -> str:
@@ -110,12 +129,13 @@ def summary(result: Discovery) -> str:
 
 
 def _summary(result: Discovery) -> Iterator[str]:
-    yield headline(result)
+    yield from result.verdict.lines
     yield ""
     if not result.nothing_learned:
-        yield from (shorten(line, _WIDEST) for line in edge_lines(result, MOST_LINES))
+        yield caption(result)
+        yield from (shorten(line, _WIDEST) for line in edge_lines(result, most=MOST_LINES))
         if result.pag.n_edges > MOST_LINES:
-            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
+            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.shown()) shows"
         yield ""
         for kind, text in legend(result).items():
             yield from _wrapped(f"  A {kind} B   ", text)
@@ -125,7 +145,7 @@ def _summary(result: Discovery) -> Iterator[str]:
         yield from _wrapped("Note: ", note)
     if len(notes) > _MOST_NOTES:
         yield f"and {counted(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
-    yield "result.explain(a, b) tells why; result.draw(path) draws it"
+    yield "result.explain(a, b) explains an edge; result.shown('all') has all learned marks; result.draw(path) draws it"
 
 
 def _wrapped(head: str, text: str) -> list[str]:

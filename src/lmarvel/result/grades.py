@@ -14,7 +14,7 @@ figures.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,3 +190,16 @@ def grade_named(level: int) -> Grade | None:
     ('firm', None)
     """
     return GRADES[level - 1] if level else None
+
+
+def encode_grades(result: Discovery) -> dict[str, Any]:
+    """Return the grades as plain data, for whoever reads a result file: they follow from its other parts.
+
+    Each edge with an arrowhead or a tail is listed with its ends and the grades of the marks at them.
+    """
+    names, marks = result.pag.names, result.pag.marks
+    listed = [
+        [names[x], names[y], grade_named(int(result.grades.marks[y, x])), grade_named(int(result.grades.marks[x, y]))]
+        for x, y in np.argwhere(np.triu((marks > CIRCLE) | (marks.T > CIRCLE))).tolist()
+    ]
+    return {"basis": result.grades.basis, "marks": listed}
