@@ -12,6 +12,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
@@ -55,7 +56,8 @@ def later_grounds(
     rows = found.settings.get("rows")
     if table is None or rows is None or found.undecided or not isinstance(method.test, str):
         return None
-    if rows * len(found.pag) > SMALL or not found.pag.n_edges:
+    values = rows * len(found.pag)
+    if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
         return None
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
     until = math.inf if method.max_seconds is None else begun + method.max_seconds
