@@ -10,6 +10,7 @@ import pytest
 
 from lmarvel import PAG, Discovery, Statistics
 from tests.cli.running import run, write_csv
+from tests.effects.graded import graded
 from tests.effects.test_answer import BACKDOOR, table
 
 
@@ -37,8 +38,8 @@ def test_an_effect_is_told_in_plain_words(files: tuple[Path, Path]) -> None:
 def test_what_cannot_be_told_is_told_with_what_would_help(files: tuple[Path, Path]) -> None:
     done = run("effect", *files, "B", "X")
     assert done.code == 0
-    assert "cannot be told from these data, because " in done.out
-    assert ", unless you measure " in done.out
+    assert "The effect of B on X is not identified, because " in done.out
+    assert ". It could be identified if you measure " in done.out
 
 
 def test_json_holds_all_of_it(files: tuple[Path, Path]) -> None:
@@ -68,6 +69,32 @@ def test_causes_are_told_with_the_reason(files: tuple[Path, Path]) -> None:
     )
     plain = json.loads(run("causes", files[0], "Y", "--format", "json").out)
     assert [one["status"] for one in plain["causes"]] == ["definite", "possible", "definite"]
+
+
+def test_unsupported_claims_are_made_only_on_request(tmp_path: Path) -> None:
+    weak = PAG.from_edges("A o-> X", "B o-> X", "X o-o Y", "A o-> Y", nodes=BACKDOOR.names)
+    path = tmp_path / "r.json"
+    graded(BACKDOOR, [BACKDOOR] * 10 + [weak] * 10).save(path)
+    first, *_, counted, last = run("causes", path, "X").out.splitlines()
+    assert first == "A may cause X: no edge of A o-> X points back"
+    assert counted == "1 variable: no path to X in the learned graph (1 open); list it with --all"
+    assert last.startswith("This rests on ")
+    hedged = "no path from Y to X in the learned graph, but this is not established"
+    assert hedged in run("causes", path, "X", "--all").out.splitlines()
+    assert "X may cause Y (the learned graph has X --> Y)" in run("causes", path, "Y").out.splitlines()
+    claim = "X causes Y in the learned graph: X --> Y (open)"
+    caution = "the direction of X --> Y is not established (the same in 50 % of resamples)"
+    assert f"{claim}. Caution: {caution}" in run("causes", path, "Y", "--marks", "all").out.splitlines()
+    plain = json.loads(run("causes", path, "X", "--format", "json").out)
+    by_name = {one["name"]: one for one in plain["causes"]}
+    assert [by_name["Y"][key] for key in ("status", "grade", "learned")] == ["possible", "open", "impossible"]
+    assert by_name["Y"]["cautions"]
+    data = write_csv(tmp_path / "data.csv", table(500))
+    told = json.loads(run("effect", path, data, "X", "Y", "--format", "json").out)
+    assert (told["grade"], told["badge"]) == ("open", "Identified, but unreliable")
+    assert told["sentence"].startswith(f"Identified, but unreliable: {told['cautions'][0]}. ")
+    done = run("causes", path, "X", "--marks", "some")
+    assert (done.code, done.out) == (2, "")
 
 
 @pytest.mark.parametrize(

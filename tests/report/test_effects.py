@@ -77,7 +77,7 @@ def test_a_pair_that_cannot_be_told_names_the_path_in_the_way() -> None:
     found = pair(told(table()), "Z", "Y")
     assert found is not None
     assert found["paths"] == [[None, [PAIRS.index("Z"), PAIRS.index("Y")]]]
-    assert ", unless you measure " in found["sentence"]
+    assert " if you measure " in found["sentence"]
 
 
 def test_the_work_is_bounded_and_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,11 +26,16 @@ Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to
 def causes(
     result: Result,
     y: Annotated[str, typer.Argument(help="The variable whose causes are asked for.")],
+    marks: Annotated[
+        Literal["all", "supported", "firm"],
+        typer.Option(help="Claims to make: all of the learned graph, those at least likely, or firm ones."),
+    ] = "supported",
+    every: Annotated[bool, typer.Option("--all", help="List every variable, also those that do not cause it.")] = False,
     form: Form = "text",
 ) -> None:
     """Say which variables cause one: under every explanation of the data, under some, or under none."""
-    told = load_result(result).causes(y)
-    print(as_json(told.to_dict()) if form == "json" else told)
+    told = load_result(result).causes(y, marks)
+    print(as_json(told.to_dict()) if form == "json" else told.listed(every, "--all"))
 
 
 @command
@@ -49,9 +54,9 @@ def effect(
     ] = None,
     learn_again: Annotated[
         int | None,
-        typer.Option(min=1, help="Learn again from so many draws of the rows, and tell what these graphs say of it."),
+        typer.Option(min=1, help="Number of resamples to learn again from; reports what their graphs say."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="For the draws of rows.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for the resamples.")] = 0,
     n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[
@@ -84,4 +89,4 @@ def effect(
         return
     print(told)
     if again is not None:
-        print(f"Learned again from {counted(learn_again or 0, 'draw')} of the rows, each with its own graph: {again}.")
+        print(f"Learned again from {counted(learn_again or 0, 'resample')}, each with its own graph: {again}.")

@@ -244,9 +244,9 @@ def not_amenable(ready: Prepared, pair: Pair) -> tuple[tuple[str, ...], str]:
     x, v = readable(ready.graph.names[pair.x]), readable(ready.graph.names[path[1]])
     near, far = int(ready.graph.marks[path[1], pair.x]), int(ready.graph.marks[pair.x, path[1]])
     if near == CIRCLE == far:
-        why = f"the data do not tell whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
+        why = f"the data do not show whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
     elif near == CIRCLE:
-        why = f"the data do not tell whether {x} affects {v} or an unmeasured cause affects both"
+        why = f"the data do not show whether {x} affects {v} or an unmeasured cause affects both"
     else:
         why = f"the data do not exclude that, beside the effect of {x} on {v}, an unmeasured cause affects both"
     return ready.named(path), f"{why} (path {ready.path_text(path)})"

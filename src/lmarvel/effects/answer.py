@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
+from lmarvel.effects.causes import do_not_conclude, no_path
+from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
+from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
@@ -21,9 +23,9 @@ from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.table import Columns
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
@@ -109,6 +111,8 @@ class Answering:
         How many other valid adjustment sets to estimate with.
     climb : bool
         Whether to look further for a set of small variance than among minimal sets and the largest.
+    claims : Claims
+        What the graph says about causes, and how firm that is.
     """
 
     ready: Prepared
@@ -118,6 +122,10 @@ class Answering:
     seed: int = 0
     beside: int = SIDE_BY_SIDE
     climb: bool = True
+    claims: Claims = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "claims", Claims.of(self.result, self.ready))
 
     def answer(self, identified: Identified, given: int = 0, span: Range | None = None) -> Effect:
         """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
@@ -129,44 +137,65 @@ class Answering:
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
             estimates = _by_formula(ready, identified, self.table, self.bootstrap, self.seed)
-        chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-        near = ready.possible_ancestors(1 << i | 1 << j | given)
-        selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
-        edges = edges_among(self.result, ready.named(near), border=identified.status == "none")
-        if selected:  # which is why nothing can be told
-            edges = [edge for edge in edges_among(self.result, ready.graph.names) if says_selection(edge)]
-        often = None
-        if identified.cause != "possible":
-            often = Recurring.of(
-                self.result, identified.path, identified.x, identified.y, identified.cause == "definite"
-            )
-        return Effect(
+        told = Effect(
             identified,
             ready.named(given),
             tuple(estimates),
             tuple(others),
             span,
             ready.named(ready.possible_descendants(1 << i) & given),
-            self.rests_on(edges, selected) + _recurs(identified, often) + chance + self._elsewhere(bool(estimates)),
+            self.rests_on(bool(estimates), selection_near(ready.graph, 1 << i | 1 << j) is not None),
             ready.graph.names,
-            caution(self.result, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
         )
+        return self._graded(told, i, j, given)
 
-    def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
-        """Say what answers rest on, and how firm the edges are that bear on them.
+    def _graded(self, told: Effect, i: int, j: int, given: int) -> Effect:
+        """Return an answer with how firm it is, and what to be cautious about."""
+        claims, claim = self.claims, self.claims.on(j)[i]
+        identified, one = told.identified, claims.rejected(i, j)
+        own = () if one is None else (rejection(one),)
+        differ = () if told.disagreement is None else (told.disagreement,)
+        if claims.result is None:
+            return replace(told, cautions=differ)
+        if identified.status == "none" and not given:
+            level = claim.level if claim.status == "impossible" else OPEN
+            missed = missed_below(claims.result) if level >= LIKELY else None
+            identified = replace(identified, because=no_path(claims, i, j, missed))
+            told = replace(told, identified=identified, grade=grade_named(level))
+            if level >= LIKELY:
+                return told
+            x, y = (readable(name) for name in (identified.x, identified.y))
+            associated = "" if one is None else do_not_conclude(one, x, y)
+            cautions = tuple(dict.fromkeys((*own, *why_not_impossible(claims, i, j))))
+            return replace(told, cautions=cautions, associated=associated)
+        if identified.status == "not identified":
+            if identified.cause != "definite" or given:
+                return told
+            level = claim.level if claim.status == "definite" else OPEN
+            bearing = Bearing(claims).along(claims.path(i, j))
+        else:
+            bearing = Bearing(claims).within(self.ready.possible_ancestors(1 << i | 1 << j | given))
+            level = min(bearing.level, claim.level if claim.status == "definite" else STATED)
+        level = min(level, OPEN) if differ else level
+        cautions = tuple(dict.fromkeys((*bearing.cautions(), *own, *differ))) if level < STATED else differ
+        return replace(told, grade=grade_named(level), cautions=cautions)
+
+    def rests_on(self, numbers: bool = False, selected: bool = False) -> str:
+        """Say what answers rest on; with ``numbers``, what these do.
 
         ``selected`` means that the answer is that the sample was selected.
         """
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
-        left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.result, edges, selected) + left_out
+        left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
+        chance = " The interval ignores uncertainty about the graph." if numbers else ""
+        return what_it_rests_on(self.result, selected) + left_out + chance + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""
         learned = self.result.data if isinstance(self.result, Discovery) else None
         if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
             return ""
-        return " The graph was learned from another table than these numbers: that it is right for both is assumed."
+        return " The graph was learned from another table: this assumes that it is right for both."
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
@@ -183,14 +212,6 @@ class Answering:
             adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)
         ]
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
-
-
-def _recurs(identified: Identified, often: Recurring | None) -> str:
-    """Say how often what is claimed of a pair recurs, where a bootstrap tells."""
-    if often is None:
-        return ""
-    verb = "causes" if identified.cause == "definite" else "does not cause"
-    return f" How often it recurs that {readable(identified.x)} {verb} {readable(identified.y)}: {often.words}."
 
 
 def _by_formula(

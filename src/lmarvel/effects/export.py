@@ -2,7 +2,7 @@
 
 These programs want one DAG. The one given here is of the class: a MAG of it, with an unmeasured variable for each
 ``<->``. What is valid in the PAG is valid in it, so the adjustment set carries over. The converse does not hold: the
-DAG has arrows that the data do not tell, and a program that reads it may find an effect identified that is not.
+DAG has arrows that the data do not show, and a program that reads it may find an effect identified that is not.
 """
 
 from __future__ import annotations

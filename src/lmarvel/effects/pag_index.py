@@ -136,12 +136,12 @@ class Prepared:
         """Return the names of nodes, in the order of the graph (or of the path that they are)."""
         return tuple(self.graph.names[v] for v in (members(nodes) if isinstance(nodes, int) else nodes))
 
-    def path_text(self, path: Iterable[int]) -> str:
-        """Return a path with the marks of its edges."""
-        nodes = list(path)
+    def path_text(self, path: Iterable[int], shown: MixedGraph | None = None) -> str:
+        """Return a path with the marks of its edges; ``shown`` is a graph whose marks to take instead."""
+        nodes, marks = list(path), (shown or self.graph).marks
         parts = [readable(self.graph.names[nodes[0]])]
         for v, w in pairwise(nodes):
-            parts += [arrow(int(self.graph.marks[w, v]), int(self.graph.marks[v, w])), readable(self.graph.names[w])]
+            parts += [arrow(int(marks[w, v]), int(marks[v, w])), readable(self.graph.names[w])]
         return " ".join(parts)
 
     def possible_path(self, start: int, ends: int, within: int = -1) -> list[int] | None:

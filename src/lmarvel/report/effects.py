@@ -50,7 +50,7 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
-    asked.rests_on[answering.rests_on(list(found.pag.edges()))] = 0  # where there is no effect
+    asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
     notes = [*trouble, *asked.notes()]

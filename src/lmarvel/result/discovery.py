@@ -340,9 +340,9 @@ class Discovery:
 
     # --- questions --------------------------------------------------------------------------------------
 
-    def causes(self, y: str) -> Causes:
+    def causes(self, y: str, marks: Shown = "supported") -> Causes:
         """Return which variables cause ``y`` under every explanation of the data, under some, and under none."""
-        answer: Causes = self.answers["causes"](self, y)
+        answer: Causes = self.answers["causes"](self, y, marks)
         return answer
 
     def effect(
