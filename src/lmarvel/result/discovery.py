@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lmarvel.deferred import Deferred
-from lmarvel.drawing import draw
 from lmarvel.errors import GraphError
 from lmarvel.files import write_text
 from lmarvel.graph.kinds import MAG, PAG
@@ -194,12 +193,12 @@ class Discovery:
         self,
         path: str | Path | None = None,
         *,
-        marks: Shown = "supported",
         layout: str = "auto",
         title: str | None = None,
+        marks: Shown = "supported",
     ) -> str:
-        """Draw the graph to show and return it as SVG; with a path, write it there: .svg, .png or .pdf."""
-        return draw(self.shown(marks), path, layout=layout, title=title, shares=self.edge_shares())
+        """Draw the graph to show, see :meth:`shown`, and return it as SVG; write it to a .svg, .png or .pdf path."""
+        return display.draw_shown(self, path, layout, title, marks)
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
         """Return why the edge between two variables is there or not, why each end has its mark, and what it means.

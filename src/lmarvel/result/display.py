@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lmarvel.drawing import MOST_EDGES
+from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
-from lmarvel.graph.marks import Edge, arrow, parse_edge
+from lmarvel.graph.marks import CIRCLE, Edge, Mark, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import wording
 from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import Shown
+from lmarvel.result.grades import LIKELY, Shown
 from lmarvel.result.meaning import allows_latents, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
 from lmarvel.result.reliability import doubts_about
@@ -157,16 +158,38 @@ def shorten(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
+# --- a picture --------------------------------------------------------------------------------------------
+
+CAPTIONS: dict[Shown, str] = {
+    "all": "All learned marks; hollow ones are not established",
+    "supported": "Supported marks: a circle stands where the data do not establish the mark",
+    "firm": "Firm marks only",
+}
+"""What a drawing of a result says of the marks it shows."""
+
+
+def draw_shown(result: Discovery, path: str | Path | None, layout: str, title: str | None, marks: Shown) -> str:
+    """Draw the graph to show, with a caption that says which it is; of all marks those not established are hollow."""
+    graph, levels = result.shown(marks), result.grades.marks
+    weak = np.argwhere((graph.marks > CIRCLE) & (levels < LIKELY)).tolist()
+    hollow = [(graph.names[x], graph.names[y]) for x, y in weak]
+    look = {"shares": result.edge_shares(), "hollow": hollow, "caption": CAPTIONS[marks]}
+    return draw(graph, path, layout=layout, title=title, **look)
+
+
 # --- a notebook -------------------------------------------------------------------------------------------
 
 
 def as_html(result: Discovery) -> str:
-    """Return a result for a notebook: a picture that fits its cell, what its edges say, and what to beware of."""
-    parts = [f"<p><b>{escape(headline(result))}</b>{_method(result)}</p>"]
+    """Return a result for a notebook: the verdict, a picture of what is supported, what it says, what to beware of."""
+    first, *rest = map(escape, result.verdict.lines)
+    parts = [f"<p>{'<br>'.join([f'<b>{first}</b>', *rest])}</p>"]
     if not result.nothing_learned:
         parts += [*_picture(result), *_legend(result)]
     parts += _warnings(result)
-    parts.append("<p><code>result.explain(a, b)</code> tells why an edge is there, or not.</p>")
+    parts.append(
+        f"<p>{escape(headline(result))}{_method(result)}. <code>result.explain(a, b)</code> explains an edge.</p>"
+    )
     return f'<div class="lmarvel" style="{_FRAME}">{"".join(parts)}</div>'
 
 
@@ -184,7 +207,7 @@ def _picture(result: Discovery) -> Iterator[str]:
 
 
 def _legend(result: Discovery) -> Iterator[str]:
-    kinds = legend(result)
+    kinds = _kinds_shown(result)
     if not kinds:
         yield "" if result.pag.n_edges else f"<p>{escape(next(edge_lines(result)).strip())}</p>"
         return
@@ -195,8 +218,16 @@ def _legend(result: Discovery) -> Iterator[str]:
         yield f'<tr><td style="vertical-align:top">{shown}</td><td style="text-align:left">{escape(text)}</td></tr>'
     yield "</tbody></table>"
     if result.stability is not None:
-        draws = counted(result.stability.replicates, "draw")
-        yield f"<p>The thicker an edge, the more often it recurs in {draws} of the rows.</p>"
+        yield f"<p>The thicker an edge, the more of {counted(result.stability.replicates, 'resample')} have it.</p>"
+
+
+def _kinds_shown(result: Discovery) -> dict[str, str]:
+    """Return the kinds of edges in the picture, each with what it says; undecided edges say nothing."""
+    marks, decided = result.shown().marks, np.triu(_without_open(result)[0].marks) > 0
+    ends = np.unique(np.stack([marks.T[decided], marks[decided]]), axis=1).T.tolist()
+    kinds = {wording.kind_of(Edge("A", "B", Mark(at_a), Mark(at_b))) for at_a, at_b in ends}
+    meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
+    return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
 def _warnings(result: Discovery) -> Iterator[str]:
