@@ -16,7 +16,7 @@ import numpy as np
 
 from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
-from lmarvel.graph.marks import CIRCLE, Edge, Mark, arrow, parse_edge
+from lmarvel.graph.marks import CIRCLE, Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import wording
 from lmarvel.result.frequencies import percent
@@ -25,6 +25,7 @@ from lmarvel.result.meaning import allows_latents, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
 from lmarvel.result.reliability import doubts_about
 from lmarvel.result.statistics import positions_of
+from lmarvel.result.wording import method_name
 from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
@@ -81,15 +82,19 @@ def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:
     yield from (doubt.text for doubt in doubts_about(result, edge.a, edge.b) if doubt.kind != "rejected")
 
 
+CAPTIONS: dict[Shown, str] = {
+    "all": "All learned marks; hollow ones are not established",
+    "supported": "Supported marks: a circle stands where the data do not establish the mark",
+    "firm": "Firm marks only: a circle stands for every other",
+}
+"""What a drawing of a result says of the marks it shows."""
+
+
 def caption(result: Discovery, marks: Shown = "supported") -> str:
-    """Return which marks of a result are shown."""
+    """Return which marks of a result a list of its edges shows."""
     if result.grades.basis == "exact":
-        return "Marks as they follow from the answers of the test"
-    return {
-        "all": "All learned marks, also those that the data do not establish",
-        "supported": "Supported marks; a circle (o) stands where the data do not establish the mark",
-        "firm": "Firm marks only; a circle (o) stands for every other",
-    }[marks]
+        return "Marks that follow from the answers of the test"
+    return "All learned marks, with their grades" if marks == "all" else CAPTIONS[marks]
 
 
 def legend(result: Discovery, shown: Shown = "supported") -> dict[str, str]:
@@ -160,21 +165,15 @@ def shorten(line: str, width: int) -> str:
 
 # --- a picture --------------------------------------------------------------------------------------------
 
-CAPTIONS: dict[Shown, str] = {
-    "all": "All learned marks; hollow ones are not established",
-    "supported": "Supported marks: a circle stands where the data do not establish the mark",
-    "firm": "Firm marks only",
-}
-"""What a drawing of a result says of the marks it shows."""
-
 
 def draw_shown(result: Discovery, path: str | Path | None, layout: str, title: str | None, marks: Shown) -> str:
     """Draw the graph to show, with a caption that says which it is; of all marks those not established are hollow."""
     graph, levels = result.shown(marks), result.grades.marks
     weak = np.argwhere((graph.marks > CIRCLE) & (levels < LIKELY)).tolist()
     hollow = [(graph.names[x], graph.names[y]) for x, y in weak]
-    look = {"shares": result.edge_shares(), "hollow": hollow, "caption": CAPTIONS[marks]}
-    return draw(graph, path, layout=layout, title=title, **look)
+    below = None if result.grades.basis == "exact" else CAPTIONS[marks]
+    shares = result.edge_shares()
+    return draw(graph, path, layout=layout, title=title, shares=shares, hollow=hollow, caption=below)
 
 
 # --- a notebook -------------------------------------------------------------------------------------------
@@ -188,14 +187,9 @@ def as_html(result: Discovery) -> str:
         parts += [*_picture(result), *_legend(result)]
     parts += _warnings(result)
     parts.append(
-        f"<p>{escape(headline(result))}{_method(result)}. <code>result.explain(a, b)</code> explains an edge.</p>"
+        f"<p>Method: {escape(method_name(result.settings))}. <code>result.explain(a, b)</code> explains an edge.</p>"
     )
     return f'<div class="lmarvel" style="{_FRAME}">{"".join(parts)}</div>'
-
-
-def _method(result: Discovery) -> str:
-    method = result.settings.get("chosen") or result.settings.get("method")
-    return f", by {escape(str(method))}" if method else ""
 
 
 def _picture(result: Discovery) -> Iterator[str]:
@@ -207,7 +201,7 @@ def _picture(result: Discovery) -> Iterator[str]:
 
 
 def _legend(result: Discovery) -> Iterator[str]:
-    kinds = _kinds_shown(result)
+    kinds = legend(result)
     if not kinds:
         yield "" if result.pag.n_edges else f"<p>{escape(next(edge_lines(result)).strip())}</p>"
         return
@@ -219,15 +213,6 @@ def _legend(result: Discovery) -> Iterator[str]:
     yield "</tbody></table>"
     if result.stability is not None:
         yield f"<p>The thicker an edge, the more of {counted(result.stability.replicates, 'resample')} have it.</p>"
-
-
-def _kinds_shown(result: Discovery) -> dict[str, str]:
-    """Return the kinds of edges in the picture, each with what it says; undecided edges say nothing."""
-    marks, decided = result.shown().marks, np.triu(_without_open(result)[0].marks) > 0
-    ends = np.unique(np.stack([marks.T[decided], marks[decided]]), axis=1).T.tolist()
-    kinds = {wording.kind_of(Edge("A", "B", Mark(at_a), Mark(at_b))) for at_a, at_b in ends}
-    meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
-    return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
 def _warnings(result: Discovery) -> Iterator[str]:
