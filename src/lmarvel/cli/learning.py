@@ -50,7 +50,7 @@ from lmarvel.files import check_writable
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.grades import Shown
+from lmarvel.result.support.grades import Shown
 from lmarvel.result.wording import open_pairs
 from lmarvel.text import printable, readable
 

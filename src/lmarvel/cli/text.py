@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
-from lmarvel.result import evidence_wording, wording
-from lmarvel.result.check import ModelCheck
+from lmarvel.result import evidence_wording, power, wording
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.display import caption, edge_lines, legend, notes_beside
-from lmarvel.result.evidence import claims_selection
 from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.file.parts import json_text
-from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import Shown
 from lmarvel.result.notes import ENDED_EARLY
+from lmarvel.result.support.check import ModelCheck
+from lmarvel.result.support.evidence import claims_selection
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import Shown
 from lmarvel.text import counted, printable, readable
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
     chose = found.evidence.chose
     if found.bic is not None and chose is not None:
         yield f"Score    {found.bic:,.1f} (stage {chose.stage}; penalty {chose.price:.1f} per edge)"
-    power = wording.power(chosen) if chose is None else wording.score_power(chosen, chose.price)
-    unseen = [told for told in (power, wording.straight_only(chosen)) if told is not None]
+    seen = power.power(chosen) if chose is None else power.score_power(chosen, chose.price)
+    unseen = [said for said in (seen, power.straight_only(chosen)) if said is not None]
     if unseen:
         yield f"Power    {'; '.join(unseen)}"
 

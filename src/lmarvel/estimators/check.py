@@ -27,9 +27,9 @@ from lmarvel.engine.run import is_built
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
-from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
 

@@ -21,8 +21,8 @@ from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import Stability, Tally
-from lmarvel.result.grounds import Bend, Grounds
+from lmarvel.result.support.frequencies import Stability, Tally
+from lmarvel.result.support.grounds import Bend, Grounds
 
 special = late("scipy.special")
 

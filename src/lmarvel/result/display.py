@@ -18,13 +18,13 @@ from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import CIRCLE, Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.result import wording
-from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import LIKELY, Shown
+from lmarvel.result import power, wording
 from lmarvel.result.meaning import allows_latents, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
-from lmarvel.result.reliability import doubts_about
 from lmarvel.result.statistics import positions_of
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import LIKELY, Shown
+from lmarvel.result.support.reliability import doubts_about
 from lmarvel.result.wording import method_name
 from lmarvel.text import counted, readable
 
@@ -64,7 +64,7 @@ def edge_lines(result: Discovery, marks: Shown = "supported", most: int | None =
     if left_out and most is None:
         yield f"  and {counted(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
-        yield f"  no edges: {wording.no_edges(result.settings, result.budget_ended is not None)}"
+        yield f"  no edges: {power.no_edges(result.settings, result.budget_ended is not None)}"
 
 
 def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:

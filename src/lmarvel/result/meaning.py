@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark
 from lmarvel.result import evidence_wording, wording
-from lmarvel.result.grades import LIKELY, Grade, grade_named
+from lmarvel.result.support.grades import LIKELY, Grade, grade_named
 from lmarvel.text import readable, sentence
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.graph.marks import ARROW
-from lmarvel.result.grades import LIKELY, STABLE, STATED
+from lmarvel.result.support.grades import LIKELY, STABLE, STATED
 from lmarvel.text import ShownAsText, counted, joined, readable
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, probability, whole
-from lmarvel.result.frequencies import Stability, decode_stability, encode_stability, percent
-from lmarvel.result.grounds import Grounds, decode_grounds, encode_grounds
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
+from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability, percent
+from lmarvel.result.support.grounds import Grounds, decode_grounds, encode_grounds
 from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, number, probability, whole
-from lmarvel.result.frequencies import Stability, decode_stability, encode_stability
+from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability
 
 
 class Bend(NamedTuple):
