@@ -172,9 +172,9 @@ class Claims:
 
     Examples
     --------
-    >>> claims = Claims(Prepared(PAG.from_edges("A o-> C", "B o-> C", "C --> D")))
-    >>> [claim.status for claim in claims.on(2)]
-    ['possible', 'possible', 'possible', 'impossible']
+    >>> claims = Claims(Prepared(PAG.from_edges("nodes: A B C D", "A o-> C", "B o-> C", "C --> D")))
+    >>> [claim.status for claim in claims.on(3)][:3], claims.on(0)[3].status
+    (['possible', 'possible', 'definite'], 'impossible')
     """
 
     def __init__(self, ready: Prepared, result: object = None) -> None:
