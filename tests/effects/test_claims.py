@@ -14,8 +14,8 @@ from lmarvel import PAG, Discovery, GraphError, Knowledge, Lift, LMarvel, Parame
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL
-from lmarvel.result.check import Implied
-from lmarvel.result.grades import FIRM, GRADES, LIKELY, OPEN, STATED
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.grades import FIRM, GRADES, LIKELY, OPEN, STATED
 from tests.effects.graded import graded, random_result
 from tests.effects.models import random_model
 

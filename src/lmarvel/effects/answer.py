@@ -25,7 +25,7 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.grades import LIKELY, OPEN, STATED, grade_named
+from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown

@@ -1,7 +1,7 @@
 """How firm it is that one variable causes another, or does not.
 
-Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.grades`), and is as firm as the
-weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of each
+Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.support.grades`), and is as
+firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of each
 :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
@@ -28,9 +28,9 @@ from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.graph.bitsets import bits, closure, members, union
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, NONE, TAIL
-from lmarvel.result.check import Implied
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.grades import LIKELY, OPEN, STATED, UNCHECKED, Grade, grade_named
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.grades import LIKELY, OPEN, STATED, UNCHECKED, Grade, grade_named
 
 Status = Literal["definite", "possible", "impossible"]
 Flags = NDArray[np.bool_]

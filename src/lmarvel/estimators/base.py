@@ -32,8 +32,8 @@ from lmarvel.estimators.bootstrap import (
     to_go_on_from,
 )
 from lmarvel.estimators.discover import Chosen, discover
+from lmarvel.estimators.grounds import later_grounds
 from lmarvel.estimators.recording import Clock
-from lmarvel.estimators.resamples import later_resamples
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
@@ -219,7 +219,7 @@ class PagEstimator(Estimator):
                 found = discover(None, method, names, progress, **said)
             else:
                 found = discover(table, method, progress=progress)
-            self.result_ = replace(found, later_resamples=later_resamples(found, table, method, begun))
+            self.result_ = replace(found, later_grounds=later_grounds(found, table, method, begun))
             return self
         if bootstrap is not None:
             check_settings(bootstrap, seed, n_jobs)
@@ -228,9 +228,9 @@ class PagEstimator(Estimator):
         method, why = settled(method, table, partial(report, "level"))
         found = discover(table, method, progress=progress)
         self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})
-        if bootstrap is None:
-            self.result_ = replace(self.result_, later_resamples=later_resamples(found, table, method, begun))
-        else:
+        grounds = later_grounds(found, table, method, begun, resample=bootstrap is None)
+        self.result_ = replace(self.result_, later_grounds=grounds)
+        if bootstrap is not None:
             self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)
         return self
 

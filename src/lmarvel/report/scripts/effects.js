@@ -187,7 +187,7 @@ const Effects = (place, page, graph, callbacks) => {
   }
 
   place.hidden = (!told && !gaps) || graph.nodes.length < 2;
-  if (place.hidden) return { rest: () => {}, start: null };
+  if (place.hidden) return { rest: () => {}, again: () => {}, start: null };
   const body = place.querySelector(".body");
   const [causeLabel, cause] = chooser("cause", "First"), [outcomeLabel, outcome] = chooser("outcome", "Second");
   const turn = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
@@ -196,5 +196,5 @@ const Effects = (place, page, graph, callbacks) => {
   body.append(html("div", { class: "question screen" }, causeLabel, cause, outcomeLabel, outcome,
     html("div", { class: "buttons" }, turn, again)), answer, ...notes.map((text) => html("p", { class: "note", text })));
   rest();
-  return { rest: () => lit && rest(), start };
+  return { rest: () => lit && rest(), again: () => lit && ask(), start };
 };
