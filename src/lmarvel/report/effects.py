@@ -54,11 +54,13 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
     notes = [*trouble, *asked.notes()]
-    return {"none": _none(), "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
+    return {"none": _none(found), "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
 
 
-def _none() -> str:
+def _none(found: Discovery) -> str:
     """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
+    if found.grades.basis != "exact":  # how firm it is differs from pair to pair
+        return f"No path from {{x}} to {{y}} in the learned graph. How firm that is: {_COMMAND}."
     told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
     return Effect(told, (), (), (), None, (), "", ()).sentence
 
