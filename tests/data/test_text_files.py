@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,7 +145,6 @@ REFUSED = {
     "one row": ("a,b\n1,2\n", "one row"),
     "one column": ("a\n1\n2\n", "1 column is not enough"),
     "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
-    "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
     "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
     "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),
     "text far down": ("a,b\n" + "1,2\n" * 5000 + "2,tall\n", "column 'b', line 5002: 'tall' is not a number"),
@@ -229,7 +229,9 @@ ALMOST_CSV = st.lists(st.tuples(CELLS, BREAKS).map("".join), max_size=30).map(""
 def read(content: bytes, name: str, folder: Path) -> None:
     path = folder / name
     path.write_bytes(content)
-    assert "\n" not in (complaint(path) or "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LMarvelWarning)  # on what is skipped, or taken for a header
+        assert "\n" not in (complaint(path) or "")
 
 
 @examples(100)

@@ -20,7 +20,7 @@ from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
-from lmarvel.data.sources.base import Source
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
@@ -51,6 +51,16 @@ class TableOptions:
     numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
         False
     )
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="Values that stand for a missing one (repeat, or commas); of one column: age=-9."),
+    ] = None
+    skip_rows: Annotated[
+        int | None, typer.Option(help="Lines above the header; by default titles and units are noticed; 0: none.")
+    ] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first row has names; default by its cells.")
+    ] = None
 
     def dataset(self, path: Path) -> Dataset:
         """Open a table with what was said of it."""
@@ -65,7 +75,7 @@ class TableOptions:
             weights=said.weights,
             cluster=said.cluster,
             numeric_only=said.numeric_only,
-        )
+        )  # what stands for a missing value is missing in the source already
 
     def profile(self, path: Path) -> Profile:
         """Look through a table, whatever it holds."""
@@ -73,14 +83,16 @@ class TableOptions:
         chosen, said = self._resolved(source)
         said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
         roles = [name for name in (self.weights, self.cluster) if name is not None]
-        return profile(open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], None, None, said))
+        return profile(open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], Layout(), said))
 
     def _source(self, path: Path) -> Source:
         """Open a table; one that was opened is the same again, with what was read of it."""
         opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
         if path not in opened:
             separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-            opened[path] = open_source(path, None, separator, self.decimal)
+            layout = Layout(separator, self.decimal, self.skip_rows, self.header)
+            source = open_source(path, None, layout)
+            opened[path] = open_source(source, None, na=_missing_codes(self.na or [], source.names))
         return opened[path]
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
@@ -147,6 +159,17 @@ def _names(given: list[str], known: list[str]) -> list[str]:
         for name in ([item] if item in known else (part.strip() for part in item.split(",")))
         if name
     ]
+
+
+def _missing_codes(given: list[str], known: list[str]) -> dict[str, list[str]] | None:
+    """Return the values that stand for a missing one, by column: VALUE of all, or name=VALUE."""
+    found: dict[str, list[str]] = {}
+    for item in given:
+        name, _, value = item.partition("=")
+        one = [name.strip()] if value and name.strip() in known else known
+        for column in one:
+            found.setdefault(column, []).extend(_names([item if one is known else value], []))
+    return found or None
 
 
 def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:

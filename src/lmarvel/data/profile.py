@@ -67,8 +67,9 @@ class Profile:
     Examples
     --------
     >>> from lmarvel.data.opening import Said, open_dataset
+    >>> from lmarvel.data.sources.base import Layout
     >>> table = {"id": [1, 2, 3, 4, 5], "x": [0.5, 1.5, -99, 1.0, 2.0], "y": [2.0, None, 1.0, 0.5, 0.7]}
-    >>> found = profile(open_dataset(table, None, None, (), None, None, Said(lenient=True)))
+    >>> found = profile(open_dataset(table, None, None, (), Layout(), Said(lenient=True)))
     >>> [(column.name, column.findings[0].what) for column in found.columns]
     [('id', 'row numbers'), ('x', '-99 in 1 row looks like a code for a missing value'), ('y', 'missing values')]
     >>> found.way

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Column, Levels, Wish
+from lmarvel.data.levels import NO_CODES, Column, Levels, Wish, as_levels, is_code, number
+from lmarvel.errors import LMarvelWarning
+from lmarvel.text import joined, listing
 
 Batches = Callable[[int], Iterator[NDArray[np.float64]]]
 """From a number of rows to all rows in batches of about that many; each call starts at the first row again."""
+
+
+class Layout(NamedTuple):
+    """How a file is laid out, as far as a user says so; what is None is told from the file."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    skip_rows: int | None = None
+    header: bool | None = None
 
 
 class Rows(NamedTuple):
@@ -51,6 +63,55 @@ def rows_of(columns: Sequence[Column]) -> Rows:
         return pieces(whole[0], rows)
 
     return Rows(batches, _some_levels([column.levels for column in columns]), private=True)
+
+
+def tell_marks(names: Sequence[str], columns: Sequence[Column]) -> None:
+    """Say of which columns signs or separators were taken off, so that their numbers are numbers."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, column in zip(names, columns, strict=True):
+        if column.marks:
+            found.setdefault(column.marks, []).append(repr(name))
+    for marks, which in found.items():
+        are = f"column {which[0]} is" if len(which) == 1 else f"columns {listing(which, 12)} are"
+        warnings.warn(f"{are} read as numbers, without {joined(marks)}", LMarvelWarning, stacklevel=2)
+
+
+def without_codes(source: Source, codes: Mapping[int, frozenset[str]]) -> Source:
+    """Return a source in which values that stand for a missing one are missing; these are given by position."""
+
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        return _without(source.choose(columns, wish._replace(na=codes)), [codes.get(i, NO_CODES) for i in columns])
+
+    return replace(source, choose=choose)
+
+
+def _without(rows: Rows, codes: Sequence[frozenset[str]]) -> Rows:
+    numbers = [[value for value in map(number, words) if value == value] for words in codes]
+
+    def batches(size: int) -> Iterator[NDArray[np.float64]]:
+        for batch in rows.batches(size):
+            kept = batch.copy()
+            for i, values in enumerate(numbers):
+                if values:
+                    kept[np.isin(batch[:, i], values), i] = np.nan
+            yield kept
+
+    load = None if rows.load is None else lambda: _without(rows.load(), codes)  # type: ignore[misc]
+    if rows.levels is None:
+        return Rows(batches, None, load)
+    whole = np.concatenate([np.empty((0, len(codes))), *rows.batches(1 << 62)])
+    return rows_of([_column_without(whole[:, i], rows.levels[i], codes[i]) for i in range(len(codes))])
+
+
+def _column_without(values: NDArray[np.float64], levels: Levels | None, codes: frozenset[str]) -> Column:
+    """Return a column in memory without the codes, and without levels that only these had."""
+    if levels is None:
+        out = [value for value in map(number, codes) if value == value]
+        return Column(np.where(np.isin(values, out), np.nan, values))
+    gone = [k for k, name in enumerate(levels.names) if is_code(name, codes)]
+    if not gone:
+        return Column(values, levels)
+    return as_levels("", Column(np.where(np.isin(values, gone), np.nan, values), levels), ordered=levels.ordered)
 
 
 def rows_beside(whole: NDArray[np.float64], levels: Sequence[Levels | None]) -> Rows:
