@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import NO_CODES, Column, Levels, Wish, as_levels, is_code, number
+from lmarvel.data.levels import Column, How, Levels, Wish, as_levels, column_of_codes, is_code, is_number, number
 from lmarvel.errors import LMarvelWarning
 from lmarvel.text import joined, listing
 
@@ -80,13 +80,14 @@ def without_codes(source: Source, codes: Mapping[int, frozenset[str]]) -> Source
     """Return a source in which values that stand for a missing one are missing; these are given by position."""
 
     def choose(columns: Sequence[int], wish: Wish) -> Rows:
-        return _without(source.choose(columns, wish._replace(na=codes)), [codes.get(i, NO_CODES) for i in columns])
+        wish = wish._replace(na=codes)
+        return _without(source.choose(columns, wish), [wish.of(i) for i in columns])
 
     return replace(source, choose=choose)
 
 
-def _without(rows: Rows, codes: Sequence[frozenset[str]]) -> Rows:
-    numbers = [[value for value in map(number, words) if value == value] for words in codes]
+def _without(rows: Rows, how: Sequence[How]) -> Rows:
+    numbers = [_numbers(one.na) for one in how]
 
     def batches(size: int) -> Iterator[NDArray[np.float64]]:
         for batch in rows.batches(size):
@@ -96,21 +97,26 @@ def _without(rows: Rows, codes: Sequence[frozenset[str]]) -> Rows:
                     kept[np.isin(batch[:, i], values), i] = np.nan
             yield kept
 
-    load = None if rows.load is None else lambda: _without(rows.load(), codes)  # type: ignore[misc]
+    load = None if rows.load is None else lambda: _without(rows.load(), how)  # type: ignore[misc]
     if rows.levels is None:
         return Rows(batches, None, load)
-    whole = np.concatenate([np.empty((0, len(codes))), *rows.batches(1 << 62)])
-    return rows_of([_column_without(whole[:, i], rows.levels[i], codes[i]) for i in range(len(codes))])
+    whole = np.concatenate([np.empty((0, len(how))), *rows.batches(1 << 62)])
+    return rows_of([_column_without(whole[:, i], rows.levels[i], how[i]) for i in range(len(how))])
 
 
-def _column_without(values: NDArray[np.float64], levels: Levels | None, codes: frozenset[str]) -> Column:
-    """Return a column in memory without the codes, and without levels that only these had."""
+def _numbers(codes: frozenset[str]) -> list[float]:
+    return [value for value in map(number, codes) if value == value]
+
+
+def _column_without(values: NDArray[np.float64], levels: Levels | None, how: How) -> Column:
+    """Return a column in memory without codes for missing values; one that is numbers but for these is numbers."""
     if levels is None:
-        out = [value for value in map(number, codes) if value == value]
-        return Column(np.where(np.isin(values, out), np.nan, values))
-    gone = [k for k, name in enumerate(levels.names) if is_code(name, codes)]
+        return Column(np.where(np.isin(values, _numbers(how.na)), np.nan, values))
+    gone = [k for k, name in enumerate(levels.names) if is_code(name, how.na)]
     if not gone:
         return Column(values, levels)
+    if not levels.ordered and not how.text and all(is_number(name) or is_code(name, how.na) for name in levels.names):
+        return column_of_codes(np.where(np.isnan(values), -1, values).astype(np.intp), levels.names, how)
     return as_levels("", Column(np.where(np.isin(values, gone), np.nan, values), levels), ordered=levels.ordered)
 
 
