@@ -152,7 +152,7 @@ def refusal(found: Profile, way: WayOut | None, error: DataError, missing: str |
     gaps = missing in (None, "refuse") and any(column.missing for column in found.columns)
     said = f"{joined(found.faults)}." if gaps or len(found.faults) > 1 or not found.complete else f"{error}."
     ways = ""
-    if gaps:
+    if gaps and way is not None:
         left = f"--missing drop keeps {found.complete:,} of {found.rows:,} rows, " if found.complete > 3 else ""
         ways = f" For missing values: {left}--missing em uses all rows, --drop leaves columns out."
     command = command_for(found, way, sys.argv[1:])

@@ -107,22 +107,26 @@ def _titles(rows: Sequence[Fields]) -> int:
         filled = sum(map(bool, map(str.strip, row)))
         if len(row) == width and filled > width // 2 and filled >= 2:
             return k if k and _are_names(row, rows[k + 1 :]) else 0
-        if len(row) == width - 1 and filled == len(row) and k + 1 < len(rows) and not _are_names(rows[k + 1], rows):
+        if len(row) == width - 1 and filled == len(row) and not _are_names(*_split(rows[k + 1 :])):
             return 0  # a header without a name for the index, as R writes it
     return 0
 
 
 def _are_names(row: Fields, below: Sequence[Fields]) -> bool:
     """Whether a row is text throughout, and stands above numbers."""
-    return not any(map(is_number, row)) and bool(_number_columns(below, len(row)))
+    return not any(map(is_number, row)) and bool(_number_columns(below, len(row), share=0.5))
 
 
-def _number_columns(rows: Sequence[Fields], width: int) -> list[int]:
+def _split(rows: Sequence[Fields]) -> tuple[Fields, Sequence[Fields]]:
+    return (rows[0], rows[1:]) if rows else ([], [])
+
+
+def _number_columns(rows: Sequence[Fields], width: int, share: float = 0.9) -> list[int]:
     """Return the columns in which nearly all cells that are not empty are numbers."""
     found = []
     for i in range(width):
         cells = [row[i] for row in rows if len(row) > i and row[i].strip()]
-        if len(cells) >= min(_BELOW, len(rows)) and sum(map(is_number, cells)) >= 0.9 * len(cells) > 0:
+        if len(cells) >= min(_BELOW, len(rows)) and sum(map(is_number, cells)) >= share * len(cells) > 0:
             found.append(i)
     return found
 
