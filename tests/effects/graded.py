@@ -10,8 +10,8 @@ import numpy as np
 from lmarvel import PAG, Discovery, Statistics, mag_to_pag
 from lmarvel.deferred import Deferred
 from lmarvel.graph.marks import CIRCLE, NONE
-from lmarvel.result.check import Implied, ModelCheck
-from lmarvel.result.frequencies import Stability
+from lmarvel.result.support.check import Implied, ModelCheck
+from lmarvel.result.support.frequencies import Stability
 from tests.generators import random_study
 
 RESAMPLES = 20

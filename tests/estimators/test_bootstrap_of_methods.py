@@ -12,7 +12,7 @@ from lmarvel.errors import ResultError
 from lmarvel.estimators import bootstrap
 from lmarvel.estimators.bootstrap import Interrupted
 from lmarvel.result.file.parts import checksum
-from lmarvel.result.reliability import encode_stability
+from lmarvel.result.support.reliability import encode_stability
 
 RNG = np.random.default_rng(5)
 A, B, U = RNG.normal(size=(3, 400))

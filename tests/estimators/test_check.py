@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.check import check_model, later_check
-from lmarvel.result.check import Cut, Implied, ModelCheck
-from lmarvel.result.reliability import decode_check, encode_check
+from lmarvel.result.support.check import Cut, Implied, ModelCheck
+from lmarvel.result.support.reliability import decode_check, encode_check
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import random_study
 

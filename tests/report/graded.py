@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from lmarvel import PAG, Discovery, Knowledge
-from lmarvel.result.check import Implied
+from lmarvel.result.support.check import Implied
 from tests.effects import graded as effects_graded
 
 GRAPH = PAG.from_edges("A o-> C", "B o-> C", "C --> D", "C --> E", "E --> F", nodes=[*"ABCDEF"])

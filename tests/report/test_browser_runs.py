@@ -97,7 +97,7 @@ def learn_and_visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
         report, result = tmp_path / "report.html", tmp_path / "result.json"
         done = run("learn", table, "--report", report, "-o", result)
         assert done.code == 0, done.err
-        opened.append(Visit(browser, report, viewport={"width": 1280, "height": 900}))  # all of the graph is in sight
+        opened.append(Visit(browser, report, viewport={"width": 1280, "height": 1200}))  # all of the graph is in sight
         return opened[-1], Discovery.load(result)
 
     yield go

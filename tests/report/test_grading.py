@@ -7,7 +7,7 @@ import pytest
 from lmarvel import PAG, Discovery
 from lmarvel.report import page_of
 from lmarvel.report.grading import Grading, rejections
-from lmarvel.result.check import Implied
+from lmarvel.result.support.check import Implied
 from tests.effects.graded import graded as made
 from tests.report.graded import GRAPH, graded, likely, stated, unchecked
 

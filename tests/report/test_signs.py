@@ -8,7 +8,7 @@ from lmarvel import DAG, Knowledge, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of
 from lmarvel.report.signs import Signs
-from lmarvel.result.reliability import unfounded
+from lmarvel.result.support.reliability import unfounded
 from lmarvel.simulate import LinearSEM, hide, load_network
 from tests.result.test_wording import sampled
 

@@ -12,9 +12,9 @@ from lmarvel.datasets import CARS
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ResultError
 from lmarvel.graph.kinds import DAG
-from lmarvel.result.check import Implied, ModelCheck
 from lmarvel.result.file.parts import checksum
-from lmarvel.result.reliability import Doubt
+from lmarvel.result.support.check import Implied, ModelCheck
+from lmarvel.result.support.reliability import Doubt
 
 CHAIN = DAG.from_edges("A --> C", "B --> C", "C --> D", "D --> E")
 

@@ -30,7 +30,7 @@ from lmarvel.estimators.check import checked_on
 from lmarvel.estimators.tune import TuningPath
 from lmarvel.estimators.tuning import DRAWS
 from lmarvel.estimators.tuning import tune as tuned
-from lmarvel.result.reliability import encode_check
+from lmarvel.result.support.reliability import encode_check
 from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()

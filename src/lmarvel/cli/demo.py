@@ -19,8 +19,8 @@ from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.study import Study
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import percent
-from lmarvel.result.reliability import Claim, claims_of
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.reliability import Claim, claims_of
 from lmarvel.result.wording import edge_kinds, kind_of
 from lmarvel.simulate import LinearSEM
 from lmarvel.text import counted

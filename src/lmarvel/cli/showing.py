@@ -22,8 +22,8 @@ from lmarvel.interchange.truth import read_truth
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.explanation import Explanation
-from lmarvel.result.grades import Shown
-from lmarvel.result.reliability import doubts_about
+from lmarvel.result.support.grades import Shown
+from lmarvel.result.support.reliability import doubts_about
 from lmarvel.text import counted, listing, readable
 
 if TYPE_CHECKING:

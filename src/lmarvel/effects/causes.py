@@ -31,9 +31,9 @@ from lmarvel.effects.pag_index import MOST_STEPS, Prepared, selection_near
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
-from lmarvel.result.check import Implied
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.grades import GRADES, MARKS_SHOWN, Grade, Shown
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.grades import GRADES, MARKS_SHOWN, Grade, Shown
 from lmarvel.result.wording import p_is
 from lmarvel.text import ShownAsText, counted, listing, readable, sentence
 

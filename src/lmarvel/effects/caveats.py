@@ -15,11 +15,11 @@ from lmarvel.effects.claims import Claims, Flags
 from lmarvel.effects.pag_index import MOST_STEPS
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import CIRCLE
-from lmarvel.result import wording
-from lmarvel.result.check import Implied, separation
+from lmarvel.result import power, wording
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import LIKELY, STATED
+from lmarvel.result.support.check import Implied, separation
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import LIKELY, STATED
 from lmarvel.text import readable
 
 ILLEGAL = "the tests contradict each other, and no causal graph has exactly these marks"
@@ -43,9 +43,9 @@ def missed_below(result: Discovery) -> str | None:
     'an effect below a partial correlation of about 0.13 would have been missed'
     """
     rows, chose = result.settings.get("rows"), result.evidence.chose
-    if rows is None or (chose is None and wording.power(result.settings) is None):
+    if rows is None or (chose is None and power.power(result.settings) is None):
         return None
-    least = wording.smallest_noticed(rows, result.alpha)
+    least = power.smallest_noticed(rows, result.alpha)
     if chose is not None:
         least = math.sqrt(1 - math.exp(-chose.price / rows))
     size = f"{least:.2f}" if least >= 0.01 else f"{least:.1g}"

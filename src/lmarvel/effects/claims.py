@@ -1,8 +1,8 @@
 """How firm it is that one variable causes another, or does not.
 
-Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.grades`), and is as firm as the
-weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of each
-:class:`Reading` only parts with that grade or a better one are used:
+Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.support.grades`), and is as
+firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of
+each :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
   weakest mark is strongest. By two unshielded ways, missing edges are parts, too.
@@ -28,9 +28,9 @@ from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.graph.bitsets import bits, closure, members, union
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, NONE, TAIL
-from lmarvel.result.check import Implied
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.grades import LIKELY, OPEN, STATED, UNCHECKED, Grade, grade_named
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.grades import LIKELY, OPEN, STATED, UNCHECKED, Grade, grade_named
 
 Status = Literal["definite", "possible", "impossible"]
 Flags = NDArray[np.bool_]
@@ -172,9 +172,9 @@ class Claims:
 
     Examples
     --------
-    >>> claims = Claims(Prepared(PAG.from_edges("A o-> C", "B o-> C", "C --> D")))
-    >>> [claim.status for claim in claims.on(2)]
-    ['possible', 'possible', 'possible', 'impossible']
+    >>> claims = Claims(Prepared(PAG.from_edges("nodes: A B C D", "A o-> C", "B o-> C", "C --> D")))
+    >>> [claim.status for claim in claims.on(3)][:3], claims.on(0)[3].status
+    (['possible', 'possible', 'definite'], 'impossible')
     """
 
     def __init__(self, ready: Prepared, result: object = None) -> None:

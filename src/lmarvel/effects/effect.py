@@ -9,7 +9,7 @@ from lmarvel.effects.classify import Identified
 from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.ranges import Range
-from lmarvel.result.grades import GRADES, Grade
+from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
 

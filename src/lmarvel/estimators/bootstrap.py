@@ -30,7 +30,7 @@ from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.discover import Settings, discover_marks
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.frequencies import Stability, Tally
+from lmarvel.result.support.frequencies import Stability, Tally
 
 joblib = late("joblib")
 
@@ -84,7 +84,7 @@ def bootstrap(
     seed : int
         The same seed draws the same tables.
     selection : bool
-        Whether the sample may be selected; then less can be claimed (:mod:`lmarvel.result.frequencies`).
+        Whether the sample may be selected; then less can be claimed (:mod:`lmarvel.result.support.frequencies`).
     n_jobs : int
         Workers, -1 for all processors; joblib's back ends are honoured (``joblib.parallel_config``).
     threads : bool

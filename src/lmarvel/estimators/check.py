@@ -27,9 +27,9 @@ from lmarvel.engine.run import is_built
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
-from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
 
@@ -82,7 +82,7 @@ def check_model(
     >>> names = ["A", "B", "C"]
     >>> test = IndependenceTest(FunctionTest(lambda x, y, given: 0.3 if given else 0.001, names))
     >>> print(check_model(PAG.from_edges("A o-o B", "B o-o C"), test, 0.01))
-    The test does not reject the 1 separation that the graph implies (p > 0.01).
+    The data reject 0 of 1 implied independence at 0.01 (0.01 expected by chance).
     """
     pairs = _pairs(pag)
     known = mag if mag is not None else _member(pag)

@@ -12,6 +12,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
@@ -20,8 +21,8 @@ from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import Stability, Tally
-from lmarvel.result.grounds import Bend, Grounds
+from lmarvel.result.support.frequencies import Stability, Tally
+from lmarvel.result.support.grounds import Bend, Grounds
 
 special = late("scipy.special")
 
@@ -55,7 +56,8 @@ def later_grounds(
     rows = found.settings.get("rows")
     if table is None or rows is None or found.undecided or not isinstance(method.test, str):
         return None
-    if rows * len(found.pag) > SMALL or not found.pag.n_edges:
+    values = rows * len(found.pag)
+    if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
         return None
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
     until = math.inf if method.max_seconds is None else begun + method.max_seconds
@@ -135,7 +137,7 @@ def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
         where = np.flatnonzero(near)
         if len(where) and len(where) < len(rows) // 2:
             weights[where, v] = np.linalg.lstsq(gram[np.ix_(where, where)], gram[where, v], rcond=None)[0]
-    return rows - rows @ weights
+    return np.asarray(rows - rows @ weights)
 
 
 def _bending(rows: Array, left: Array) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.frequencies import Stability
+from lmarvel.result.support.frequencies import Stability
 from lmarvel.text import counted
 
 T = TypeVar("T")

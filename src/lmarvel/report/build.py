@@ -24,8 +24,8 @@ from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.display import CAPTIONS
 from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, sources_line
-from lmarvel.result.grades import MARKS_SHOWN, Shown
 from lmarvel.result.meaning import allows_latents
+from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
 from lmarvel.text import counted, listing, sentence

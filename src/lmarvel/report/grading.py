@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
-from lmarvel.result.check import Implied
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import percent
-from lmarvel.result.grades import FIRM_SHARE, GRADES, LIKELY, LIKELY_SHARE, LIKELY_WORSE, OPEN, STATED, grade_named
 from lmarvel.result.meaning import allows_latents
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import (
+    FIRM_SHARE,
+    GRADES,
+    LIKELY,
+    LIKELY_SHARE,
+    LIKELY_WORSE,
+    OPEN,
+    STATED,
+    grade_named,
+)
 from lmarvel.result.wording import canonical, p_is, selected, shown_edge
 from lmarvel.text import counted, listing, readable
 

@@ -19,19 +19,20 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import display, evidence, meaning, reliability, sources, wording
-from lmarvel.result.check import Implied, ModelCheck
-from lmarvel.result.evidence import Evidence
+from lmarvel.result import display, meaning, sources, wording
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.file.whole import decode_result, encode_result, read_result
-from lmarvel.result.frequencies import Stability
-from lmarvel.result.grades import Grade, Grades, Shown, grade_named
-from lmarvel.result.grounds import Grounds
 from lmarvel.result.notes import Finding, ended_early, findings_of
-from lmarvel.result.reliability import Contested, Doubt
 from lmarvel.result.sources import Conflict
 from lmarvel.result.statistics import Statistics
+from lmarvel.result.support import evidence, reliability
+from lmarvel.result.support.check import Implied, ModelCheck
+from lmarvel.result.support.evidence import Evidence
+from lmarvel.result.support.frequencies import Stability
+from lmarvel.result.support.grades import Grade, Grades, Shown, grade_named
+from lmarvel.result.support.grounds import Grounds
+from lmarvel.result.support.reliability import Contested, Doubt
 from lmarvel.result.trace import BudgetEnded, Event, NoneRemovable, Removed, Trace, but_separated
 from lmarvel.result.verdict import Verdict, verdict_of
 
@@ -130,7 +131,7 @@ class Discovery:
 
     @cached_property
     def contested(self) -> tuple[Contested, ...]:
-        """Edges that the search kept though another step found their ends independent: the pair, the set, the p-value."""
+        """Edges kept though another step found their ends independent: the pair, the set, the p-value."""
         return tuple(reliability.contested_edges(self))
 
     @property
@@ -201,10 +202,7 @@ class Discovery:
         return display.draw_shown(self, path, layout, title, marks)
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
-        """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
-
-        ``depth`` limits reasons for reasons: in a long causal chain each mark rests on the one before.
-        """
+        """Return why an edge is there or not, and why each end has its mark; ``depth`` limits reasons for reasons."""
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
@@ -260,10 +258,7 @@ class Discovery:
         return grade_named(int(self.grades.marks[self.pag.index(a), self.pag.index(b)]))
 
     def shown(self, marks: Shown = "supported") -> PAG:
-        """Return the graph to show: with circles where a mark is open or unchecked, or all that is not firm.
-
-        It is a summary, to be read edge by edge, and need not be the PAG of any class; ``pag`` is what was learned.
-        """
+        """Return the graph to show, with circles for weaker marks: a summary, which need not be the PAG of a class."""
         return self.grades.shown(marks)
 
     @cached_property
@@ -283,7 +278,7 @@ class Discovery:
         return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:
-        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
         return reliability.edge_shares(self)
 
     def recurring(self, a: str, b: str) -> str | None:
@@ -291,7 +286,7 @@ class Discovery:
         return reliability.recurring(self, a, b)
 
     def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:
-        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
+        """Return what of causes appears in at least this share of the resamples, in words, the most frequent first."""
         return [(claim.share, str(claim)) for claim in reliability.claims_of(self, least)]
 
     def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:
@@ -318,14 +313,13 @@ class Discovery:
     def source(self, a: str, b: str) -> str | None:
         """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.
 
-        "data": the tests (or the score) give it, and no statement does. "knowledge": a statement gives it, and the data
-        do not. "both": each gives it. "together": it follows from the two, and from neither alone.
+        "data", "knowledge" (a statement alone gives it), "both", or "together": it follows from neither alone.
         """
         return sources.source_of(self, a, b)
 
     @property
     def sources(self) -> dict[str, int]:
-        """How many marks come from where, see :meth:`source`; empty where nothing was known."""
+        """How many marks come from where, see :meth:`source`."""
         return sources.count_sources(self)
 
     @cached_property
@@ -396,17 +390,5 @@ class Discovery:
 
     @classmethod
     def load(cls, path: str | Path) -> Discovery:
-        """Read a result file; the result is equal to the one that was saved.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS).result_
-        >>> path = Path(tempfile.mkdtemp()) / "cars.json"
-        >>> found.save(path)
-        >>> Discovery.load(path) == found
-        True
-        """
+        """Read a result file; the result is equal to the one that was saved."""
         return cls(**read_result(Path(path)))

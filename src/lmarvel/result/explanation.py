@@ -298,11 +298,11 @@ class Explainer:
         return Reason(f"At {where} {kind}: {text}{self._supported(x, y)}{clash}", because, self.rules[k])
 
     def _supported(self, x: int, y: int) -> str:
-        """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
-        if self._is_stated(x, y):
+        """Return what the score says of the mark at y on x-y; nothing where there is none, or the mark was stated."""
+        distance, chose = self.evidence.distance.get((x, y)), self.evidence.chose
+        if self._is_stated(x, y) or chose is None or distance is None:
             return ""
-        word = self.evidence.mark_word(x, y)
-        return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), word)}" if word else ""
+        return f"; {evidence_wording.mark_is(distance, chose.price)}"
 
     def edges_from_selection(self) -> int:
         """Return how many edges speak of selection."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.graph.marks import ARROW
-from lmarvel.result.grades import LIKELY, STABLE, STATED
-from lmarvel.text import ShownAsText, counted
+from lmarvel.result.support.grades import LIKELY, STABLE, STATED
+from lmarvel.text import ShownAsText, counted, joined, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -43,16 +43,18 @@ class Verdict(ShownAsText):
         Whether the data reject no more than chance would; None where nothing was tested.
     legal : bool
         Whether some graph has exactly this PAG.
+    curved : tuple of str
+        The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
 
     Examples
     --------
     >>> from lmarvel import Lift
     >>> from lmarvel.datasets import CARS
     >>> print(Lift().fit(CARS).result_.verdict)
-    8 associations among 6 variables (392 rows); 7 of them appear in at least 90 % of resamples.
+    8 associations among 6 variables (392 rows); 4 of them appear in at least 90 % of resamples.
     0 of 5 arrow directions are supported by the data.
     The data reject 1 of 7 implied independences (0.07 expected by chance): do not read causes from this graph.
-    Next: see which independences fail (check), and whether relations are curved or columns are categories.
+    Next: relations are not straight lines (Displacement and Cylinders, say): try the test 'curved'.
     """
 
     variables: int
@@ -68,6 +70,7 @@ class Verdict(ShownAsText):
     expected: float
     fits: bool | None
     legal: bool
+    curved: tuple[str, ...] = ()
 
     @property
     def next(self) -> str:
@@ -103,6 +106,7 @@ def verdict_of(result: Discovery) -> Verdict:
         expected=0.0 if check is None else check.expected,
         fits=check.fits if check is not None and tested else None,
         legal=bool(undecided) or result.why_illegal is None,
+        curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
     )
 
 
@@ -150,7 +154,9 @@ def _how_stable(verdict: Verdict) -> str:
     if verdict.stable is None:
         return ""
     if verdict.associations == 1:
-        return f"; it {'appears' if verdict.stable else 'does not appear'} in at least {STABLE:.0%} of resamples"
+        return (
+            f"; it {'appears' if verdict.stable else 'does not appear'} in at least {100 * STABLE:.0f} % of resamples"
+        )
     verb = "appears" if verdict.stable == 1 else "appear"
     return f"; {verdict.stable:,} of them {verb} in at least {100 * STABLE:.0f} % of resamples"
 
@@ -162,10 +168,10 @@ def _supported(verdict: Verdict) -> str:
         return f"{counted(verdict.directions, 'arrow direction')} followed from the answers of the test."
     by_data, of = verdict.supported - verdict.stated, counted(verdict.directions, "arrow direction")
     is_are = "is" if verdict.directions == 1 else "are"
-    stated = (
-        f" {verdict.stated:,} more {'is' if verdict.stated == 1 else 'are'} as you stated." if verdict.stated else ""
-    )
-    return f"{by_data:,} of {of} {is_are} supported by the data.{stated}"
+    said = f"{by_data:,} of {of} {is_are} supported by the data."
+    if not verdict.stated:
+        return said
+    return f"{said} {verdict.stated:,} more {'is' if verdict.stated == 1 else 'are'} as you stated."
 
 
 def _fit(verdict: Verdict) -> str | None:
@@ -190,8 +196,11 @@ def _next(verdict: Verdict) -> str:
         return "collect more rows, or look for curves (test 'curved')."
     if not verdict.legal:
         return "use the method 'auto', or state what you know (tiers)."
+    if verdict.curved:
+        pair = joined(list(map(readable, verdict.curved)))
+        return f"relations are not straight lines ({pair}, say): try the test 'curved'."
     if verdict.fits is False:
-        return "see which independences fail (check), and whether relations are curved or columns are categories."
+        return "see which independences fail (check), and whether numbers are codes of categories."
     if verdict.supported < verdict.directions / 2:
         return "state what you know, such as an order in time (tiers), or collect more rows."
     return "ask why (explain), what causes a variable (causes), and by how much (effect)."

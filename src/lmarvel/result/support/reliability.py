@@ -10,11 +10,11 @@ import numpy as np
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, probability, whole
-from lmarvel.result.frequencies import Stability, decode_stability, encode_stability, percent
-from lmarvel.result.grounds import Grounds, decode_grounds, encode_grounds
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
+from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability, percent
+from lmarvel.result.support.grounds import Grounds, decode_grounds, encode_grounds
 from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 Contested = tuple[str, str, frozenset[str], float]
-CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told
+CLAIMED = 0.5  # the share of resamples from which on a claim that the graph itself does not make is told
 
 
 class Claim(NamedTuple):
-    """What a share of the draws of a bootstrap says of two variables: that a causes b, or that it does not."""
+    """What a share of the resamples of a bootstrap says of two variables: that a causes b, or that it does not."""
 
     share: float
     a: str
@@ -53,11 +53,11 @@ def recurring(result: Discovery, a: str, b: str) -> str | None:
     shares = stability.of_marks(result.pag.marks)
     x, y = result.pag.index(a), result.pag.index(b)
     edge, near, far = stability.edge(a, b), float(shares[y, x]), float(shares[x, y])
-    return f"{percent(edge)}, marks {percent(near)} and {percent(far)}"
+    return f"edge {percent(edge)}; marks {percent(near)} / {percent(far)}"
 
 
 def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
-    """Return what of causes recurs in at least this share of the draws, the most frequent first."""
+    """Return what of causes recurs in at least this share of the resamples, the most frequent first."""
     stability = result.stability
     if stability is None:
         return []
@@ -95,7 +95,7 @@ def doubtful_pairs(result: Discovery) -> tuple[tuple[str, str], ...]:
 
 
 def stable_graph(result: Discovery, share: float) -> PAG:
-    """Return what recurs in at least this share of the draws.
+    """Return what recurs in at least this share of the resamples.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def stable_graph(result: Discovery, share: float) -> PAG:
 
 
 def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
-    """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+    """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
     stability = result.stability
     if stability is None:
         return None
@@ -122,23 +122,24 @@ def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
 
 def reliability_lines(result: Discovery, a: str, b: str) -> Iterator[str]:
     """Say how reliable is what is said of a pair: what recurs, and which rejected separations it rests on."""
-    if result.stability is not None:
-        yield from _recurrence(result.stability, a, b)
+    if result.resamples is not None:
+        yield from _recurrence(result, result.resamples, a, b)
     if result.check is not None:
         yield from _rejections(result, result.check, a, b)
 
 
-def _recurrence(stability: Stability, a: str, b: str) -> Iterator[str]:
-    edge = stability.edge(a, b)
-    yield f"Recurs: an edge in {percent(edge)} of {stability.replicates:,} draws"
+def _recurrence(result: Discovery, counts: Stability, a: str, b: str) -> Iterator[str]:
+    edge = counts.edge(a, b)
+    yield f"Edge: in {percent(edge)} of {counts.replicates:,} resamples"
     for near, far in ((b, a), (a, b)) if edge else ():
-        marks = sorted(stability.mark(near, far).items(), key=lambda mark: -mark[1])
+        marks = sorted(counts.mark(near, far).items(), key=lambda mark: -mark[1])
         shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
-        yield f"  at {readable(far)}, where there is one: {shown}"
+        grade = result.grade(near, far)
+        yield f"  mark at {readable(far)} in these: {shown}{f' ({grade})' if grade else ''}"
     for x, y in ((a, b), (b, a)):
-        causes, never = stability.causes_share(x, y), stability.not_causes_share(x, y)
+        causes, never = counts.causes_share(x, y), counts.not_causes_share(x, y)
         if causes or never:
-            shares = f"in {percent(causes)}, and does not cause it in {percent(never)}"
+            shares = f"in {percent(causes)} of resamples, and does not cause it in {percent(never)}"
             yield f"  {readable(x)} causes {readable(y)} {shares}"
 
 
@@ -151,7 +152,7 @@ def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterato
     for near, far in ((b, a), (a, b)):
         for one in rests_on_rejected(result, near, far):
             why = f"{separation(one)} (p = {one.pvalue:.2g})"
-            yield f"The mark at {readable(far)} rests on a separation that the data reject: {why}"
+            yield f"The mark at {readable(far)} rests on an independence that the data reject: {why}"
 
 
 # --- marks that rest on what the data reject --------------------------------------------------------------
@@ -181,7 +182,7 @@ def unfounded(result: Discovery, a: str, b: str) -> str | None:
         return None
     more = f" and {len(rejected) - 1} more" if len(rejected) > 1 else ""
     pair = f"{readable(rejected[0].x)}, {readable(rejected[0].y)}"
-    return f"a mark rests on a separation that the data reject: {pair}{more}"
+    return f"a mark rests on an independence that the data reject: {pair}{more}"
 
 
 def doubts_of(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:

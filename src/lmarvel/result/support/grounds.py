@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, number, probability, whole
-from lmarvel.result.frequencies import Stability, decode_stability, encode_stability
+from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability
 
 
 class Bend(NamedTuple):
@@ -56,7 +56,9 @@ def encode_grounds(grounds: Grounds, pag: PAG) -> dict[str, Any]:
 
 def decode_grounds(content: Mapping[str, Any], pag: PAG) -> Grounds:
     """Return the grounds of a result file; empty where it has none."""
-    names, resamples, bends = pag.names, None, ()
+    names = pag.names
+    resamples: Stability | None = None
+    bends: tuple[Bend, ...] = ()
     if "resamples" in content:
         resamples = read_part(content, "resamples", lambda plain: decode_stability(plain, names))
     if "bends" in content:

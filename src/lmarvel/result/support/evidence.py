@@ -1,4 +1,4 @@
-"""What speaks for each part of a graph that a score chose, found in the trace; and the graph without what is weak."""
+"""What speaks for each part of a graph that a score chose, found in the trace; and the hidden nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
-from lmarvel.result.evidence_wording import support_word, weakest, without_selection
+from lmarvel.result.evidence_wording import without_selection
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
@@ -55,17 +55,6 @@ class Evidence:
                 self.gaps[frozenset((e.x, e.y))] = e
             elif isinstance(e, Supported):
                 self.distance[e.x, e.y] = math.inf if e.distance is None else e.distance
-
-    def mark_word(self, x: int, y: int) -> str | None:
-        """Return the word for the mark at y on the edge x-y; None without evidence."""
-        if self.chose is None:
-            return None
-        return support_word(self.distance.get((x, y)), self.chose.price, bool(self.hidden))
-
-    def word(self, pag: PAG, x: int, y: int) -> str | None:
-        """Return the word for the weakest mark of an edge; None without marks to judge, or without evidence."""
-        ends = [end for end in ((x, y), (y, x)) if pag.marks[end] > CIRCLE]
-        return weakest(word for end in ends if (word := self.mark_word(*end)) is not None)
 
 
 def support_of(result: Discovery, a: str, b: str) -> dict[str, float | None]:

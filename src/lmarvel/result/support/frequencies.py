@@ -11,7 +11,7 @@ being in the sample; then a tail at x can come from that alone, and what x does 
 
 The claims are sound, and not all that can be said: a PAG may imply more than its single paths show.
 
-What recurs is not thereby true. A method that errs in the same way on every draw errs with a frequency of 1.
+What recurs is not thereby true. A method that errs in the same way on every resample errs with a frequency of 1.
 """
 
 from __future__ import annotations
@@ -153,9 +153,8 @@ class Stability:
     def stable(self, pag: PAG, share: float = 0.8) -> PAG:
         """Return what recurs of a graph: its edges, and on them its marks, with at least this frequency.
 
-        A mark that recurs less is a circle. The result is a summary, to be read edge by edge: what is left was learned
-        in at least this share of the draws. It need not be the PAG of any class, and two variables without an edge in
-        it are not thereby independent given anything.
+        A mark that recurs less is a circle. The result is a summary, to be read edge by edge. It need not be the PAG of
+        any class, and two variables without an edge in it are not thereby independent given anything.
 
         Examples
         --------
