@@ -252,5 +252,15 @@ def test_a_learned_graph_says_how_firm_it_is(opened: Any) -> None:
     page = opened(graded(PAIRS, [PAIRS] * 10 + [weak] * 10), table())
     assert "Identified, but unreliable: the direction of X --> M is not established" in ask(page, "X", "Y")
     answer = ask(page, "M", "X")
-    assert "No path from M to X in the learned graph. How firm that is: 'lmarvel effect' tells it." in answer
+    assert "Not established" in answer
+    assert "No path from M to X in the learned graph, but this is not established: " in answer
+    assert "does not affect" not in answer
+    assert "plain" not in classes(page.locator(".answer .badge").last)  # so that it is seen to be in doubt
+
+
+def test_many_pairs_without_an_effect_share_one_answer(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effects, "MOST_ABSENT", 5)
+    page = opened(graded(PAIRS, [PAIRS] * 10), table())
+    answer = ask(page, "M", "X")
+    assert "No path from M to X in the learned graph. How firm that is: 'lmarvel effect' reports it." in answer
     assert "does not affect" not in answer

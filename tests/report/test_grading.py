@@ -72,6 +72,11 @@ def test_an_illegal_graph_and_circles_claim_nothing() -> None:
         ("A <-> B", "neither causes the other: they share an unmeasured common cause."),
         ("A --- B", "both affect who is in the sample."),
         ("A --> B", "A causes B, or affects who is in the sample. B does not cause A."),
+        (
+            "A o-> B",
+            "B does not cause A. A may cause B or affect who is in the sample,"
+            " or they may share an unmeasured common cause.",
+        ),
         ("A o-- B", "B causes A, or affects who is in the sample."),
     ],
 )

@@ -116,18 +116,20 @@ class Grading:
             return
         for end in sorted(ends, key=lambda end: end.mark == ARROW):
             if end.established and end.mark == TAIL:
-                yield _graded(end.level, end.near, f"causes {end.far}{self._sample(end)}")
+                sample = ", or affects who is in the sample" if self._may_select(end) else ""
+                yield _graded(end.level, end.near, f"causes {end.far}{sample}")
             elif end.established:
                 yield _graded(end.level, end.near, f"does not cause {end.far}")
         for end, other in ((at_a, at_b), (at_b, at_a)):
             if end.mark == CIRCLE and other.mark == ARROW:
                 shared = ", or they may share an unmeasured common cause" if allows_latents(self.found) else ""
-                yield f"{end.near} may cause {end.far}{shared}"
+                sample = " or affect who is in the sample" if self._may_select(end) else ""
+                yield f"{end.near} may cause {end.far}{sample}{shared}"
 
-    def _sample(self, end: End) -> str:
-        """Return what else a tail may mean: a variable without an arrowhead may affect who is in the sample."""
-        settled = bool((self._supported.marks[:, end.at[1]] == ARROW).any())
-        return "" if settled or not selected(self.found.settings) else ", or affects who is in the sample"
+    def _may_select(self, end: End) -> bool:
+        """Tell whether a variable may affect who is in the sample: an established arrowhead at it excludes that."""
+        pointed = bool((self._supported.marks[:, end.at[1]] == ARROW).any())
+        return selected(self.found.settings) and not pointed
 
     # --- how firm it is -------------------------------------------------------------------------------------
 
