@@ -27,12 +27,12 @@ Picture = Callable[[Names, Path], object]
 
 
 def graph_of(name: str, layout: str = "auto") -> Picture:
-    """Return what draws the graph of a result, or a graph itself; edges that recur are thick."""
+    """Return what draws the supported graph of a result, or a graph itself; edges that most resamples have are thick."""
 
     def picture(names: Names, path: Path) -> None:
         found = names[name]
         if isinstance(found, Discovery):
-            draw(found.pag, path, layout=layout, shares=found.edge_shares())
+            found.draw(path, layout=layout)
         else:
             draw(found, path, layout=layout)
 
