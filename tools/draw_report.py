@@ -1,7 +1,7 @@
 """Take the picture of a report that the README shows: ``python tools/draw_report.py [FILE]``.
 
-The report is that of the bundled table, with the resamples of the README's example. Needs playwright and Chromium, as the
-tests of the report do, and Pillow, which comes with Matplotlib.
+The report is that of the bundled table, with the resamples of the README's example. Needs playwright and Chromium, as
+the tests of the report do, and Pillow, which comes with Matplotlib.
 """
 
 from __future__ import annotations

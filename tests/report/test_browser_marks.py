@@ -179,8 +179,10 @@ def test_doubtful_edges_are_hit_as_easily_as_others(opened: Any, cars: Discovery
         "all => all.map(e => [getComputedStyle(e).strokeWidth, getComputedStyle(e).pointerEvents])"
     )
     assert set(map(tuple, bands)) == {("9px", "none")}
+    assert "Doubtful" in page.inner_text("#reading")
     show(page, "supported")  # what is not shown needs no warning
     assert page.locator("#graph .edge.doubtful").count() == 0
+    assert "Doubtful" not in page.inner_text("#reading")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

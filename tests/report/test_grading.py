@@ -124,7 +124,8 @@ def test_what_makes_grades_stricter_is_said() -> None:
     assert not found.verdict.fits
     edge = page_of(found)["edges"][2]
     assert (
-        edge["firmness"][-1] == "Its grades are stricter, because the data reject independences that the graph implies."
+        edge["firmness"][-1]
+        == "Grades are stricter here, because the data reject independences that the graph implies."
     )
     assert not any("stricter" in line for one in page_of(graded())["edges"] for line in one["firmness"])
 

@@ -21,7 +21,7 @@ from lmarvel.result.support.grades import (
     grade_named,
 )
 from lmarvel.result.wording import canonical, p_is, selected, shown_edge
-from lmarvel.text import counted, listing, readable
+from lmarvel.text import counted, joined, listing, readable
 
 _SHAPES = {ARROW: "arrowhead", TAIL: "tail"}
 _MOST_NAMED = 6  # of a large set
@@ -150,8 +150,8 @@ class Grading:
             if end.level:
                 basis = self._basis(end)
                 yield f"Mark at {end.near} ({_SHAPES[end.mark]}): {_WORDS[end.level]}{basis and f'; {basis}'}."
-        if any(OPEN <= end.level < STATED for end in self.ends(edge)):
-            yield from (f"Its grades are stricter, because {why}." for why in self._stricter(edge))
+        if any(OPEN <= end.level < STATED for end in self.ends(edge)) and (why := list(self._stricter(edge))):
+            yield f"Grades are stricter here, because {joined(why)}."
 
     def _stricter(self, edge: Edge) -> Iterator[str]:
         """Give what speaks against taking for true what most resamples have."""
