@@ -12,6 +12,7 @@ from lmarvel.datasets import CARS
 from lmarvel.errors import OutputError, ParameterError
 from lmarvel.report import page_of, write_report
 from lmarvel.result.trace import Adjacent
+from lmarvel.result.wording import method_name
 from lmarvel.simulate import LinearSEM, hide, load_network
 
 NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
@@ -32,7 +33,7 @@ def test_a_page_says_what_the_result_says():
     found = LMarvel().fit(CARS).result_
     page = page_of(found, "Cars")
     assert page["title"] == "Cars"
-    assert page["subtitle"] == "Method: LMarvel"
+    assert page["subtitle"] == f"Method: {method_name(found.settings)}"
     assert page["verdict"] == list(found.verdict.lines)
     assert [node["name"] for node in page["nodes"]] == list(found.pag.names)
     assert [edge["text"] for edge in page["edges"]] == [str(edge) for edge in found.pag.edges()]
