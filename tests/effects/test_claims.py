@@ -376,7 +376,7 @@ def test_marks_choose_the_claims_that_are_made() -> None:
 
 def test_what_would_have_been_missed_is_said_of_pairs_without_an_edge() -> None:
     found = graded(CHAIN, [CHAIN] * 20)
-    missed = "an effect below a partial correlation of about 0.12 would have been missed"
+    missed = "an effect below a partial correlation of about 0.11 would have been missed"
     assert causes(found, "A")["Y"].sentence == (
         f"Y does not cause A: no path from Y to A in the learned graph; {missed}"
     )

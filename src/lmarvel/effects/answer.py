@@ -211,11 +211,11 @@ def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
     assert claims.result is not None
     claim, one = claims.on(j)[i], claims.rejected(i, j)
     level = claim.level if claim.status == "impossible" else OPEN
-    missed = missed_below(claims.result) if level >= LIKELY else None
-    told = replace(told, identified=replace(told.identified, because=no_path(claims, i, j, missed)))
+    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
+    because = no_path(x, y, missed_below(claims.result, i, j) if level >= LIKELY else None)
+    told = replace(told, identified=replace(told.identified, because=because))
     if level >= LIKELY:
         return replace(told, grade=grade_named(level))
-    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
     told = replace(told, associated="" if one is None else do_not_conclude(one, x, y))
     own = () if one is None else (rejection(one),)
     return _with_cautions(told, level, (*own, *why_not_impossible(claims, i, j)))

@@ -6,15 +6,14 @@ answer and is not established, or an independence that bears on it and that the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from lmarvel.effects.claims import Claims, Flags
 from lmarvel.graph.bitsets import members
-from lmarvel.graph.marks import CIRCLE
-from lmarvel.result import power, wording
+from lmarvel.graph.marks import CIRCLE, NONE
+from lmarvel.result import wording
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.check import Implied, separation
 from lmarvel.result.support.frequencies import percent
@@ -31,22 +30,19 @@ def what_it_rests_on(result: object, known: bool = False) -> str:
     return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
 
 
-def missed_below(result: Discovery) -> str | None:
-    """Return which effects would have been missed with the rows of a result; None where that is not known.
+def missed_below(result: Discovery, x: int, y: int) -> str | None:
+    """Return which effects between two variables without an edge would have been missed; None where it is not known.
 
     Examples
     --------
     >>> from lmarvel import LMarvel
     >>> from lmarvel.datasets import CARS
-    >>> missed_below(LMarvel().fit(CARS).result_)
+    >>> missed_below(LMarvel().fit(CARS).result_, 0, 1)
     'an effect below a partial correlation of about 0.13 would have been missed'
     """
-    rows, chose = result.settings.get("rows"), result.evidence.chose
-    if rows is None or (chose is None and power.power(result.settings) is None):
+    least = float(result.grades.noticed[x, y])
+    if not least or result.pag.marks[x, y] != NONE:
         return None
-    least = power.smallest_noticed(rows, result.alpha)
-    if chose is not None:
-        least = math.sqrt(1 - math.exp(-chose.price / rows))
     size = f"{least:.2f}" if least >= 0.01 else f"{least:.1g}"
     return f"an effect below a partial correlation of about {size} would have been missed"
 
