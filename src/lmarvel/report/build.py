@@ -27,7 +27,7 @@ from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, sour
 from lmarvel.result.meaning import allows_latents
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
-from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
+from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
@@ -92,7 +92,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
     shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
-        "subtitle": f"Method: {settings.get('method', 'lmarvel')}",
+        "subtitle": f"Method: {method_name(settings)}",
         "verdict": list(verdict),
         "marks": marks,
         "captions": CAPTIONS,
