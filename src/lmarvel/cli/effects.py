@@ -69,6 +69,7 @@ def effect(
         return
     if learn_again is not None:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
+    table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         rows = table.dataset(data)
         told = answer(found, x, y, rows, given=given or (), bootstrap=bootstrap, seed=seed)

@@ -96,6 +96,7 @@ def report(
         if data is None:
             write_report(found, file, title)
         else:
+            table = table.as_learned(found, data)
             with table.usable(data):
                 write_report(found, file, title, table.dataset(data))
     _written(out)

@@ -7,9 +7,9 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,11 +20,13 @@ from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
+from lmarvel.data.remembered import ROLES, still_to_say
 from lmarvel.data.sources.base import Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.text import nearest, readable
+from lmarvel.result.discovery import Discovery
+from lmarvel.text import nearest, printable, readable
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class TableOptions:
         """Open a table with what was said of it."""
         source = self._source(path)
         chosen, said = self._resolved(source)
-        return Dataset.of(
+        found = Dataset.of(
             source,
             **chosen,
             categorical=said.categorical,
@@ -65,7 +67,40 @@ class TableOptions:
             weights=said.weights,
             cluster=said.cluster,
             numeric_only=said.numeric_only,
+            separator=self._separator,
+            decimal=self.decimal,
         )
+        return found.reading_as(**self._typed())
+
+    def as_learned(self, found: Discovery, path: Path) -> TableOptions:
+        """Return the options with those that a graph was learned with where none is typed; print what is taken over."""
+        typed = self._typed()
+        source = replace(self, **self._remembered(found, typed, path))._source(path)
+        chosen, said = self._resolved(source)
+        resolved = {"categorical": said.categorical, "ordinal": said.ordinal}
+        taken = self._remembered(found, typed | {name: resolved[name] for name in resolved if name in typed}, path)
+        for role in ROLES:
+            if role in taken and taken[role] not in source.names:
+                del taken[role]  # whoever reads the table tells of it
+        if taken:
+            words = [word for name, value in taken.items() for word in option_words(name, value)]
+            shown = printable(shlex.join(words))
+            print(f"lmarvel: reading the table as when the graph was learned: {shown}", file=sys.stderr)
+        names = found.pag.names
+        if chosen["columns"] is None and not chosen["drop"] and set(names) <= set(source.names):
+            taken["columns"] = list(names)  # nothing else matters, whatever is wrong with it
+        filled = replace(self, **taken)
+        filled.__dict__["_opened"] = {path: source}
+        return filled
+
+    def _remembered(self, found: Discovery, typed: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return what holds for this table, too, of the options that a graph was learned with."""
+        return {name: value for name, value in still_to_say(found.data, typed, path).items() if name in vars(self)}
+
+    def _typed(self) -> dict[str, Any]:
+        """Return the options that are not left at their default."""
+        given = {field.name: vars(self)[field.name] for field in fields(self)}
+        return {field.name: given[field.name] for field in fields(self) if given[field.name] != field.default}
 
     def profile(self, path: Path) -> Profile:
         """Look through a table, whatever it holds."""
@@ -79,9 +114,12 @@ class TableOptions:
         """Open a table; one that was opened is the same again, with what was read of it."""
         opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
         if path not in opened:
-            separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-            opened[path] = open_source(path, None, separator, self.decimal)
+            opened[path] = open_source(path, None, self._separator, self.decimal)
         return opened[path]
+
+    @property
+    def _separator(self) -> str | None:
+        return None if self.separator is None else self.separator.replace("\\t", "\t")
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
         known = source.names
@@ -126,14 +164,35 @@ def refusal(found: Profile, error: DataError) -> str:
     return f"{said}{ways} {end}"
 
 
+def option_words(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True)
+    (['--drop', 'id,day'], ['--numeric-only'])
+    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None})
+    ['--ordinal', 'size=S<M', '--ordinal', 'rank']
+    """
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag]
+    if isinstance(value, Mapping):
+        orders = (f"{key}={'<'.join(map(str, order))}" if order else key for key, order in value.items())
+        return [word for order in orders for word in (flag, order)]
+    if not isinstance(value, list):
+        return [flag, str(value)]
+    parts = list(map(str, value))
+    if any("," in part for part in parts):
+        return [word for part in parts for word in (flag, part)]
+    return [flag, ",".join(parts)]
+
+
 def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
     """Return a command with the options that a way out needs."""
     if way is None:
         return None
-    more: list[str] = []
-    if way.drop:
-        plain = not any("," in name for name in way.drop)
-        more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
+    more = option_words("drop", list(way.drop)) if way.drop else []
     more += ["--missing", way.missing] if way.missing else []
     words = ["lmarvel", *arguments, *more]
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
@@ -149,8 +208,10 @@ def _names(given: list[str], known: list[str]) -> list[str]:
     ]
 
 
-def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:
-    """Return the orders of ordinal columns: name, or name=lowest<...<highest."""
+def _orders(given: list[str] | Mapping[str, list[str] | None], known: list[str]) -> dict[str, list[str] | None]:
+    """Return the orders of ordinal columns: name, or name=lowest<...<highest; or as a result file has them."""
+    if isinstance(given, Mapping):
+        return dict(given)
     found: dict[str, list[str] | None] = {}
     for item in given:
         name, _, order = item.partition("=")

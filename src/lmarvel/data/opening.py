@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -32,6 +32,35 @@ class Said(NamedTuple):
     cluster: Any = None
     numeric_only: bool = False
     lenient: bool = False  # text among numbers is read as levels: nothing is refused
+
+
+def plain_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was said of a table as plain data, ready for JSON; weights and clusters as arrays are left out.
+
+    Examples
+    --------
+    >>> plain_options({"data": "x.csv", "drop": (), "missing": "drop", "ordinal": {"size": ("S", "L")}, "weights": [1]})
+    {'missing': 'drop', 'ordinal': {'size': ['S', 'L']}}
+    """
+    kept: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in ("cls", "data") or (name in ("weights", "cluster") and not isinstance(value, str)):
+            continue
+        plain = _plain(value)
+        if not (plain is None or plain is False or plain == [] or plain == {}):
+            kept[name] = plain
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value]
 
 
 def open_dataset(

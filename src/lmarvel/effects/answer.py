@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.data import Dataset, Kind
+from lmarvel.data import Kind
+from lmarvel.data.remembered import read_as_before
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
@@ -50,7 +51,8 @@ def effect(
     x, y : str
         Cause and outcome.
     data : array, frame, mapping, path or Dataset, optional
-        The table; without it the answer has no numbers.
+        The table; without it the answer has no numbers. It is read as the one that the result was learned from, in all
+        that is not said of it (:meth:`lmarvel.Dataset.of`).
     given : str or sequence of str
         Variables to condition on: the effect among those with the same values of them.
     bootstrap : int, optional
@@ -83,7 +85,8 @@ def effect(
         )
     _check_counts(bootstrap, most)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
-    table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
+    before = result.data if isinstance(result, Discovery) else None
+    table = None if data is None else Columns(read_as_before(data, before, ready.graph.names), nominal)
     answered = Answering(ready, table, result, bootstrap, seed)
     span = None
     if identified.status == "not identified" and identified.path and not z:

@@ -16,6 +16,7 @@ import numpy as np
 
 from lmarvel.ci.registry import TESTS
 from lmarvel.data import Dataset, Kind
+from lmarvel.data.remembered import read_as_before
 from lmarvel.effects.adjustment import pair_of
 from lmarvel.effects.classify import Identified, classify
 from lmarvel.effects.estimate import smallest_variance
@@ -250,7 +251,7 @@ def _same_table(result: Discovery, data: Any) -> Dataset:
     >>> _same_table(LMarvel().fit(CARS).result_, CARS).n
     392
     """
-    table = Dataset.of(data, columns=result.pag.names)
+    table = read_as_before(data, result.data, result.pag.names)
     if result.data is not None and result.data["fingerprint"] != table.fingerprint:
         raise DataError("the table is not the one that the result was learned from: pass that one, read as it was then")
     return table

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.data import Dataset
+from lmarvel.data.remembered import read_as_before
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.edge_labels import label_places
 from lmarvel.drawing.scene import Line, Scene, compose
@@ -46,7 +47,8 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None, d
     title : str, optional
         The heading.
     data : array, frame, mapping, path or Dataset, optional
-        The table, for partial correlations beside the edges and for estimates of effects.
+        The table, for partial correlations beside the edges and for estimates of effects. It is read as the one that
+        the result was learned from, in all that is not said of it.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def check_report(path: Path) -> None:
 def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dict[str, Any]:
     """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
     notes = found.notes
-    table = None if data is None else Dataset.of(data)
+    table = None if data is None else read_as_before(data, found.data)
     effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.remembered import checked_reading
 from lmarvel.deferred import without_collection
 from lmarvel.errors import LMarvelError, ResultError
 from lmarvel.graph.kinds import MAG, PAG
@@ -311,4 +312,5 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
         }
         for column in items(plain["columns"])
     ]
-    return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns}
+    reading = {"reading": checked_reading(plain["reading"])} if "reading" in plain else {}
+    return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns, **reading}
