@@ -20,12 +20,12 @@ from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
-from lmarvel.data.remembered import ROLES, still_to_say
 from lmarvel.data.sources.base import Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import ROLES, still_to_say
 from lmarvel.text import nearest, printable, readable
 
 

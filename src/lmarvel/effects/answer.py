@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from lmarvel.data import Kind
-from lmarvel.data.remembered import read_as_before
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
@@ -25,6 +24,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown

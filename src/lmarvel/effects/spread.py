@@ -16,7 +16,6 @@ import numpy as np
 
 from lmarvel.ci.registry import TESTS
 from lmarvel.data import Dataset, Kind
-from lmarvel.data.remembered import read_as_before
 from lmarvel.effects.adjustment import pair_of
 from lmarvel.effects.classify import Identified, classify
 from lmarvel.effects.estimate import smallest_variance
@@ -28,6 +27,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
 
 ILLEGAL = "illegal"

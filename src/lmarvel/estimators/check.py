@@ -20,7 +20,6 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.remembered import read_as_before
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
 from lmarvel.engine.legality import separating_sets
@@ -30,6 +29,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.sepsets import NamedSepsets
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating

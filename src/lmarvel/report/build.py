@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lmarvel.data import Dataset
-from lmarvel.data.remembered import read_as_before
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.edge_labels import label_places
 from lmarvel.drawing.scene import Line, Scene, compose
@@ -24,6 +23,7 @@ from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
 from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.remembered import checked_reading
 from lmarvel.deferred import without_collection
 from lmarvel.errors import LMarvelError, ResultError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
+from lmarvel.result.file.reading import checked_reading
 from lmarvel.result.file.records import FORMAT, items, number, probability, text, whole
 from lmarvel.result.statistics import AllPairs, NamedPairs, positions_of
 
