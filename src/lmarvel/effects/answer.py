@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from lmarvel.data import Kind
+from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
 from lmarvel.effects.formula import Density
-from lmarvel.effects.pag_index import Prepared, node_set, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.table import Columns
-from lmarvel.errors import GraphError, ParameterError
-from lmarvel.graph.kinds import PAG
+from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
@@ -31,7 +30,7 @@ SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
 def effect(
-    result: Discovery | PAG | Prepared,
+    result: Discovery | Askable | Prepared,
     x: Node,
     y: Node,
     data: Any = None,
@@ -46,8 +45,9 @@ def effect(
 
     Parameters
     ----------
-    result : Discovery or PAG
-        What was learned.
+    result : Discovery, PAG, MAG, DAG or ADMG
+        What was learned; or a DAG or ADMG of your own, in which each arrow is an effect, each ``<->`` an unmeasured
+        common cause, and no other unmeasured common cause exists.
     x, y : str
         Cause and outcome.
     data : array, frame, mapping, path or Dataset, optional
@@ -86,10 +86,11 @@ def effect(
     _check_counts(bootstrap, most)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     before = result.data if isinstance(result, Discovery) else None
-    table = None if data is None else Columns(read_as_before(data, before, ready.graph.names), nominal)
+    table = None if data is None else Columns(_read(ready, data, before), nominal)
     answered = Answering(ready, table, result, bootstrap, seed)
     span = None
-    if identified.status == "not identified" and identified.path and not z:
+    one_graph = isinstance(ready, Stated)  # and no class of graphs
+    if identified.status == "not identified" and identified.path and not z and not one_graph:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
     return answered.answer(identified, z, span)
 
@@ -132,7 +133,9 @@ class Answering:
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
             estimates = _by_formula(ready, identified, self.table, self.bootstrap, self.seed)
-        chance = " The interval does not hold the chance of learning another graph." if estimates else ""
+        stated = isinstance(ready, Stated)
+        learned = bool(estimates) and not stated
+        chance = " The interval does not hold the chance of learning another graph." if learned else ""
         near = ready.possible_ancestors(1 << i | 1 << j | given)
         selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
         edges = edges_among(self.result, ready.named(near), border=identified.status == "none")
@@ -153,6 +156,7 @@ class Answering:
             self.rests_on(edges, selected) + _recurs(identified, often) + chance + self._elsewhere(bool(estimates)),
             ready.graph.names,
             caution(self.result, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
+            stated,
         )
 
     def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
@@ -160,6 +164,8 @@ class Answering:
 
         ``selected`` means that the answer is that the sample was selected.
         """
+        if isinstance(self.ready, Stated):
+            return self.ready.assumes
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
         return what_it_rests_on(self.result, edges, selected) + left_out
@@ -186,6 +192,21 @@ class Answering:
             adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)
         ]
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
+
+
+def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:
+    """Return the columns of a table that the graph is over."""
+    try:
+        return read_as_before(data, before, ready.graph.names)
+    except DataError as error:
+        if not (error.parameter == "columns" and isinstance(ready, Stated)):
+            raise
+    has = Dataset.of(data).names
+    lacks = next(name for name in ready.graph.names if name not in has)
+    raise DataError(
+        f"the table has no column {lacks!r}, which the graph has: if it was not measured, leave it out of the graph and"
+        " write <-> between the variables that it affects"
+    )
 
 
 def _recurs(identified: Identified, often: Recurring | None) -> str:

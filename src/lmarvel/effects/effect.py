@@ -36,6 +36,8 @@ class Effect(ShownAsText):
         The variables of the graph.
     caution : str
         What stands before the sentence where it makes a claim that is not firm.
+    stated : bool
+        Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Effect(ShownAsText):
     rests_on: str
     names: tuple[str, ...]
     caution: str = ""
+    stated: bool = False
 
     @property
     def status(self) -> str:
@@ -102,31 +105,39 @@ class Effect(ShownAsText):
         return self.status != "not identified" or (self.identified.cause == "definite" and not self.given)
 
     @property
+    def _where(self) -> str:
+        """Of what an answer holds."""
+        return "in the graph you gave" if self.stated else "under every explanation of these data"
+
+    @property
     def _answer(self) -> str:
         x, y = readable(self.identified.x), readable(self.identified.y)
         among = f"Among those with the same {listing(sorted(self.given))}, " if self.given else ""
         if self.status == "none":
-            return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
+            nowhere = self._where if self.stated else "under any explanation of these data"
+            return f"{among}{x} does not affect {y} {nowhere}: {self.identified.because}."
         if self.status == "not identified":
             why = f"because {self.identified.because}, unless {self.identified.unless}"
             if self.identified.cause == "definite" and not self.given:
-                return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
+                where = f" {self._where}" if self.stated else ""
+                return f"{x} affects {y}{where}, but by how much cannot be told from these data, {why}."
             question = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
             return f"{among}{question} cannot be told from these data, {why}."
         if not self.estimates:
-            how = "is the same under every explanation of these data, and can be estimated"
+            same = "can be estimated in the graph you gave"
+            how = same if self.stated else "is the same under every explanation of these data, and can be estimated"
             return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
         number, zero = self._numbers
         if self.affected:
             conditions, late = listing(sorted(self.given)), listing(sorted(self.affected))
             return (
-                f"If {x} is set, {y} among those who then have the same {conditions} differs by {number}, under every"
-                f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
+                f"If {x} is set, {y} among those who then have the same {conditions} differs by {number},"
+                f" {self._where}. {late} may be affected by {x}, so this is no effect within a group that"
                 f" exists before.{zero}"
             )
         if len(self.estimates) > 1:
-            return f"{among}{x} affects {y} under every explanation of these data: {number}.{zero}"
-        return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
+            return f"{among}{x} affects {y} {self._where}: {number}.{zero}"
+        return f"{among}{x} affects {y} by {number} {self._where}.{zero}"
 
     @property
     def _numbers(self) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from lmarvel.effects.adjustment import adjustment_sets, checked_pair
 from lmarvel.effects.classify import classify, ready_for_effects
-from lmarvel.effects.pag_index import Prepared, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, selection_near
 from lmarvel.errors import GraphError
-from lmarvel.graph.kinds import ADMG, DAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG
 from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import Node
 from lmarvel.interchange import dagitty, dot
@@ -84,7 +84,7 @@ class Exported:
         }
 
 
-def exported(result: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
+def exported(result: Discovery | Askable | Prepared, x: Node, y: Node) -> Exported:
     """Return a question about an effect as other programs take it."""
     ready = ready_for_effects(result)
     i, j = checked_pair(ready, x, y)

@@ -28,12 +28,14 @@ from itertools import pairwise
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members, union
-from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import m_separated
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.text import counted, readable
+
+Askable = PAG | MAG | DAG | ADMG  # what effects can be read from
 
 
 class Prepared:
@@ -175,14 +177,53 @@ def _reach(step: list[int], start: int, within: int) -> int:
     return reached
 
 
-def prepare(graph: PAG | MAG | Prepared) -> Prepared:
-    """Make a PAG ready for questions, unless it is; it has to be the PAG of some MAG."""
+class Stated(Prepared):
+    """A graph that a user states, a DAG or an ADMG: each arrow is an effect, each ``<->`` an unmeasured common cause.
+
+    Other than in a MAG, no unmeasured cause stands behind an arrow, so every arrow is visible. All questions come down
+    to walks, ancestors and districts, which need no ancestral graph.
+
+    Examples
+    --------
+    >>> ready = Stated(DAG.from_edges("X --> Y"))
+    >>> ready.named(ready.visible[0])
+    ('Y',)
+    """
+
+    def __init__(self, graph: DAG | ADMG) -> None:
+        edges = graph.edges if isinstance(graph, ADMG) else tuple(graph.edges())
+        pairs = [frozenset(edge[:2]) for edge in edges]
+        twice = next((edge for edge, pair in zip(edges, pairs, strict=True) if pairs.count(pair) > 1), None)
+        if twice is not None:
+            a, b = readable(twice.a), readable(twice.b)
+            raise GraphError(
+                f"{a} and {b} have an arrow and an unmeasured common cause, and effects are read from graphs with one"
+                " edge per pair: name the cause in a DAG, and pass dag.project(latent=[...])"
+            )
+        mixed = MixedGraph.from_edges(*edges, nodes=graph.names)
+        super().__init__(MAG._trusted(mixed.names, mixed.marks.copy()))
+        self.visible = list(self.graph.masks.children)
+
+    @property
+    def assumes(self) -> str:
+        """What has to be true for answers to be."""
+        unmeasured = ", unmeasured ones as <->" if any(self.both_arrows) else " and measured"
+        return (
+            f"This rests on the graph you gave being right. Every common cause is assumed to be in it{unmeasured}, and"
+            " the sample not to be selected."
+        )
+
+
+def prepare(graph: Askable | Prepared) -> Prepared:
+    """Make a graph ready for questions, unless it is; a PAG has to be that of some MAG."""
     if isinstance(graph, Prepared):
         return graph
+    if isinstance(graph, DAG | ADMG):
+        return Stated(graph)
     if not isinstance(graph, PAG | MAG):
         kind = type(graph).__name__
-        hint = ": turn it into a PAG with mag_to_pag first" if isinstance(graph, MixedGraph) else ""
-        raise GraphError(f"effects are read from a PAG, not from a {kind}{hint}")
+        hint = ": make it one of these, for instance with ADMG.from_edges" if isinstance(graph, MixedGraph) else ""
+        raise GraphError(f"effects are read from a PAG, MAG, DAG or ADMG, not from a {kind}{hint}")
     ready = Prepared(graph)
     try:
         _ = ready.mag
