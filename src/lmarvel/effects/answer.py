@@ -204,7 +204,7 @@ def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Datas
     has = Dataset.of(data).names
     lacks = next(name for name in ready.graph.names if name not in has)
     raise DataError(
-        f"the table has no column {lacks!r}, which the graph has: if it was not measured, leave it out of the graph and"
+        f"the table has no column {lacks!r}, which the graph has: if it was not measured, take it out of the graph and"
         " write <-> between the variables that it affects"
     )
 

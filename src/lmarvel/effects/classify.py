@@ -144,6 +144,10 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
         return Identified(names[x], names[y], cause, "none", because=points_back(names[x], names[y]))
     if pair.invisible:
         path, because = not_amenable(ready, pair)
+        if isinstance(ready, Stated):
+            both = f"both {readable(path[0])} and {readable(path[1])}"
+            because, unless = f"an unmeasured cause affects {both}", f"you measure what affects {both}"
+            return Identified(names[x], names[y], cause, "not identified", because=because, unless=unless, path=path)
         return Identified(
             names[x], names[y], cause, "not identified", because=because, unless=_remedy(ready, x, path[1]), path=path
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lmarvel.effects.adjustment import adjustment_sets, checked_pair
 from lmarvel.effects.classify import classify, ready_for_effects
-from lmarvel.effects.pag_index import Askable, Prepared, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import ADMG, DAG
 from lmarvel.graph.marks import Mark
@@ -93,7 +93,8 @@ def exported(result: Discovery | Askable | Prepared, x: Node, y: Node) -> Export
         raise GraphError(f"{selected}, and the other program would take it for one that was not")
     mag = ready.mag
     edges = [edge if edge.at_b == Mark.ARROW else edge.reversed() for edge in mag.edges()]
-    dag, latent = ADMG(mag.names, edges).canonical_dag()
+    stated = ready.stated if isinstance(ready, Stated) else ADMG(mag.names, edges)
+    dag, latent = stated.canonical_dag()
     identified = classify(ready, i, j)
     smallest = min(adjustment_sets(ready, i, j), key=lambda z: (len(z), sorted(z)), default=None)
     chosen = None if smallest is None or identified.status == "not identified" else tuple(sorted(smallest))

@@ -191,18 +191,24 @@ class Stated(Prepared):
     """
 
     def __init__(self, graph: DAG | ADMG) -> None:
-        edges = graph.edges if isinstance(graph, ADMG) else tuple(graph.edges())
-        pairs = [frozenset(edge[:2]) for edge in edges]
-        twice = next((edge for edge, pair in zip(edges, pairs, strict=True) if pairs.count(pair) > 1), None)
-        if twice is not None:
-            a, b = readable(twice.a), readable(twice.b)
-            raise GraphError(
-                f"{a} and {b} have an arrow and an unmeasured common cause, and effects are read from graphs with one"
-                " edge per pair: name the cause in a DAG, and pass dag.project(latent=[...])"
-            )
-        mixed = MixedGraph.from_edges(*edges, nodes=graph.names)
-        super().__init__(MAG._trusted(mixed.names, mixed.marks.copy()))
-        self.visible = list(self.graph.masks.children)
+        self.stated = graph if isinstance(graph, ADMG) else ADMG(graph.names, tuple(graph.edges()))
+        arrows = [edge for edge in self.stated.edges if edge.at_a != edge.at_b]
+        joined = [edge for edge in self.stated.edges if edge.at_a == edge.at_b]
+        index = {name: i for i, name in enumerate(self.stated.names)}
+        causal = {frozenset(edge[:2]) for edge in arrows}
+        single = [edge for edge in joined if frozenset(edge[:2]) not in causal]
+        shown = MixedGraph.from_edges(*arrows, *single, nodes=self.stated.names)
+        links = [list(around) for around in shown.links]
+        confounded = [0] * len(links)
+        for edge in joined:
+            if frozenset(edge[:2]) in causal:  # a pair with both edges has both among its links
+                for a, b in (edge[:2], edge[1::-1]):
+                    links[index[a]].append((index[b], ARROW, ARROW))
+                    confounded[index[a]] |= 1 << index[b]
+        drawn = MAG._trusted(shown.names, shown.marks.copy())
+        drawn.__dict__["links"] = tuple(map(tuple, links))
+        super().__init__(drawn)
+        self.visible = [mask & ~both for mask, both in zip(drawn.masks.children, confounded, strict=True)]
 
     @property
     def assumes(self) -> str:

@@ -16,6 +16,7 @@ from lmarvel.errors import FormatError, GraphError
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import split_names
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.graph.projection import without_latent
 from lmarvel.interchange.dagitty import loads_study
 from lmarvel.interchange.registry import loads, read_content
 from lmarvel.orient.equivalence import mag_to_pag
@@ -59,7 +60,7 @@ def read_truth(
 
 
 def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
-    """Read a graph that somebody states, to read effects from.
+    """Read a graph that somebody states, to read effects from, without nodes that the file says were not measured.
 
     Examples
     --------
@@ -73,8 +74,13 @@ def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
     content, form = read_content(path)
     try:
         graph = loads(content, form)
+        study = _study(graph, content, form)
     except FormatError as error:
         raise error.within(path) from None
+    if study is not None and study.selection:
+        return study.dag.project(study.latent, study.selection)
+    if study is not None and study.latent:
+        return ADMG(*without_latent(study.dag, study.latent))
     if isinstance(graph, DAG | PAG) or (isinstance(graph, MAG) and _is_said_to_be_a_mag(content, form)):
         return graph
     try:
