@@ -95,7 +95,8 @@ class TableOptions:
 
     def _remembered(self, found: Discovery, typed: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return what holds for this table, too, of the options that a graph was learned with."""
-        return {name: value for name, value in still_to_say(found.data, typed, path).items() if name in vars(self)}
+        left = still_to_say(found.data, typed, path)
+        return {field.name: left[field.name] for field in fields(self) if field.name in left}
 
     def _typed(self) -> dict[str, Any]:
         """Return the options that are not left at their default."""
