@@ -192,11 +192,13 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             f"{name:<8} {found.pag.n_edges:>6} {stats.n_tests:>12,} {stats.mean_conditioning_size:>9.1f}"
             f" {sum(stats.seconds.values()):>9.3f} {shown:>14}{late}"
         )
+    yield from (f"{name:<8} skipped: {printable(why)}" for name, why in compared.skipped.items())
     yield ""
     pairs = ((f"{readable(a)}, {readable(b)}", *edges) for (a, b), edges in compared.differences())
     rows = [("pair", *compared.results), *pairs]
     if len(rows) == 1:
-        yield "All methods give the same PAG."
+        alone = compared.skipped and len(compared.results) == 1
+        yield "Only one method ran: there is nothing to compare." if alone else "All methods give the same PAG."
         return
     yield "Where they differ"
     arrows = [rows[0], *((row[0], *(_arrow_of(edge) for edge in row[1:])) for row in rows[1:])]
