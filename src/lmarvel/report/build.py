@@ -29,6 +29,7 @@ from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
+_MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
 MOST_NARROW = 60  # variables that are laid out for the latter as well
@@ -288,5 +289,13 @@ def _shown(value: Any) -> Any:
 def _data(found: Discovery) -> dict[str, Any] | None:
     if found.data is None:
         return None
-    rows = [[column["name"], column["mean"], column["sd"]] for column in found.data["columns"]]
-    return {"columns": ["variable", "mean", "standard deviation"], "rows": rows}
+    columns = found.data["columns"]
+    categories = [column.get("levels") for column in columns]  # whose codes have no mean
+    heads = ["variable", "mean", "standard deviation", *(["categories"] if any(categories) else [])]
+    rows = [
+        [column["name"], None, None, listing(levels, _MOST_CATEGORIES)]
+        if levels
+        else [column["name"], column["mean"], column["sd"], None][: len(heads)]
+        for column, levels in zip(columns, categories, strict=True)
+    ]
+    return {"columns": heads, "rows": rows}
