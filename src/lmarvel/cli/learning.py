@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import check_apart, command, fail, interruptible, progress_bar
+from lmarvel.cli.app import check_apart, command, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
@@ -38,7 +38,7 @@ from lmarvel.cli.options import (
 )
 from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
-from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
+from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented, time_line
 from lmarvel.data import Dataset
 from lmarvel.drawing import ENDINGS, check_target, draw
 from lmarvel.errors import ParameterError, ResultError
@@ -112,11 +112,17 @@ def learn(
         with progress_bar(quiet) as show, table.usable(data), begun:
             show("data", 0, 1)
             dataset = table.dataset(data)
+            before = time.monotonic()
             found = drawing.fit(model, dataset, show)
+            phases = dict(found.stats.seconds)
+            if bootstrap is not None:
+                phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
     careful = _careful(found, cautious)
     written = _write(found, found.pag if careful is None else careful, output, report, data, dataset)
     if shown:
         print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
+        if form == "text":
+            print(time_line(elapsed(), phases))
         if careful is not None and form == "text":
             print(f"\nWith circles where a mark is less than {cautious}\n\n{indented(as_edges(careful))}")
         if written and form == "text":

@@ -153,7 +153,6 @@ def _numbers(found: Discovery) -> Iterator[str]:
     if stats.n_tests:
         mean = f"{stats.mean_conditioning_size:.1f}"
         yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {mean}"
-    yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
     if "chosen" in chosen:
         yield f"Method   {chosen['chosen']}"
@@ -170,6 +169,17 @@ def _numbers(found: Discovery) -> Iterator[str]:
     unseen = [told for told in (power, wording.straight_only(chosen)) if told is not None]
     if unseen:
         yield f"Power    {'; '.join(unseen)}"
+
+
+def time_line(seconds: float, phases: Mapping[str, float]) -> str:
+    """Return how long a command took, and the phases of the search in it.
+
+    Examples
+    --------
+    >>> time_line(2.34, {"data": 0.021, "search": 1.9})
+    'Time     2.3 s in all (data 0.021, search 1.900)'
+    """
+    return f"Time     {seconds:.1f} s in all ({', '.join(f'{phase} {spent:.3f}' for phase, spent in phases.items())})"
 
 
 def _boundaries(chosen: Mapping[str, Any]) -> str:
