@@ -40,6 +40,7 @@ class Exported:
 
     Examples
     --------
+    >>> from lmarvel import PAG
     >>> out = exported(PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y"), "X", "Y")
     >>> print(out.dagitty, end="")
     dag {
