@@ -66,7 +66,7 @@ def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
-    >>> _ = path.write_text("Z --> X\nX --> Y\nZ <-> Y\n")
+    >>> _ = path.write_text("Z --> X\\nX --> Y\\nZ <-> Y\\n")
     >>> read_stated(path)
     <ADMG: 3 nodes, 3 edges>
     """
