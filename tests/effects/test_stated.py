@@ -53,6 +53,24 @@ def test_whatever_is_identified_has_the_value_that_setting_the_variable_gives() 
     assert min(found.values()) > 20
 
 
+def test_an_effect_given_others_has_the_value_that_setting_the_variable_gives() -> None:
+    rng, found = np.random.default_rng(11), {"none": 0, "formula": 0, "not identified": 0}
+    for _ in range(500):
+        admg, model = random_admg(rng)
+        if len(admg.names) < 4:
+            continue
+        names = admg.names
+        x, y, *given = rng.permutation(len(names))[: int(rng.integers(3, 5))].tolist()
+        told = effect(admg, names[x], names[y], given=[names[v] for v in given])
+        found[told.status] += 1
+        true = model.effect(x, y, given)
+        if told.status == "none":
+            assert true == pytest.approx(0.0, abs=1e-8)
+        elif told.identified.formula is not None:
+            assert slope(told.identified.formula, model.covariance, x, y) == pytest.approx(true, abs=1e-6)
+    assert min(found.values()) > 5
+
+
 def tian_identifies(admg: ADMG, x: str, y: str) -> bool:
     """Decide as Tian and Pearl do, on names: every district of what y needs has to come out of its own in the graph."""
     arrows = {(e.a, e.b) if e.at_b == Mark.ARROW else (e.b, e.a) for e in admg.edges if e.at_a != e.at_b}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from lmarvel import Dataset, Discovery, LMarvel, LMarvelWarning, effect
+from lmarvel.data.opening import plain_options
 from lmarvel.errors import DataError, ResultError
 from lmarvel.estimators.check import checked_on
 from lmarvel.report import write_report
@@ -78,7 +81,6 @@ def test_arrays_of_weights_and_clusters_are_not_kept() -> None:
 def test_moments_have_nothing_to_be_read(found: Discovery) -> None:
     moments = Dataset.of(table(), missing="drop", columns=["A", "B", "X", "Y"]).moments
     for data in (moments, Dataset.of(moments)):
-        assert still_to_say(found.data, {}, data) == {}
         assert checked_on(found, data).implied
 
 
@@ -90,6 +92,35 @@ def test_a_file_without_it_loads_as_before(found: Discovery) -> None:
     assert "reading" not in old.data
     with pytest.raises(DataError, match="missing"):
         old.effect("X", "Y", table())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"columns": "ABY"},
+        {"drop": "X"},
+        {"columns": ("A", "B", "w"), "categorical": ["w"]},
+        {"columns": ["A", "G"], "ordinal": {"G": (1, 2.0, np.int64(3))}},
+        {"columns": ["A", "G"], "ordinal": "G"},
+        {"columns": ["A", "D"], "ordinal": {"D": [date(2020, 1, 1), date(2021, 1, 1)]}},
+        {"missing": "em", "numeric_only": True, "columns": ["A", "B", "X"]},
+        {"drop": ["X"], "decimal": ".", "separator": ","},
+    ],
+)
+def test_whatever_can_be_said_can_be_loaded_and_taken_over(said: dict[str, Any]) -> None:
+    data = {**table(), "G": np.arange(300) % 3 + 1, "D": ["2020-01-01", "2021-01-01", "2021-01-01"] * 100}
+    data["w"] = np.arange(300) % 4
+    found = LMarvel().fit(Dataset.of(data, **said)).result_
+    loaded = Discovery.from_dict(json.loads(found.to_json()))
+    assert loaded.data == found.data
+    assert read_as_before(data, loaded.data, found.pag.names).fingerprint == dict(found.data or {})["fingerprint"]
+
+
+def test_what_is_not_the_default_is_kept_even_if_it_is_false() -> None:
+    def opened(data: object, header: bool | None = None, skip_rows: int | None = None, quick: bool = False) -> None:
+        """Stand for a function with such options."""
+
+    assert plain_options({"header": False, "skip_rows": 0, "quick": False}, opened) == {"header": False, "skip_rows": 0}
 
 
 @pytest.mark.parametrize(

@@ -58,19 +58,9 @@ class TableOptions:
         """Open a table with what was said of it."""
         source = self._source(path)
         chosen, said = self._resolved(source)
-        found = Dataset.of(
-            source,
-            **chosen,
-            categorical=said.categorical,
-            ordinal=said.ordinal,
-            missing=said.missing,
-            weights=said.weights,
-            cluster=said.cluster,
-            numeric_only=said.numeric_only,
-            separator=self._separator,
-            decimal=self.decimal,
-        )
-        return found.reading_as(**self._typed())
+        resolved = {**chosen, "categorical": said.categorical, "ordinal": said.ordinal, "separator": self._separator}
+        typed = self._typed()  # all of it, also what the source was opened with: a result keeps what was said
+        return Dataset.of(source, **typed | {name: resolved[name] for name in resolved if name in typed})
 
     def as_learned(self, found: Discovery, path: Path) -> TableOptions:
         """Return the options with those that a graph was learned with where none is typed; print what is taken over."""

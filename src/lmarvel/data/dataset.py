@@ -137,7 +137,7 @@ class Dataset:
         >>> Dataset.of(sizes, ordinal={"size": ["S", "M", "L"]}).levels
         (('S', 'M', 'L'), None)
         """
-        read_as = plain_options(locals())  # not listed here, so that a parameter that is added is kept too
+        read_as = plain_options(locals(), Dataset.of)  # not listed here, so that a parameter that is added is kept too
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
         if isinstance(data, Dataset):
             everything = columns is None or set(columns) == set(data.names)
@@ -158,23 +158,13 @@ class Dataset:
         source = open_source(data, names, separator, decimal)
         return cls(table_of(source, chosen_columns(source.names, columns, drop)), read_as)
 
-    def reading_as(self, **options: Any) -> Dataset:
-        """Return the same dataset, which also keeps that a file was opened with these options."""
-        source = self._given if self._reading is None else self._reading
-        assert source is not None
-        return Dataset(source, {**plain_options(options), **self.read_as})
-
     @property
-    def was_said(self) -> dict[str, Any]:
-        """What was said to :meth:`Dataset.of`, with weights and clusters that were given as arrays."""
-        reading = self._reading
-        arrays = {} if reading is None else {"weights": reading.weights, "cluster": reading.clusters}
+    def was_said(self) -> dict[str, Any] | None:
+        """What was said to :meth:`Dataset.of`, weights and clusters as arrays too; None where there are no rows."""
+        if self._reading is None:
+            return None
+        arrays = {"weights": self._reading.weights, "cluster": self._reading.clusters}
         return {name: given for name, given in arrays.items() if given is not None} | dict(self.read_as)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether there are rows, and not only moments."""
-        return self._reading is not None
 
     # --- what a pass tells ------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selec
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.table import Columns
 from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import Edge
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
@@ -166,6 +167,9 @@ class Answering:
         """
         if isinstance(self.ready, Stated):
             return self.ready.assumes
+        if isinstance(self.ready.graph, MAG):  # which nothing learns
+            unselected = "" if selected else ", and on a sample that was not selected"
+            return f"This rests on the graph you gave being right{unselected}."
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
         return what_it_rests_on(self.result, edges, selected) + left_out

@@ -47,7 +47,8 @@ def read_as_before(data: Any, before: Mapping[str, Any] | None, columns: Sequenc
     >>> read_as_before(Dataset.of(table, missing="em"), before, ["a", "b"]).n
     5
     """
-    options = still_to_say(before, data.was_said if isinstance(data, Dataset) else {}, data)
+    said = data.was_said if isinstance(data, Dataset) else None if isinstance(data, Moments) else {}
+    options = {} if said is None else still_to_say(before, said, data)
     while True:
         try:
             return Dataset.of(data, columns=columns, **options)
@@ -74,13 +75,9 @@ def still_to_say(before: Mapping[str, Any] | None, said: Mapping[str, Any], data
     >>> still_to_say(before, {"missing": "em"}, "table.parquet")
     {'categorical': ['a', 'b']}
     """
-    if before is None or isinstance(data, Moments) or (isinstance(data, Dataset) and not data.has_rows):
-        return {}
-    known = _annotations()
+    known, reading = _annotations(), {} if before is None else before.get("reading", {})
     left = {
-        name: value
-        for name, value in before.get("reading", {}).items()
-        if name in known and name not in said and name not in CHOICES
+        name: value for name, value in reading.items() if name in known and name not in said and name not in CHOICES
     }
     if not isinstance(data, np.ndarray | list | tuple):
         left.pop("names", None)  # they have their own, and perhaps in another order
@@ -141,9 +138,10 @@ def _can_be_said(name: str, value: Any) -> bool:
 
 
 def _fits(value: Any, annotation: Any) -> bool:
-    """Tell whether plain data are of a type; of any type is what is no more than a list of texts and numbers."""
+    """Tell whether plain data are of a type; of any type are texts, numbers, lists of these, and such by name."""
     if annotation is Any:
-        return _fits(value, str | float | list[str | float] | None)
+        parts = value.values() if isinstance(value, Mapping) else [value]
+        return all(_fits(part, str | float | list[str | float] | None) for part in parts)
     if annotation is None or annotation is type(None):
         return value is None
     if get_origin(annotation) in (list, Sequence):
