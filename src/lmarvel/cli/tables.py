@@ -160,14 +160,14 @@ def option_words(name: str, value: Any) -> list[str]:
 
     Examples
     --------
-    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True)
-    (['--drop', 'id,day'], ['--numeric-only'])
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
+    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
     >>> option_words("ordinal", {"size": ["S", "M"], "rank": None})
     ['--ordinal', 'size=S<M', '--ordinal', 'rank']
     """
     flag = "--" + name.replace("_", "-")
     if isinstance(value, bool):
-        return [flag]
+        return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, Mapping):
         orders = (f"{key}={'<'.join(map(str, order))}" if order else key for key, order in value.items())
         return [word for order in orders for word in (flag, order)]
