@@ -119,3 +119,20 @@ def test_frequencies_and_the_check_are_on_the_page() -> None:
     assert ["Separations of the graph that the data reject", "0"] in page["statistics"]
     plain = page_of(LMarvel().fit(CARS).result_)
     assert plain["draws"] is plain["edges"][0]["share"] is None
+
+
+def test_categories_are_listed_and_have_no_mean():
+    rng = np.random.default_rng(0)
+    table = {"size": rng.normal(size=90), "colour": rng.choice(["red", "blue", "green"], 90), "new": [0, 1, 1] * 30}
+    shown = page_of(LMarvel().fit(table).result_)["data"]
+    assert shown["columns"] == ["variable", "mean", "standard deviation", "categories"]
+    size, colour, new = shown["rows"]
+    assert [type(cell) for cell in size] == [str, float, float, type(None)]
+    assert colour == ["colour", None, None, "blue, green, red"]
+    assert new == ["new", None, None, "0, 1"]
+
+
+def test_a_table_of_numbers_has_no_column_of_categories():
+    shown = page_of(LMarvel().fit(CARS).result_)["data"]
+    assert shown["columns"] == ["variable", "mean", "standard deviation"]
+    assert all(len(row) == 3 for row in shown["rows"])

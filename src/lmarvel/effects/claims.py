@@ -1,8 +1,8 @@
 """How firm it is that one variable causes another, or does not.
 
 Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.support.grades`), and is as
-firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of each
-:class:`Reading` only parts with that grade or a better one are used:
+firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of
+each :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
   weakest mark is strongest. By two unshielded ways, missing edges are parts, too.
