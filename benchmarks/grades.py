@@ -1,13 +1,13 @@
 """What the grades are worth: of the marks and claims that are called firm, likely or open, how many are true?
 
     python grades.py --tables 24 --seed 1                     # auto on all families
-    python grades.py --method lmarvel --tables 16 --seed 1
-    python grades.py --show                                   # the tables of docs/grades.md from what is kept
+    python grades.py --method lmarvel --tables 12 --seed 1
+    python grades.py --record                                 # sum up what is kept: grades.csv and docs/grades.md
 
 Tables come from :mod:`families`, drawn from a seed that nothing was tuned on. A mark is true if the true MAG has the
 same edge with the same mark there; "x causes y" and "x does not cause y" are held against the true DAG, hidden
 variables included. What each table gave is kept in ``grades-METHOD-SEED.csv`` beside this file, and the same command
-goes on from there; ``--minutes 8`` does a long run in pieces.
+goes on from there; ``--minutes 8`` does a long run in pieces. ``grades.csv`` holds the sums by method and family.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.result.support.grades import GRADES
 
 HERE = Path(__file__).parent
+SUMS, PAGE = HERE / "grades.csv", HERE.parent / "docs" / "grades.md"
+BEGIN, END = "<!-- figures: benchmarks/grades.py --record -->", "<!-- end of figures -->"
 KINDS = ("arrowhead", "tail", "causes", "does not cause")
 COLUMNS = ("family", "number", "rows", "kind", "grade", "claims", "true", "rejected")
 
@@ -104,28 +106,78 @@ def kept(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def table(rows: list[dict[str, str]]) -> Iterator[str]:
-    """Iterate over the lines of a table in Markdown: the share of true ones and their number, by family."""
-    claims, true = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
+def summed(method: str, rows: list[dict[str, str]]) -> list[dict[str, object]]:
+    """Return the sums over the tables of a family, by kind and grade; and how many tables there were."""
+    sums: dict[tuple[str, str, str], Counter[str]] = {}
     for row in rows:
-        for family in (row["family"], "all"):
-            key = (family, row["kind"], row["grade"])
-            claims[key] += int(row["claims"])
-            true[key] += int(row["true"])
-    columns = [(kind, grade) for grade in ("firm", "likely", "open") for kind in KINDS]
-    yield "| family | " + " | ".join(f"{grade}: {kind}" for kind, grade in columns) + " |"
-    yield "|---|" + "---|" * len(columns)
-    for family in (*FAMILIES, "all"):
-        counts = [(claims[family, kind, grade], true[family, kind, grade]) for kind, grade in columns]
-        cells = [f"{right / made:.2f} ({made:,})" if made else "" for made, right in counts]
-        yield f"| {family} | " + " | ".join(cells) + " |"
-    wrong = sum(claims["all", kind, grade] - true["all", kind, grade] for kind in KINDS for grade in ("firm", "likely"))
-    made = sum(claims["all", kind, grade] for kind in KINDS for grade in ("firm", "likely"))
-    missing = sum(int(row["rejected"]) for row in rows)
-    refused = sum(row["kind"] == "refused" for row in rows)
+        grade = "" if row["kind"] in ("refused", "nothing") else row["grade"]
+        sums.setdefault((row["family"], row["kind"], grade), Counter()).update(
+            {name: int(row[name]) for name in ("claims", "true", "rejected")}
+        )
+    for family in FAMILIES:
+        numbers = {row["number"] for row in rows if row["family"] == family}
+        sums[family, "tables", ""] = Counter({"claims": len(numbers)})
+    return [
+        {"method": method, "family": family, "kind": kind, "grade": grade}
+        | {name: counts[name] for name in ("claims", "true", "rejected")}
+        for (family, kind, grade), counts in sorted(sums.items())
+    ]
+
+
+def page(sums: list[dict[str, str]]) -> Iterator[str]:
+    """Iterate over the tables of docs/grades.md: the share of true ones and their number."""
+    auto = [row for row in sums if row["method"] == "auto"]
+    for title, kinds in (("Marks", KINDS[:2]), ("Causal claims", KINDS[2:])):
+        columns = [(kind, grade) for grade in ("firm", "likely", "open") for kind in kinds]
+        yield f"**{title}**, method `auto`"
+        yield ""
+        yield "| family | tables | " + " | ".join(f"{grade}: {kind}" for kind, grade in columns) + " |"
+        yield "|---|---|" + "---|" * len(columns)
+        for family in (*FAMILIES, "all"):
+            here = [row for row in auto if family in (row["family"], "all")]
+            tables = sum(int(row["claims"]) for row in here if row["kind"] == "tables")
+            yield f"| {family} | {tables} | " + " | ".join(_cell(here, *column) for column in columns) + " |"
+        yield ""
+    yield "**All families**, each method"
     yield ""
-    yield f"Claims that are firm or likely: {made:,}, wrong {100 * wrong / max(made, 1):.1f} %."
-    yield f"Claims without a caution on a pair whose independence is rejected: {missing}. Tables refused: {refused}."
+    columns = [(kind, grade) for grade in ("firm", "likely") for kind in KINDS]
+    yield "| method | tables | " + " | ".join(f"{grade}: {kind}" for kind, grade in columns) + " | wrong |"
+    yield "|---|---|" + "---|" * (len(columns) + 1)
+    for method in dict.fromkeys(row["method"] for row in sums):
+        here = [row for row in sums if row["method"] == method]
+        tables = sum(int(row["claims"]) for row in here if row["kind"] == "tables")
+        cells = " | ".join(_cell(here, *column) for column in columns)
+        yield f"| `{method}` | {tables} | {cells} | {100 * wrong_share(here):.1f} % |"
+
+
+def _cell(rows: list[dict[str, str]], kind: str, grade: str) -> str:
+    chosen = [row for row in rows if (row["kind"], row["grade"]) == (kind, grade)]
+    made, right = (sum(int(row[name]) for row in chosen) for name in ("claims", "true"))
+    return f"{right / made:.2f} ({made:,})" if made else ""
+
+
+def wrong_share(rows: list[dict[str, str]]) -> float:
+    """Return the share of wrong ones among all that is firm or likely."""
+    claimed = [row for row in rows if row["grade"] in ("firm", "likely") and row["kind"] in KINDS]
+    made, right = (sum(int(row[name]) for row in claimed) for name in ("claims", "true"))
+    return 1 - right / made if made else 0.0
+
+
+def record(seed: int) -> None:
+    """Write the sums of all that is kept, and put the tables into the page of the manual."""
+    sums = [
+        row
+        for method in ("auto", *METHODS)
+        for row in summed(method, kept(HERE / f"grades-{method}-{seed}.csv"))
+        if kept(HERE / f"grades-{method}-{seed}.csv")
+    ]
+    with SUMS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(sums[0]))
+        writer.writeheader()
+        writer.writerows(sums)
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(page(kept(SUMS))) + f"\n{END}{after}", "utf-8")
 
 
 def main() -> None:
@@ -136,12 +188,15 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=24, help="tables per family")
     parser.add_argument("--families", default=",".join(FAMILIES))
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--record", action="store_true", help="sum up what is kept, and learn nothing")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    if not given.show:
-        run(given.method, given.seed, given.tables, given.families.split(","), given.minutes)
-    print("\n".join(table(kept(HERE / f"grades-{given.method}-{given.seed}.csv"))))
+    if given.record:
+        record(given.seed)
+        return
+    run(given.method, given.seed, given.tables, given.families.split(","), given.minutes)
+    rows = summed(given.method, kept(HERE / f"grades-{given.method}-{given.seed}.csv"))
+    print("\n".join(page([{name: str(value) for name, value in row.items()} for row in rows])))
 
 
 if __name__ == "__main__":
