@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lmarvel import Dataset, Discovery
+from lmarvel import Dataset, Discovery, Lift
 from lmarvel.cli.tables import TableOptions
 from tests.cli.running import run, run_apart
 
@@ -114,6 +114,61 @@ def test_a_tab_that_was_typed_as_such_is_remembered(tmp_path: Path) -> None:
     assert run("learn", data, *said, "-o", result).code == 0
     assert run("effect", result, data, "X", "Y").code == 0
     assert Discovery.load(result).effect("X", "Y", data).estimates
+
+
+def coded(path: Path, head: str = "") -> Path:
+    """Write a table without names, with -9 for a missing value, and 99 for one in the first column."""
+    rng = np.random.default_rng(3)
+    a, b, e = rng.normal(size=(3, 300))
+    rows = [[f"{value:.4f}" for value in row] for row in zip(a, b, a + b + e, strict=True)]
+    for i in range(0, 300, 30):
+        rows[i][0], rows[i + 1][0], rows[i + 2][1] = "-9", "99", "-9"
+    path.write_text(head + "\n".join(map(",".join, rows)) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("na", "kept", "shown"),
+    [
+        (["-9,99"], ["-9", "99"], "--na -9,99"),
+        (["column1=-9,99", "column2=-9"], {"column1": ["-9", "99"], "column2": ["-9"]}, None),
+        (["-9", "column1=99"], {"column1": ["-9", "99"], "column2": ["-9"], "column3": ["-9"]}, None),
+    ],
+)
+def test_codes_for_missing_values_and_the_header_are_remembered(
+    tmp_path: Path, na: list[str], kept: object, shown: str | None
+) -> None:
+    data, result = coded(tmp_path / "coded.csv", "a title\n"), tmp_path / "result.json"
+    said = ["--no-header", "--skip-rows", "1", "--missing", "drop", *(word for one in na for word in ("--na", one))]
+    assert run("learn", data, *said, "-o", result).code == 0
+    found = Discovery.load(result)
+    assert found.data is not None
+    assert found.data["rows"] == 270
+    assert found.data["reading"] == {"missing": "drop", "na": kept, "skip_rows": 1, "header": False}
+    by_column = "--na column1=-9,99 --na column2=-9" + " --na column3=-9" * (len(kept) == 3)  # type: ignore[arg-type]
+    taken = f"{TAKEN}--missing drop {shown or by_column} --skip-rows 1 --no-header\n"
+    done = run("effect", result, data, "column1", "column3")
+    assert (done.code, done.err) == (0, taken)
+    assert "another table" not in done.out
+    assert (
+        found.effect("column1", "column3", data).to_dict()
+        == found.effect(
+            "column1", "column3", Dataset.of(data, header=False, skip_rows=1, missing="drop", na=kept)
+        ).to_dict()
+    )
+
+
+def test_codes_that_were_said_in_python_are_values_as_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(2, 200))
+    kind = ["refused, or away" if i % 20 == 0 else "red" if a[i] > 0 else "blue" for i in range(200)]
+    lines = [f'{a[i]:.4f},{a[i] + b[i]:.4f},"{kind[i]}"' for i in range(200)]
+    data, result = tmp_path / "kinds.csv", tmp_path / "result.json"
+    data.write_text("\n".join(["A,B,kind", *lines]) + "\n")
+    Lift().fit(Dataset.of(data, missing="drop", na=["refused, or away"])).result_.save(result)
+    done = run("effect", result, data, "A", "B")
+    assert (done.code, done.err) == (0, f"{TAKEN}--missing drop --na 'refused, or away'\n")
+    assert "another table" not in done.out
 
 
 def test_every_option_of_a_table_can_be_said_in_python_by_the_same_name() -> None:

@@ -142,7 +142,7 @@ def certain(result: Discovery, y: int, level: int) -> set[int]:
 
 def test_a_positive_claim_is_as_firm_as_its_best_ground() -> None:
     seen: Counter[int] = Counter()
-    for result in results(3, 150, observed=5):
+    for result in results(3, 400, observed=5):
         claims = claims_of(result)
         for y in range(len(result.pag)):
             if selection_near(result.pag, 1 << y) is not None:
@@ -198,11 +198,23 @@ def test_a_rejected_independence_lowers_the_claims_on_its_pair() -> None:
 
 def test_a_rejection_beside_a_path_is_a_caution() -> None:
     one = PAG.from_edges("A o-> X", "B o-> X", "X --> M", "M --> Y")
-    found = graded(one, [one] * 20, (Implied("X", "Y", frozenset({"M"}), 1e-5),))
-    rejected = "the data reject that X and Y are independent given M (p = 1e-05)"
+    others = (Implied("A", "B", frozenset(), 0.5), *(Implied(a, b, frozenset("X"), 0.5) for a in "AB" for b in "MY"))
+    found = graded(one, [one] * 20, (Implied("X", "Y", frozenset("M"), 0.0099), *others))
+    rejected = "the data reject that X and Y are independent given M (p = 0.0099)"
     cause = causes(found, "Y")["X"]
     assert (cause.status, cause.grade, cause.cautions) == ("definite", "likely", (rejected,))
     assert f"X probably causes Y: X --> M --> Y. Caution: {rejected}" in str(causes(found, "Y"))
+    told = effect(found, "X", "Y")
+    assert (told.badge, told.cautions) == ("Probably identified", (rejected,))
+    assert told.sentence.startswith(f"Caution: {rejected}. The effect of X on Y is probably identified")
+
+
+def test_a_rejection_beyond_chance_leaves_the_claims_of_single_tests_open() -> None:
+    one = PAG.from_edges("A o-> X", "B o-> X", "X --> M", "M --> Y")
+    found = graded(one, [one] * 20, (Implied("X", "Y", frozenset({"M"}), 1e-5),))
+    rejected = "the data reject that X and Y are independent given M (p = 1e-05)"
+    cause = causes(found, "Y")["X"]
+    assert (cause.status, cause.grade, cause.cautions[-1]) == ("possible", "open", rejected)
     told = effect(found, "X", "Y")
     assert told.badge == "Identified, but unreliable"  # the missing edge bears on the adjustment
     assert told.sentence.startswith(f"Identified, but unreliable: {rejected}.")

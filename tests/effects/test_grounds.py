@@ -21,7 +21,7 @@ def test_all_cautions_come_before_the_number(cars: Discovery) -> None:
     told = effect(cars, "Horsepower", "SecondsTo60", CARS)
     directions = "none of the 5 arrow directions that bear on it is established"
     assert told.cautions[:2] == (REJECTED, directions)
-    assert told.cautions[2].startswith("2 missing edges that bear on it are not established (such as Horsepower and ")
+    assert told.cautions[2].startswith("6 missing edges that bear on it are not established (such as Horsepower and ")
     assert (told.grade, told.badge) == ("open", "Identified, but unreliable")
     warning, number, *_ = str(told).splitlines()
     assert warning.startswith(f"Identified, but unreliable: {REJECTED}. None of the 5 arrow directions ")

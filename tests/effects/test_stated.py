@@ -160,11 +160,26 @@ def test_a_dag_of_the_user_gives_a_number_and_says_whose_graph_it_is() -> None:
 
 def test_no_effect_and_no_number_are_of_the_graph_as_well() -> None:
     assert effect(CONFOUNDED, "Y", "X").sentence.startswith("Y does not affect X in the graph you gave: ")
-    assert "can be estimated in the graph you gave by adjusting for Z" in effect(CONFOUNDED, "X", "Y").sentence
+    told = effect(CONFOUNDED, "X", "Y")
+    identified = "The effect of X on Y is identified in the graph you gave, and can be estimated by adjusting for Z."
+    assert (told.sentence, told.badge) == (identified, "Identified")
     hidden = effect(ADMG.from_edges("X --> Z", "Z --> Y", "W --> Y", "X <-> W", "W <-> Z"), "X", "Y", range_table())
-    assert hidden.sentence.startswith("X affects Y in the graph you gave, but by how much cannot be told")
+    assert hidden.sentence.startswith(
+        "X causes Y in the graph you gave. The size of the effect is not identified, because"
+    )
     assert "unmeasured ones as <->" in hidden.rests_on
     assert hidden.range is None
+
+
+def test_a_stated_graph_has_no_grade_and_only_its_own_numbers_speak_against_it() -> None:
+    for told in (effect(CONFOUNDED, "X", "Y", table()), effect(CONFOUNDED, "Y", "X"), effect(CONFOUNDED, "Z", "X")):
+        assert (told.grade, told.cautions, told.reliable) == (None, (), True)
+    wrong = effect(DAG.from_edges("W --> X", "X --> Y", "Z --> X"), "X", "Y", {**table(), "W": table()["Z"] ** 3})
+    assert wrong.badge == "Identified, but unreliable"
+    first, second = str(wrong).splitlines()[:2]
+    assert first.startswith("Identified, but unreliable: valid sets disagree (adjusting for ")
+    assert second.startswith("In the graph you gave, X affects Y by ")
+    assert "learn" not in str(wrong)
 
 
 def range_table() -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from lmarvel import DAG, M3HC, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.errors import OutputError
 from lmarvel.report import page_of, write_report
+from lmarvel.result.support.frequencies import percent
 from lmarvel.result.trace import Adjacent
 from lmarvel.simulate import LinearSEM, hide, load_network
 
@@ -28,15 +29,16 @@ def test_a_page_says_what_the_result_says():
     found = LMarvel().fit(CARS).result_
     page = page_of(found, "Cars")
     assert page["title"] == "Cars"
-    assert page["subtitle"] == "6 variables, 7 edges, 392 rows, learned by LMarvel"
+    assert page["subtitle"] == "Method: LMarvel"
+    assert page["verdict"] == list(found.verdict.lines)
+    assert page["verdict"][0].startswith("7 associations among 6 variables (392 rows)")
     assert [node["name"] for node in page["nodes"]] == list(found.pag.names)
     assert [edge["text"] for edge in page["edges"]] == [str(edge) for edge in found.pag.edges()]
-    assert sum(kind["count"] for kind in page["legend"]) == found.pag.n_edges
     assert len(page["legend"]) == 6
     for edge in page["edges"]:
         told = found.explain(edge["a"], edge["b"])
         assert edge["why"] == told.to_dict()["why"]
-        assert edge["meaning"] == told.meaning
+        assert edge["meaning"] == f"direction not established (the learned graph has {edge['text']})."
         signs = {"o": 1, ">": 2, "-": 3}
         i, j = found.pag.index(edge["a"]), found.pag.index(edge["b"])
         assert (signs[edge["at_a"]], signs[edge["at_b"]]) == (found.pag.marks[j, i], found.pag.marks[i, j])
@@ -96,7 +98,8 @@ def test_direction_overrides_do_not_reorder_sentences(tmp_path):
     found = LMarvel().fit({"up\u202edown": [1.0, 2, 4, 3, 7, 5], "b": [2.0, 1, 5, 3, 6, 6.5]}).result_
     write_report(found, tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text()
-    assert "202e" not in text
+    assert "\u202e" not in text
+    assert not re.search(r"(?<!\\)\\u202e", text)  # one after a backslash is shown letter by letter
     assert "up\\ufffddown" in text
 
 
@@ -111,28 +114,30 @@ def test_a_report_is_html_and_is_checked_first(tmp_path):
 def test_frequencies_and_the_check_are_on_the_page() -> None:
     found = LMarvel().fit(CARS, bootstrap=20, seed=1).result_
     page = page_of(found)
-    assert page["draws"] == 20
+    assert page["resamples"] == 20
     edge = page["edges"][0]
     assert edge["share"] == found.stability.edge(edge["a"], edge["b"])
-    assert edge["recurs"] == found.recurring(edge["a"], edge["b"])
-    assert edge["firmness"][0].startswith("Recurs: an edge in")
-    assert ["Separations of the graph that the data reject", "0"] in page["statistics"]
-    plain = page_of(LMarvel().fit(CARS).result_)
-    assert plain["draws"] is plain["edges"][0]["share"] is None
+    assert edge["resamples"].startswith(f"edge {percent(edge['share'])}; marks ")
+    assert edge["firmness"][0] == f"{percent(edge['share'])} of 20 resamples have an edge here."
+    rejected = ["Independences that the graph implies", "0 of 8 rejected at 0.01; 0.08 expected by chance"]
+    assert rejected in page["statistics"]
+    plain = page_of(LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_)
+    assert plain["resamples"] is plain["edges"][0]["share"] is plain["edges"][0]["resamples"] is None
 
 
 def test_categories_are_listed_and_have_no_mean():
     rng = np.random.default_rng(0)
     table = {"size": rng.normal(size=90), "colour": rng.choice(["red", "blue", "green"], 90), "new": [0, 1, 1] * 30}
     shown = page_of(LMarvel().fit(table).result_)["data"]
-    assert shown["columns"] == ["variable", "mean", "standard deviation", "categories"]
+    assert shown["columns"] == ["variable", "kind", "mean", "standard deviation", "categories"]
     size, colour, new = shown["rows"]
-    assert [type(cell) for cell in size] == [str, float, float, type(None)]
-    assert colour == ["colour", None, None, "blue, green, red"]
-    assert new == ["new", None, None, "0, 1"]
+    assert size[1] == "continuous"
+    assert [type(cell) for cell in size] == [str, str, float, float, type(None)]
+    assert colour == ["colour", "nominal", None, None, "blue, green, red"]
+    assert new == ["new", "binary", None, None, "0, 1"]
 
 
 def test_a_table_of_numbers_has_no_column_of_categories():
     shown = page_of(LMarvel().fit(CARS).result_)["data"]
-    assert shown["columns"] == ["variable", "mean", "standard deviation"]
-    assert all(len(row) == 3 for row in shown["rows"])
+    assert shown["columns"] == ["variable", "kind", "mean", "standard deviation"]
+    assert all(len(row) == 4 for row in shown["rows"])
