@@ -52,7 +52,7 @@ def test_text_shows_edges_their_meaning_counts_and_times(table: Path) -> None:
     assert "A --- B" not in out  # only kinds that occur are explained
     assert "Tests " in out
     assert "boundary 6, adjacency" in out
-    assert "Seconds " in out
+    assert "Time     " in out
     assert "skeleton 0." in out
     assert f"alpha 0.01, boundaries by tc at 0.01, {kernel_name()} search" in out
 

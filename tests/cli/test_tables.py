@@ -265,8 +265,8 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
         "  flat: constant; drop it with --drop flat",
         "  colour (1): missing values; --missing drop, --missing em, or drop it with --drop colour",
         "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are categories",
-        "  typo: is numbers but for 1 value '1o'; mend the value, take it for missing with --na, drop the column, or name it in"
-        " --categorical",
+        "  typo: is numbers but for 1 value '1o'; mend the value, take it for missing with --na, drop the column, or"
+        " name it in --categorical",
     ):
         assert line in lines, line
     command = shlex.split(lines[-1])

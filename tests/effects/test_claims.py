@@ -144,7 +144,7 @@ def certain(result: Discovery, y: int, level: int) -> set[int]:
 
 def test_a_positive_claim_is_as_firm_as_its_best_ground() -> None:
     seen: Counter[int] = Counter()
-    for result in results(3, 150, observed=5):
+    for result in results(3, 400, observed=5):
         claims = claims_of(result)
         for y in range(len(result.pag)):
             if selection_near(result.pag, 1 << y) is not None:
