@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.rows import add_scatter, correlation_of, lower_inverse, means, merge, mirror, scatter_of, within
 from lmarvel.deferred import late
-from lmarvel.errors import DataError, UnusableError
+from lmarvel.errors import DataError, Determined, UnusableError
 
 lapack = late("scipy.linalg.lapack")
 
@@ -119,10 +119,13 @@ class Moments:
         """Return the inverse of the correlation matrix; collinear columns are refused by name."""
         return inverse_of(self.check_collinear(correlation))
 
-    def check_collinear(self, correlation: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def check_collinear(
+        self, correlation: NDArray[np.float64] | None = None, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
         """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them.
 
-        Without a matrix the correlations are worked out here, and the factor takes their place in memory.
+        Without a matrix the correlations are worked out here, and the factor takes their place in memory. ``names``
+        has what people call the columns, where several belong to one variable.
         """
         own = correlation is None
         correlation = self.correlation() if correlation is None else correlation
@@ -131,16 +134,22 @@ class Moments:
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):
-            self._refuse_collinear(self.correlation() if own else correlation, k)
+            shown = self.names if names is None else names
+            others = determining(self.correlation() if own else correlation, k)
+            raise Determined(shown[k], [shown[i] for i in others])
         return factor
 
-    def _refuse_collinear(self, correlation: NDArray[np.float64], k: int) -> None:
-        weights = np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0]
-        used = np.flatnonzero(np.abs(weights) > 1e-6 * max(np.abs(weights).max(initial=0.0), 1e-300))
-        others = ", ".join(repr(self.names[i]) for i in used)
-        raise UnusableError(
-            f"the column {self.names[k]!r} is determined by {others}: together they are collinear. Drop one of them"
-        )
+
+def determining(correlation: NDArray[np.float64], k: int) -> list[int]:
+    """Return the columns before column k of which it is a combination.
+
+    Examples
+    --------
+    >>> determining(np.corrcoef([[1.0, 2, 3, 4], [2, 1, 1, 3], [0, 3, 1, 1], [3, 3, 4, 7]]), 3)
+    [0, 1]
+    """
+    weights = np.abs(np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0])
+    return [int(i) for i in np.flatnonzero(weights > 1e-6 * max(weights.max(initial=0.0), 1e-300))]
 
 
 def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:

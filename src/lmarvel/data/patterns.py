@@ -105,7 +105,7 @@ class Panel(NamedTuple):
 
 
 def panel_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Panel | None:
-    """Return the columns of units and of times where the rows of each unit stand in the order of their times.
+    """Return the columns of units and of times where the rows of each unit have times of their own.
 
     Examples
     --------
@@ -118,7 +118,8 @@ def panel_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]
     units = [i for i in whole if _ID.search(names[i]) or levels[i] is not None] or whole
     for i in units:
         for j in whole:
-            if i != j and (_TIME.search(names[j]) or _ID.search(names[i])) and _orders(rows[:, i], rows[:, j]):
+            hints = bool(_TIME.search(names[j])) + bool(_ID.search(names[i]))
+            if i != j and hints and _orders(rows[:, i], rows[:, j], sorted_rows=hints < 2):
                 return Panel(names[i], names[j], len(np.unique(rows[:, i])), len(rows))
     return None
 
@@ -127,13 +128,17 @@ def _is_whole(values: Vector) -> bool:
     return bool(len(values) and np.isfinite(values).all() and (values == np.round(values)).all())
 
 
-def _orders(unit: Vector, time: Vector) -> bool:
-    """Whether there are many units of several rows, with times that rise in each of them and are shared by them."""
+def _orders(unit: Vector, time: Vector, sorted_rows: bool) -> bool:
+    """Whether there are many units of several rows, with times that differ in each of them and are shared by them.
+
+    Times have to rise where nothing but ``sorted_rows`` tells a panel from any other table.
+    """
     different, which, sizes = np.unique(unit, return_inverse=True, return_counts=True)
     if len(different) < 5 or np.mean(sizes > 1) < 0.8 or len(unit) < 20:
         return False
-    order = np.argsort(which.reshape(-1), kind="stable")
-    same = np.diff(which.reshape(-1)[order]) == 0
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable") if sorted_rows else np.lexsort((time, which))
+    same = np.diff(which[order]) == 0
     rises = bool((np.diff(time[order])[same] > 0).all())
     return rises and 2 <= len(np.unique(time)) <= 2 * int(sizes.max())
 
