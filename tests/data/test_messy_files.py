@@ -1,7 +1,6 @@
 """Files and frames as people bring them: marked numbers, titles, units, no header, and codes for missing values."""
 
 import warnings
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from lmarvel import DataError, Dataset, LMarvel, LMarvelWarning, Moments
 from lmarvel.data.patterns import missing_codes_among
+from tests.cli.test_tables import sheet
 
 Writer = Callable[..., Path]
 ROWS = "".join(f"{i},{i * i % 7}.5,{i * 3 % 5}\n" for i in range(1, 13))
@@ -171,17 +171,22 @@ def test_rows_of_nothing_but_separators_are_blank_lines(write: Writer) -> None:
         Dataset.of(write("a,b,c\n" + ROWS + "NA,NA,NA\n")).rows()
 
 
-def test_the_title_of_a_spreadsheet_is_skipped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("skip", [None, 1])
+def test_the_title_of_a_spreadsheet_is_skipped(skip: int | None, tmp_path: Path) -> None:
     pytest.importorskip("fastexcel")
-    from tests.cli.test_tables import sheet
-
-    path = tmp_path / "data.xlsx"
-    cells = [["Survey", "", ""], ["a", "b", "c"], ["mm", "kg", "%"], *PLAIN]
-    sheet(path, {f"{name}": list(column) for name, column in zip("123", zip(*cells, strict=True), strict=True)})
-    assert zipfile.is_zipfile(path)
-    found, said = opened(path, skip_rows=2)
+    rows = [["a", "b", "c"], ["mm", "kg", "%"], *PLAIN]
+    columns = zip(("Survey", "", " "), map(list, zip(*rows, strict=True)), strict=True)
+    found, said = opened(sheet(tmp_path / "data.xlsx", dict(columns)), skip_rows=skip)
     assert (found.names, found.rows().tolist()) == (("a", "b", "c"), PLAIN)
-    assert len(said) == 1
+    notes = ["data.xlsx: 1 title row was skipped ('Survey')"] * (skip is None) + ["data.xlsx: 1 row below the header"]
+    assert [sentence.startswith(note) for sentence, note in zip(said, notes, strict=True)] == [True] * len(notes)
+
+
+def test_a_spreadsheet_without_a_header_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("fastexcel")
+    columns = {str(first): [*rest] for first, *rest in zip(*PLAIN, strict=True)}
+    found, said = opened(sheet(tmp_path / "data.xlsx", columns), header=False)
+    assert (found.names, found.n, said) == (("column1", "column2", "column3"), len(PLAIN), [])
 
 
 # --- values that stand for a missing one ------------------------------------------------------------------
