@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lmarvel import DataError, Dataset, LMarvel, LMarvelWarning, Moments
-from lmarvel.data.patterns import missing_codes_among
+from lmarvel.data.profile.patterns import missing_codes_among
 from tests.cli.test_tables import sheet
 
 Writer = Callable[..., Path]

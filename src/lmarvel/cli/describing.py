@@ -14,7 +14,7 @@ from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.data.checks import WayOut
 from lmarvel.data.columns import Kind
-from lmarvel.data.patterns import about_matrix
+from lmarvel.data.moments import about_matrix
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
 from lmarvel.text import counted, listing, printable, readable, sentence
 

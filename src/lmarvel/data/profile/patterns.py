@@ -1,4 +1,4 @@
-"""What tables of people often hold without saying so: codes for missing values, panels, and matrices of moments.
+"""What tables of people often hold without saying so: codes for missing values, and panels.
 
 Nothing is changed here. What is found is reported, with the option that says it.
 """
@@ -141,40 +141,3 @@ def _orders(unit: Vector, time: Vector, sorted_rows: bool) -> bool:
     same = np.diff(which[order]) == 0
     rises = bool((np.diff(time[order])[same] > 0).all())
     return rises and 2 <= len(np.unique(time)) <= 2 * int(sizes.max())
-
-
-# --- matrices ---------------------------------------------------------------------------------------------
-
-
-def matrix_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> str:
-    """Return "correlation" or "covariance" where a table is such a matrix, perhaps with its names, else "".
-
-    Examples
-    --------
-    >>> r = np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    >>> matrix_of(r, (None,) * 3, ("a", "b", "c")), matrix_of(4 * r, (None,) * 3, ("a", "b", "c"))
-    ('correlation', 'covariance')
-    """
-    at = [i for i, known in enumerate(levels) if known is None or len(known.names) < len(rows)]
-    label = [known for i, known in enumerate(levels) if known is not None and i not in at]
-    if len(rows) != len(at) or len(at) < 3 or any(levels[i] is not None for i in at):
-        return ""
-    if label and {name for known in label for name in known.names} != {names[i] for i in at}:
-        return ""
-    matrix = rows[:, at]
-    filled = np.where(np.isnan(matrix), matrix.T, matrix)
-    diagonal = filled.diagonal()
-    if not np.isfinite(filled).all() or not np.allclose(filled, filled.T, atol=1e-8) or not (diagonal > 0).all():
-        return ""
-    scale = np.sqrt(np.outer(diagonal, diagonal))
-    if (np.abs(filled) > scale * (1 + 1e-8)).any():
-        return ""
-    return "correlation" if np.allclose(diagonal, 1) else "covariance"
-
-
-def about_matrix(kind: str) -> str:
-    """Return what to say of a matrix that was passed in place of observations."""
-    return (
-        f"this is a {kind} matrix, not a table with one row per observation. In Python, pass it with the number of rows"
-        f" that it was computed from: LMarvel().fit(Moments(names, n, np.zeros(len(names)), matrix))"
-    )
