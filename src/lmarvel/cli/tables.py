@@ -9,7 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,7 +27,7 @@ from lmarvel.data.reading import Reading
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
-from lmarvel.errors import DataError, LMarvelError, UnusableError
+from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import ROLES, still_to_say
 from lmarvel.text import nearest, printable, readable
@@ -124,9 +124,10 @@ class TableOptions:
             if again.way is not None:
                 na = [pair for pair in (*found.na, *again.way.na) if pair[0] not in again.way.drop]
                 ways.insert(0, again.way._replace(na=tuple(na)))
-        variants = (other for way in ways if way is not None for other in _variants(way, found))
-        tried = (way._replace(rows=rows) for way in variants if (rows := _rows_that_run(reading, way)) is not None)
-        return found, None if found.matrix else next(tried, None)
+        if found.matrix:
+            return found, None
+        tried = (_tried(reading, way, found) for way in ways if way is not None)
+        return next(((replace(found, note=note), way) for way, note in tried if way is not None), (found, None))
 
     def _lenient(self, path: Path) -> Reading:
         """Open a table so that nothing in it is refused, without the columns of weights and clusters."""
@@ -200,23 +201,38 @@ def _reopened(reading: Reading, way: WayOut, lenient: bool = False) -> Reading:
     return open_dataset(reading, None, None, way.drop, Layout(), said)
 
 
-def _rows_that_run(reading: Reading, way: WayOut) -> int | None:
-    """Return the number of rows that a test is made of with the options of a way out; None where it cannot be made."""
+def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None, str]:
+    """Return a way out that is enough, with more columns dropped if need be, and why these have to be."""
+    note = ""
+    for _ in range(_MOST_TRIED):
+        try:
+            return way._replace(rows=_rows_that_run(reading, way)), note
+        except Determined as error:
+            note = note or str(error)
+            way = way._replace(drop=(*way.drop, error.culprit))
+        except LMarvelError as error:
+            note = note or str(error)
+            break
+    for other in _variants(way, found):
+        with suppress(LMarvelError):
+            return other._replace(rows=_rows_that_run(reading, other)), note
+    return None, note
+
+
+def _rows_that_run(reading: Reading, way: WayOut) -> int:
+    """Return the number of rows that a test, and a score, can be made of with the options of a way out."""
     plain = not (way.drop or way.missing or way.na or way.cluster)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data = Dataset(reading if plain else _reopened(reading, way))
-            data.read()
-            as_ci_test("auto", data)
-            return data.n
-    except LMarvelError:
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = Dataset(reading if plain else _reopened(reading, way))
+        data.read()
+        if as_ci_test("auto", data).name == "g-square":  # it can live with what a score cannot
+            as_ci_test("mixed", data)
+        return data.n
 
 
 def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
-    """Iterate over a way out, the same with one more column dropped, and with all of categories dropped."""
-    yield way
+    """Iterate over a way out with one more column dropped, and with all of categories dropped."""
     left = [column for column in found.columns if column.name not in (*way.drop, way.cluster)]
     of_categories = [column.name for column in left if column.kind is Kind.NOMINAL]
     others = [column.name for column in left if column.kind is not Kind.NOMINAL]
