@@ -67,8 +67,8 @@ def test_an_illegal_graph_is_checked_by_the_sets_that_the_search_found():
     assert check.source == "search"
     assert [(i.x, i.y, i.given) for i in check.implied] == [("A", "D", frozenset("C"))]
     assert str(check) == (
-        "The test rejects the 1 separation that the search found (p <= 0.01)."
-        " (1 pair without an edge was not tested: no set is known, for the PAG is illegal.)"
+        "The data reject 1 of 1 found independence at 0.01 (0.01 expected by chance)."
+        " (1 pair without an edge was not tested: no set is known, since the PAG is illegal.)"
     )
 
 
@@ -81,12 +81,12 @@ def test_what_cannot_be_tested_is_counted_and_what_is_too_much_is_left_out():
     chain = PAG.from_edges("A o-o B", "B o-o C", "C o-o D")
     check = check_model(chain, IndependenceTest(FunctionTest(fails, list("ABCD"))), 0.01)
     assert (check.untestable, check.implied) == (3, ())
-    assert str(check) == "The graph implies no separation that could be tested."
+    assert str(check) == "The graph implies no independence that could be tested."
     plain = IndependenceTest(FunctionTest(lambda x, y, given: 0.4, list("ABCD")))
     few = check_model(chain, plain, 0.01, most=2)
     assert (len(few.implied), few.pairs) == (2, 3)
     assert [(i.x, i.y) for i in few.implied] == [("A", "C"), ("B", "D")]
-    assert "none of the 2 separations" in str(few)
+    assert "The data reject 0 of 2 implied independences at 0.01" in str(few)
     assert "1 pair without an edge was not tested: there are too many" in str(few)
 
 
@@ -128,7 +128,7 @@ def test_a_check_that_is_late_says_so_and_keeps_what_it_has():
     assert f"{some.pairs - len(some.implied)} pairs without an edge were not tested: time ran out" in str(some)
     none = check_model(study.pag, test, 0.01, late=lambda: True)
     assert str(none) == (
-        "None of the separations that the graph implies was tested."
+        "None of the implied independences was tested."
         f" ({none.pairs} pairs without an edge were not tested: time ran out.)"
     )
 
@@ -178,8 +178,8 @@ def test_what_ended_a_check_is_kept_in_a_file(cut):
 
 def test_the_words_of_a_check_are_singular_where_there_is_one():
     none = ModelCheck(0.01, (), 0)
-    assert str(none) == "The graph implies no separation that could be tested."
+    assert str(none) == "The graph implies no independence that could be tested."
     two = ModelCheck(0.05, (Implied("A", "B", frozenset(), 0.2), Implied("A", "C", frozenset(), 0.3)), 2)
-    assert str(two) == (
-        "The data reject none of the 2 separations that the graph implies (p <= 0.05); by chance it would be about 0.1."
-    )
+    assert str(two) == "The data reject 0 of 2 implied independences at 0.05 (0.1 expected by chance)."
+    one = ModelCheck(0.05, two.implied[:1], 1)
+    assert str(one) == "The data reject 0 of 1 implied independence at 0.05 (0.05 expected by chance)."

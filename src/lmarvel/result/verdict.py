@@ -167,7 +167,7 @@ def _supported(verdict: Verdict) -> str:
     if verdict.rows is None:
         return f"{counted(verdict.directions, 'arrow direction')} followed from the answers of the test."
     by_data, of = verdict.supported - verdict.stated, counted(verdict.directions, "arrow direction")
-    is_are = "is" if verdict.directions == 1 else "are"
+    is_are = "is" if 1 in (by_data, verdict.directions) else "are"
     said = f"{by_data:,} of {of} {is_are} supported by the data."
     if not verdict.stated:
         return said
