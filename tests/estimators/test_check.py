@@ -165,6 +165,51 @@ def test_sets_of_all_other_variables_are_tested_by_one_inverse_where_they_are_la
         assert one.pvalue == pytest.approx(alone, rel=1e-8)
 
 
+def check_of(*pvalues, level=0.01):
+    implied = [Implied("A", "B", frozenset(), p) for p in sorted(pvalues)]
+    return ModelCheck(level, tuple(implied), len(implied))
+
+
+def test_doubt_allows_for_the_number_of_independences():
+    by_hand = (0.001, 0.008, 0.0099, 0.03, 0.04, 0.2, 0.5, 0.9, 0.91, 1.0)  # bounds .005, .01, .015, .02, ...
+    check = check_of(*by_hand)
+    assert [one.pvalue for one in check.failed] == [0.001, 0.008, 0.0099]
+    assert check.in_doubt == check.failed
+    assert not check.fits
+    # The second is above its own bound of .01, and the third, below its bound of .015, brings it in again.
+    assert len(check_of(0.001, 0.012, 0.013, *by_hand[3:], level=0.05).in_doubt) == 3
+    # By the level alone four would fail: .026 is above .02, and so is the last of those that stay.
+    some = check_of(0.001, 0.009, 0.026, 0.027, *by_hand[5:], 1.0, level=0.05)
+    assert (len(some.failed), len(some.in_doubt)) == (4, 2)
+    assert some.fails("B", "A")
+
+
+def test_nothing_is_in_doubt_that_the_level_does_not_reject():
+    check = check_of(*[0.02] * 10)
+    assert (check.failed, check.in_doubt, check.fits) == ((), (), True)
+    assert check_of().fits
+
+
+def test_rejections_that_chance_gives_are_no_doubt():
+    rng = np.random.default_rng(0)
+    check = check_of(0.0011, 0.0035, 0.0062, 0.0099, *rng.uniform(0.01, 1, size=391))
+    assert (len(check.failed), round(check.expected)) == (4, 4)
+    assert check.in_doubt == ()
+    assert check.fits
+    assert not check.fails("A", "B")
+    assert check.worst() == []
+    assert str(check) == "The data reject 4 of 395 implied independences at 0.01 (4 expected by chance)."
+    one = check_of(1e-5, *[one.pvalue for one in check.implied[1:]])
+    assert [implied.pvalue for implied in one.in_doubt] == [1e-5]
+    assert one.worst() == ["A and B given nothing: p = 1e-05"]
+
+
+def test_where_the_graph_is_right_doubt_is_rarer_than_its_share():
+    rng = np.random.default_rng(1)
+    doubted = sum(not check_of(*rng.uniform(size=40)).fits for _ in range(500))
+    assert doubted <= 40  # .05 of 500 are 25, and more than 40 have a chance of .001
+
+
 @pytest.mark.parametrize("cut", list(Cut))
 def test_what_ended_a_check_is_kept_in_a_file(cut):
     pag = PAG.from_edges("A o-o B", "B o-o C")
