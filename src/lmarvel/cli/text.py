@@ -67,7 +67,7 @@ def _lines(found: Discovery, marks: Shown, details: bool) -> Iterator[str]:
         yield from _claims(found)
         yield from _knowledge(found)
         yield from _notes(found)
-    yield from _numbers(found) if details or found.nothing_learned else _method(found)
+    yield from _numbers(found) if details or found.nothing_learned else _method(found, marks)
 
 
 def _marks_share(found: Discovery) -> str:
@@ -85,7 +85,7 @@ def _grades(found: Discovery) -> Iterator[str]:
     """Iterate over what the grades mean."""
     if found.grades.basis != "exact":
         yield "Grades"
-        yield from (f"  {grade:<9} {meaning}" for grade, meaning in evidence_wording.SCALE.items())
+        yield from (f"  {grade:<9} {meaning}" for grade, meaning in evidence_wording.scale(found.grades.basis).items())
         yield ""
 
 
@@ -148,11 +148,11 @@ def _notes(found: Discovery) -> Iterator[str]:
         yield ""
 
 
-def _method(found: Discovery) -> Iterator[str]:
+def _method(found: Discovery, marks: Shown) -> Iterator[str]:
     """Say in two lines how it was learned, and where to see more."""
     yield f"Method   {wording.method_name(found.settings)}"
     more = "--details shows tests, settings and power"
-    if found.pag != found.shown():
+    if found.pag != found.shown(marks):
         more += "; --marks all shows every learned mark"
     yield f"More     {more}"
 

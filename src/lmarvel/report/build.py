@@ -256,7 +256,7 @@ def _hidden(found: Discovery) -> Iterator[str]:
     """Give the hidden nodes in words, and what speaks for selection."""
     yield from (hidden_node(*node) for node in found.hidden)
     if found.selection_gain is not None:
-        yield f"Selection: {found.selection_gain}"
+        yield f"Sample selection: {found.selection_gain}"
 
 
 def _statistics(found: Discovery) -> Iterator[list[Any]]:
