@@ -136,14 +136,16 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, 'row')})" if verdict.rows else "")
-    if verdict.undecided and not verdict.associations:
+    pairs = verdict.variables * (verdict.variables - 1) // 2
+    nothing = verdict.undecided == pairs > 0 == verdict.associations
+    if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."
     elif not verdict.associations:
-        yield f"No association was found among {among}."
+        yield f"No association {'is established' if verdict.undecided else 'was found'} among {among}."
     else:
         yield f"{counted(verdict.associations, 'association')} among {among}{_how_stable(verdict)}."
         yield _supported(verdict)
-    if verdict.undecided and verdict.associations:
+    if verdict.undecided and not nothing:
         yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
     if (fit := _fit(verdict)) is not None:
         yield fit
