@@ -98,7 +98,7 @@ class UnusableError(DataError):
     >>> LMarvel().fit({"A": [1, 2, 3, 4, 5], "B": [7, 7, 7, 7, 7]})
     Traceback (most recent call last):
     ...
-    lmarvel.errors.UnusableError: constant column 'B': it can be neither cause nor effect here, drop it
+    lmarvel.errors.UnusableError: column 'B' is constant: drop it
     """
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import PAG, Discovery, GraphError, Knowledge, ParameterError, causes, effect
+from lmarvel import PAG, Discovery, GraphError, Knowledge, Lift, LMarvel, ParameterError, causes, effect
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.pag_index import Prepared, selection_near
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL
 from lmarvel.result.support.check import Implied
 from lmarvel.result.support.grades import FIRM, GRADES, LIKELY, OPEN, STATED
 from tests.effects.graded import graded, random_result
+from tests.effects.models import random_model
 
 LEVELS = (OPEN, LIKELY, FIRM, STATED)
 
@@ -208,10 +209,10 @@ def test_a_rejection_beside_a_path_is_a_caution() -> None:
 
 
 def test_an_illegal_pag_makes_no_claim() -> None:
-    illegal = PAG.from_edges("A --> B", "B --> C", "A <-> C")
+    illegal = PAG.from_edges("A --> B", "B --> C", "A <-> C", "nodes: A B C D")
     found = graded(illegal, [illegal] * 20)
     answer = causes(found, "C")
-    assert {one.grade for one in answer} == {"open"}
+    assert {one.grade for one in answer} == {"open"}  # also of D, which rests on missing edges alone
     assert answer.definite == answer.impossible == ()
     assert answer["A"].sentence == "A may cause C (the learned graph has A --> B --> C)"
     caution = "the tests contradict each other, and no causal graph has exactly these marks"
@@ -274,6 +275,41 @@ def test_causes_and_effect_never_contradict_each_other(selection: int) -> None:
     assert seen["none", "firm"] > 20
     assert seen["none", "open"] > 20
     assert selection or seen["adjustment", "open"] > 5
+
+
+@pytest.mark.parametrize("method", [Lift, LMarvel])
+def test_they_agree_where_something_was_stated(method: type[Lift] | type[LMarvel]) -> None:
+    """Effects are read from the graph of the data alone, causes from that with the statements: neither denies."""
+    rng = np.random.default_rng(8)
+    seen: Counter[tuple[str, str | None]] = Counter()
+    for _ in range(4):
+        model = random_model(rng, 7)
+        names = model.pag.names
+        rows = rng.multivariate_normal(np.zeros(len(names)), model.covariance, 400)
+        known = Knowledge(tiers=[names[:2], names[2:]])
+        found = method(knowledge=known).fit(rows, names=names).result_
+        for x, y in permutations(names, 2):
+            cause = causes(found, y)[x]
+            try:
+                told = effect(found, x, y, most=1)
+            except GraphError:  # an illegal PAG has no effects
+                continue
+            seen[told.status, told.grade] += 1
+            if told.status == "none":
+                assert (cause.learned, cause.grade) == ("impossible", told.grade)
+            elif told.identified.cause == "definite":
+                assert cause.learned == "definite"
+    assert seen["none", "stated"] > 5
+
+
+def test_given_something_a_rejected_pair_has_a_caution() -> None:
+    implied = Implied("A", "Y", frozenset("X"), 0.008), *(Implied("A", "B", frozenset(), 0.9) for _ in range(9))
+    found = graded(CHAIN, [CHAIN] * 20, implied)
+    assert found.check is not None
+    assert not found.check.in_doubt  # one of ten falls below the level by chance, and still it is said
+    told = effect(found, "Y", "A", given="B")
+    assert (told.status, told.grade) == ("none", "open")
+    assert told.cautions == ("the data reject that A and Y are independent given X (p = 0.008)",)
 
 
 def test_no_claim_on_a_rejected_pair_is_without_caution() -> None:

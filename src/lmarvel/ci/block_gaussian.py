@@ -32,7 +32,7 @@ from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
 from lmarvel.data.dataset import Dataset
 from lmarvel.deferred import late
-from lmarvel.errors import CITestError, DataError
+from lmarvel.errors import CITestError, DataError, UnusableError
 
 special = late("scipy.special")
 
@@ -181,7 +181,9 @@ class BlockGaussian(TableTest):
         one, two = self.names[x], self.names[y]
         if self._sizes[x] < self._sizes[y]:
             one, two = two, one
-        raise DataError(f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge levels")
+        raise UnusableError(
+            f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge categories"
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""

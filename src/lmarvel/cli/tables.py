@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -15,16 +16,21 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from lmarvel.ci.registry import as_ci_test
 from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.checks import WayOut, joined
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
-from lmarvel.data.sources.base import Source
+from lmarvel.data.reading import Reading
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, LMarvelError, UnusableError
 from lmarvel.text import nearest, readable
+
+_MOST_TRIED = 40  # columns that are dropped on trial
 
 
 @dataclass(frozen=True)
@@ -34,11 +40,11 @@ class TableOptions:
     columns: Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")] = None
     drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")] = None
     categorical: Annotated[
-        list[str] | None, typer.Option(help="Columns whose values are levels without an order; text is by itself.")
+        list[str] | None, typer.Option(help="Categorical columns; text columns are categorical automatically.")
     ] = None
     ordinal: Annotated[
         list[str] | None,
-        typer.Option(help="Columns whose values are levels in an order; of text: 'size=small<medium<large'."),
+        typer.Option(help="Columns of categories in an order; for text: 'size=small<medium<large'."),
     ] = None
     missing: Annotated[
         Literal["refuse", "drop", "em"] | None,
@@ -51,6 +57,16 @@ class TableOptions:
     numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
         False
     )
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="Values that stand for a missing one (repeat, or commas); of one column: age=-9."),
+    ] = None
+    skip_rows: Annotated[
+        int | None, typer.Option(help="Lines above the header; by default titles and units are noticed; 0: none.")
+    ] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first row has names; default by its cells.")
+    ] = None
 
     def dataset(self, path: Path) -> Dataset:
         """Open a table with what was said of it."""
@@ -65,22 +81,41 @@ class TableOptions:
             weights=said.weights,
             cluster=said.cluster,
             numeric_only=said.numeric_only,
-        )
+        )  # what stands for a missing value is missing in the source already
 
-    def profile(self, path: Path) -> Profile:
-        """Look through a table, whatever it holds."""
+    def proposal(self, path: Path) -> tuple[Profile, WayOut | None]:
+        """Look through a table, whatever it holds, and find options with which a test can be made of it.
+
+        These are tried on the table, one after the other, until some are enough.
+        """
+        reading = self._lenient(path)
+        found = profile(reading, self.missing)
+        ways = [found.way]
+        if found.na:
+            again = profile(_reopened(reading, WayOut((), None, 0, tuple(found.na)), lenient=True), self.missing)
+            if again.way is not None:
+                na = [pair for pair in (*found.na, *again.way.na) if pair[0] not in again.way.drop]
+                ways.insert(0, again.way._replace(na=tuple(na)))
+        variants = (other for way in ways if way is not None for other in _variants(way, found))
+        tried = (way._replace(rows=rows) for way in variants if (rows := _rows_that_run(reading, way)) is not None)
+        return found, None if found.matrix else next(tried, None)
+
+    def _lenient(self, path: Path) -> Reading:
+        """Open a table so that nothing in it is refused, without the columns of weights and clusters."""
         source = self._source(path)
         chosen, said = self._resolved(source)
         said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
         roles = [name for name in (self.weights, self.cluster) if name is not None]
-        return profile(open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], None, None, said))
+        return open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], Layout(), said)
 
     def _source(self, path: Path) -> Source:
         """Open a table; one that was opened is the same again, with what was read of it."""
         opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
         if path not in opened:
             separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-            opened[path] = open_source(path, None, separator, self.decimal)
+            layout = Layout(separator, self.decimal, self.skip_rows, self.header)
+            source = open_source(path, None, layout)
+            opened[path] = open_source(source, None, na=_missing_codes(self.na or [], source.names))
         return opened[path]
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
@@ -104,39 +139,83 @@ class TableOptions:
             yield
         except DataError as error:
             try:
-                found = self.profile(path)
+                found, way = self.proposal(path)
             except LMarvelError:
                 raise error from None
-            if not (found.faults and isinstance(error, UnusableError)):
+            if not isinstance(error, UnusableError):
                 raise
-            raise DataError(refusal(found, error)) from None
+            raise DataError(refusal(found, way, error, self.missing)) from None
 
 
-def refusal(found: Profile, error: DataError) -> str:
+def refusal(found: Profile, way: WayOut | None, error: DataError, missing: str | None) -> str:
     """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
-    gaps = [column.name for column in found.columns if column.missing]
-    said, ways = f"{joined(found.faults)}.", ""
-    if len(found.faults) == 1 and not gaps:
-        said = f"{error}."
-    if gaps:
-        left = f"--missing drop leaves {found.complete:,} of {found.rows:,} rows"
-        ways = f" Of missing values: {left}, --missing em finds the moments around them, --drop leaves columns out."
-    command = command_for(found.way, sys.argv[1:])
+    gaps = missing in (None, "refuse") and any(column.missing for column in found.columns)
+    said = f"{joined(found.faults)}." if gaps or len(found.faults) > 1 or not found.complete else f"{error}."
+    ways = ""
+    if gaps and way is not None:
+        left = f"--missing drop keeps {found.complete:,} of {found.rows:,} rows, " if found.complete > 3 else ""
+        ways = f" For missing values: {left}--missing em uses all rows, --drop leaves columns out."
+    command = command_for(found, way, sys.argv[1:])
     end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
     return f"{said}{ways} {end}"
 
 
-def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
+def _reopened(reading: Reading, way: WayOut, lenient: bool = False) -> Reading:
+    """Return a table as it is with the options of a way out."""
+    na: dict[str, list[str]] = {}
+    for name, value in way.na:
+        na.setdefault(name, []).append(value)
+    said = Said(missing=way.missing, cluster=way.cluster, na=na or None, lenient=lenient)
+    return open_dataset(reading, None, None, way.drop, Layout(), said)
+
+
+def _rows_that_run(reading: Reading, way: WayOut) -> int | None:
+    """Return the number of rows that a test is made of with the options of a way out; None where it cannot be made."""
+    plain = not (way.drop or way.missing or way.na or way.cluster)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data = Dataset(reading if plain else _reopened(reading, way))
+            data.read()
+            as_ci_test("auto", data)
+            return data.n
+    except LMarvelError:
+        return None
+
+
+def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
+    """Iterate over a way out, the same with one more column dropped, and with all of categories dropped."""
+    yield way
+    left = [column for column in found.columns if column.name not in (*way.drop, way.cluster)]
+    of_categories = [column.name for column in left if column.kind is Kind.NOMINAL]
+    others = [column.name for column in left if column.kind is not Kind.NOMINAL]
+    for more in [*([name] for name in [*of_categories, *reversed(others)][:_MOST_TRIED]), of_categories]:
+        if more and len(left) - len(more) >= 2:
+            na = tuple(pair for pair in way.na if pair[0] not in more)
+            yield way._replace(drop=(*way.drop, *more), na=na)
+
+
+def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str | None:
     """Return a command with the options that a way out needs."""
     if way is None:
         return None
-    more: list[str] = []
+    words = [found.na.get(pair, "=".join(pair)) for pair in way.na]
+    more = [part for word in dict.fromkeys(words) for part in ("--na", word)]
     if way.drop:
         plain = not any("," in name for name in way.drop)
         more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
-    more += ["--missing", way.missing] if way.missing else []
-    words = ["lmarvel", *arguments, *more]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    if way.missing:
+        arguments = _without_option(arguments, "--missing")
+        more += ["--missing", way.missing]
+    more += ["--cluster", way.cluster] if way.cluster else []
+    whole = ["lmarvel", *arguments, *more]
+    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)
+
+
+def _without_option(arguments: list[str], option: str) -> list[str]:
+    """Return the words of a command without an option and its value."""
+    before = ["", *arguments]
+    return [w for w, last in zip(arguments, before, strict=False) if option not in (w, last, w.partition("=")[0])]
 
 
 def _names(given: list[str], known: list[str]) -> list[str]:
@@ -147,6 +226,17 @@ def _names(given: list[str], known: list[str]) -> list[str]:
         for name in ([item] if item in known else (part.strip() for part in item.split(",")))
         if name
     ]
+
+
+def _missing_codes(given: list[str], known: list[str]) -> dict[str, list[str]] | None:
+    """Return the values that stand for a missing one, by column: VALUE of all, or name=VALUE."""
+    found: dict[str, list[str]] = {}
+    for item in given:
+        name, _, value = item.partition("=")
+        one = [name.strip()] if value and name.strip() in known else known
+        for column in one:
+            found.setdefault(column, []).extend(_names([item if one is known else value], []))
+    return found or None
 
 
 def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:

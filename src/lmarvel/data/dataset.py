@@ -13,6 +13,7 @@ from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset, some_moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Tick, Weights, batch_rows
+from lmarvel.data.sources.base import Layout
 from lmarvel.data.table import Table, chosen_columns, open_source, table_of
 from lmarvel.data.view import Clusters
 from lmarvel.errors import DataError
@@ -94,6 +95,9 @@ class Dataset:
         cluster: Any = None,
         decimal: str | None = None,
         numeric_only: bool = False,
+        na: Any = None,
+        skip_rows: int | None = None,
+        header: bool | None = None,
     ) -> Dataset:
         """Make a dataset of anything that is a table, and choose its columns.
 
@@ -124,6 +128,14 @@ class Dataset:
             The decimal sign of a text file, by default told from its numbers.
         numeric_only : bool
             Leave out the columns that are not numbers.
+        na : value, sequence of values, or mapping from names to these, optional
+            Values that stand for a missing one, such as -9 or "Refused": in all columns, or by column.
+        skip_rows : int, optional
+            Lines above the header of a text file or spreadsheet; by default title rows and units are noticed, skipped
+            and reported. With 0 nothing is skipped.
+        header : bool, optional
+            Whether a text file or spreadsheet has a row of names. By default told from the first row; columns
+            without names are called column1, column2 and so on.
 
         Examples
         --------
@@ -134,6 +146,7 @@ class Dataset:
         (('S', 'M', 'L'), None)
         """
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
+        told = told or na is not None
         if isinstance(data, Dataset):
             everything = columns is None or set(columns) == set(data.names)
             if names is None and everything and not (drop or told):
@@ -146,10 +159,11 @@ class Dataset:
                     " table itself"
                 )
             return cls(some_moments(data, names, columns, drop))
+        layout = Layout(separator, decimal, skip_rows, header)
         if isinstance(data, Reading) or told:
-            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only)
-            return cls(open_dataset(data, names, columns, drop, separator, decimal, said))
-        source = open_source(data, names, separator, decimal)
+            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na)
+            return cls(open_dataset(data, names, columns, drop, layout, said))
+        source = open_source(data, names, layout)
         return cls(table_of(source, chosen_columns(source.names, columns, drop)))
 
     # --- what a pass tells ------------------------------------------------------------------------------

@@ -280,8 +280,11 @@ class Running:
             raise DataError("the table has one row: independence cannot be tested on it")
         if not (self.all_vary or self.varies.all()):
             constant = np.flatnonzero(~self.varies)
-            which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]])
-            raise UnusableError(f"constant column {which}: it can be neither cause nor effect here, drop it")
+            which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]], " and ")
+            one = len(constant) == 1
+            raise UnusableError(
+                f"column{'s' * (not one)} {which} {'is' if one else 'are'} constant: drop {'it' if one else 'them'}"
+            )
 
     def _counts(self, columns: NDArray[np.intp], counts: NDArray[np.int64]) -> str:
         return _listed([f"{self.names[i]!r} ({counts[i]})" for i in columns[: _NAMED + 1]])
@@ -294,8 +297,11 @@ def _finite(numbers: Vector) -> bool:
 _NAMED = 20  # columns, in a message
 
 
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words[:_NAMED]) + ", ..." * (len(words) > _NAMED)
+def _listed(words: Sequence[str], last: str = ", ") -> str:
+    """Return words with commas between them, of many the first; ``last`` stands before the last of few."""
+    if len(words) > _NAMED:
+        return ", ".join(words[:_NAMED]) + ", ..."
+    return last.join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def _merged(

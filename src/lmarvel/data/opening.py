@@ -15,7 +15,7 @@ from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Weights
-from lmarvel.data.sources.base import Source
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
@@ -31,6 +31,7 @@ class Said(NamedTuple):
     weights: Any = None
     cluster: Any = None
     numeric_only: bool = False
+    na: Any = None
     lenient: bool = False  # text among numbers is read as levels: nothing is refused
 
 
@@ -39,8 +40,7 @@ def open_dataset(
     names: Sequence[str] | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
-    separator: str | None,
-    decimal: str | None,
+    layout: Layout,
     said: Said,
 ) -> Reading:
     """Open a table, choose its columns, and check what was said against them.
@@ -48,7 +48,7 @@ def open_dataset(
     Of a table that something was said of before, that stands unless it is said anew.
     """
     before = data if isinstance(data, Reading) else None
-    source = open_source(data if before is None else before.table, names, separator, decimal)
+    source = open_source(data if before is None else before.table, names, layout, said.na)
     wanted = _variables(source.names, columns, drop, said)
     categorical, ordinal, missing = _merged(before, source.names, said)
     kept = [source.names[i] for i in wanted]

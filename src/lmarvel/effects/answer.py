@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.causes import do_not_conclude, no_path
+from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
 from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
@@ -112,7 +112,7 @@ class Answering:
     climb : bool
         Whether to look further for a set of small variance than among minimal sets and the largest.
     claims : Claims
-        What the graph says about causes, and how firm that is.
+        What the graph says about causes, and how firm that is; by default, read from the result.
     """
 
     ready: Prepared
@@ -122,10 +122,11 @@ class Answering:
     seed: int = 0
     beside: int = SIDE_BY_SIDE
     climb: bool = True
-    claims: Claims = field(init=False)
+    claims: Claims | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "claims", Claims.of(self.result, self.ready))
+        if self.claims is None:
+            object.__setattr__(self, "claims", Claims.of(self.result, self.ready))
 
     def answer(self, identified: Identified, given: int = 0, span: Range | None = None) -> Effect:
         """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
@@ -151,34 +152,25 @@ class Answering:
 
     def _graded(self, told: Effect, i: int, j: int, given: int) -> Effect:
         """Return an answer with how firm it is, and what to be cautious about."""
-        claims, claim = self.claims, self.claims.on(j)[i]
-        identified, one = told.identified, claims.rejected(i, j)
-        own = () if one is None else (rejection(one),)
+        claims = self.claims
+        assert claims is not None
         differ = () if told.disagreement is None else (told.disagreement,)
         if claims.result is None:
             return replace(told, cautions=differ)
-        if identified.status == "none" and not given:
-            level = claim.level if claim.status == "impossible" else OPEN
-            missed = missed_below(claims.result) if level >= LIKELY else None
-            identified = replace(identified, because=no_path(claims, i, j, missed))
-            told = replace(told, identified=identified, grade=grade_named(level))
-            if level >= LIKELY:
-                return told
-            x, y = (readable(name) for name in (identified.x, identified.y))
-            associated = "" if one is None else do_not_conclude(one, x, y)
-            cautions = tuple(dict.fromkeys((*own, *why_not_impossible(claims, i, j))))
-            return replace(told, cautions=cautions, associated=associated)
-        if identified.status == "not identified":
-            if identified.cause != "definite" or given:
-                return told
-            level = claim.level if claim.status == "definite" else OPEN
+        claim, one, status = claims.on(j)[i], claims.rejected(i, j), told.identified.status
+        own = () if one is None else (rejection(one),)
+        if status == "none" and not given:
+            return _without_effect(told, claims, i, j)
+        if status == "not identified" and (told.identified.cause != "definite" or given):
+            return told
+        if status == "not identified":
             bearing = Bearing(claims).along(claims.path(i, j))
+            level = claim.level if claim.status == "definite" else OPEN
         else:
             bearing = Bearing(claims).within(self.ready.possible_ancestors(1 << i | 1 << j | given))
-            level = min(bearing.level, claim.level if claim.status == "definite" else STATED)
-        level = min(level, OPEN) if differ else level
-        cautions = tuple(dict.fromkeys((*bearing.cautions(), *own, *differ))) if level < STATED else differ
-        return replace(told, grade=grade_named(level), cautions=cautions)
+            level = min(bearing.level, claim.level if claim.status == "definite" else OPEN if own else STATED)
+        found = () if level == STATED else (*bearing.cautions(), *own)
+        return _with_cautions(told, min(level, OPEN) if differ else level, (*found, *differ))
 
     def rests_on(self, numbers: bool = False, selected: bool = False) -> str:
         """Say what answers rest on; with ``numbers``, what these do.
@@ -212,6 +204,27 @@ class Answering:
             adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)
         ]
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
+
+
+def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
+    """Return the answer that there is no effect with how firm that is: as firm as that i does not cause j."""
+    assert claims.result is not None
+    claim, one = claims.on(j)[i], claims.rejected(i, j)
+    level = claim.level if claim.status == "impossible" else OPEN
+    missed = missed_below(claims.result) if level >= LIKELY else None
+    told = replace(told, identified=replace(told.identified, because=no_path(claims, i, j, missed)))
+    if level >= LIKELY:
+        return replace(told, grade=grade_named(level))
+    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
+    told = replace(told, associated="" if one is None else do_not_conclude(one, x, y))
+    own = () if one is None else (rejection(one),)
+    return _with_cautions(told, level, (*own, *why_not_impossible(claims, i, j)))
+
+
+def _with_cautions(told: Effect, level: int, cautions: Sequence[str]) -> Effect:
+    """Return an answer with its grade and its cautions, each once; one that is not established has some."""
+    general = (NOT_ESTABLISHED,) if level < LIKELY else ()
+    return replace(told, grade=grade_named(level), cautions=tuple(dict.fromkeys(cautions)) or general)
 
 
 def _by_formula(

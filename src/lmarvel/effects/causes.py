@@ -27,7 +27,7 @@ from itertools import pairwise
 from lmarvel.effects.caveats import ILLEGAL, Bearing, missed_below, rejection, what_it_rests_on
 from lmarvel.effects.claims import Claim, Claims, Status
 from lmarvel.effects.classify import points_back
-from lmarvel.effects.pag_index import Prepared, selection_near
+from lmarvel.effects.pag_index import MOST_STEPS, Prepared, selection_near
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
@@ -52,7 +52,6 @@ _GRADED: dict[tuple[Status, Grade], str] = {
 }
 NOT_ESTABLISHED = "parts of the learned graph that this needs are not established"
 ON_A_SCREEN = 20  # variables that are listed unasked
-_STEPS = 6  # of a path that are written out
 
 
 @dataclass(frozen=True)
@@ -300,11 +299,7 @@ class _Wording:
         return all(self._claims.learned.parents[w] >> v & 1 for v, w in pairwise(path))
 
     def _text(self, path: list[int], shown: PAG | None = None) -> str:
-        """Return a path in words; of a long one the first nodes and the last."""
-        text = self._claims.ready.path_text
-        if len(path) <= _STEPS + 1:
-            return text(path, shown)
-        return f"{text(path[:3], shown)} ... {text(path[-3:], shown)} ({len(path) - 1} edges)"
+        return self._claims.ready.path_text(path, shown, MOST_STEPS)
 
     def _shown(self, x: int, claim: Claim, reason: str) -> str:
         """Return a claim that is made, with the grade beside it where all are."""

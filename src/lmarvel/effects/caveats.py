@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lmarvel.effects.claims import Claims, Flags
+from lmarvel.effects.pag_index import MOST_STEPS
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.result import power, wording
@@ -119,12 +120,8 @@ class Bearing:
 
     def _doubted(self, result: Discovery) -> list[Implied]:
         """Return the rejected independences of missing edges that bear on it, and of marks that do, the worst first."""
-        if result.check is None:
-            return []
-        at = result.pag.index
         resting = {pair for end, pairs in result.rejected.items() if self.ends[end] for pair in pairs}
-        of_pair = [(one, (at(one.x), at(one.y))) for one in result.check.in_doubt]
-        return [one for one, pair in of_pair if self.pairs[pair] or frozenset(pair) in resting]
+        return [one for pair, one in self._claims.doubted if self.pairs[pair] or frozenset(pair) in resting]
 
     def weak_ends(self, result: Discovery) -> Flags:
         """Return which marks among those that bear on it are not established."""
@@ -170,4 +167,4 @@ def why_not_impossible(claims: Claims, x: int, y: int) -> tuple[str, ...]:
     found = bearing.cautions()
     if not path or UNCHECKED_PARTS in found or bearing.weak_ends(claims.result).any():
         return found
-    return (*found, f"the arrowheads that exclude {claims.ready.path_text(path)} are not established")
+    return (*found, f"the arrowheads that exclude {claims.ready.path_text(path, most=MOST_STEPS)} are not established")

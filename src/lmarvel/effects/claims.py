@@ -1,8 +1,8 @@
 """How firm it is that one variable causes another, or does not.
 
 Every claim rests on parts of the learned graph, each with a grade (:mod:`lmarvel.result.support.grades`), and is as
-firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of each
-:class:`Reading` only parts with that grade or a better one are used:
+firm as the weakest part that it needs. Of several grounds the best counts. So the graph is read once per grade, and of
+each :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
   weakest mark is strongest. By two unshielded ways, missing edges are parts, too.
@@ -172,9 +172,9 @@ class Claims:
 
     Examples
     --------
-    >>> claims = Claims(Prepared(PAG.from_edges("A o-> C", "B o-> C", "C --> D")))
-    >>> [claim.status for claim in claims.on(2)]
-    ['possible', 'possible', 'possible', 'impossible']
+    >>> claims = Claims(Prepared(PAG.from_edges("nodes: A B C D", "A o-> C", "B o-> C", "C --> D")))
+    >>> [claim.status for claim in claims.on(3)][:3], claims.on(0)[3].status
+    (['possible', 'possible', 'definite'], 'impossible')
     """
 
     def __init__(self, ready: Prepared, result: object = None) -> None:
@@ -249,8 +249,12 @@ class Claims:
 
     def between(self, x: int, y: int) -> tuple[int, int]:
         """Return what x can reach by possible steps, and what can reach y by them; each includes its own."""
-        ahead = [bits(w for w, near, _ in links if near != ARROW) for links in self.ready.graph.links]
-        return closure(ahead, 1 << x), closure(self.learned.back, 1 << y)
+        return closure(self._ahead, 1 << x), closure(self.learned.back, 1 << y)
+
+    @cached_property
+    def _ahead(self) -> list[int]:
+        """The nodes that a possible step leads to from each."""
+        return [bits(w for w, near, _ in links if near != ARROW) for links in self.ready.graph.links]
 
     @cached_property
     def illegal(self) -> bool:
@@ -260,6 +264,13 @@ class Claims:
     def rejected(self, x: int, y: int) -> Implied | None:
         """Return the independence of a pair that the graph implies and the data reject, if they do."""
         return self._rejected.get(frozenset((x, y)))
+
+    @cached_property
+    def doubted(self) -> list[tuple[tuple[int, int], Implied]]:
+        """The pairs whose independence the data reject when the number of tests is allowed for, the worst first."""
+        check = None if self.result is None else self.result.check
+        at = self.ready.graph.index
+        return [] if check is None else [((at(one.x), at(one.y)), one) for one in check.in_doubt]
 
     @cached_property
     def _rejected(self) -> dict[frozenset[int], Implied]:

@@ -35,6 +35,8 @@ from lmarvel.graph.separation import m_separated
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.text import counted, readable
 
+MOST_STEPS = 6  # of a path that are written out in a line of many
+
 
 class Prepared:
     """Bit sets of a PAG (or of a MAG, whose class has one member here) that adjustment and identification read.
@@ -136,9 +138,12 @@ class Prepared:
         """Return the names of nodes, in the order of the graph (or of the path that they are)."""
         return tuple(self.graph.names[v] for v in (members(nodes) if isinstance(nodes, int) else nodes))
 
-    def path_text(self, path: Iterable[int], shown: MixedGraph | None = None) -> str:
-        """Return a path with the marks of its edges; ``shown`` is a graph whose marks to take instead."""
+    def path_text(self, path: Iterable[int], shown: MixedGraph | None = None, most: int | None = None) -> str:
+        """Return a path with the marks of its edges, or those of ``shown``; of one over ``most`` edges both ends."""
         nodes, marks = list(path), (shown or self.graph).marks
+        if most is not None and len(nodes) > most + 1:
+            first, last = self.path_text(nodes[:3], shown), self.path_text(nodes[-3:], shown)
+            return f"{first} ... {last} ({len(nodes) - 1} edges)"
         parts = [readable(self.graph.names[nodes[0]])]
         for v, w in pairwise(nodes):
             parts += [arrow(int(marks[w, v]), int(marks[v, w])), readable(self.graph.names[w])]
@@ -207,6 +212,8 @@ def selection_near(graph: MixedGraph, nodes: int) -> str | None:
     What no path joins to the pair is independent of it, selected or not. In the same part, the sample is another
     population than the one an effect is asked of.
     """
+    if not ((graph.marks == TAIL) & (graph.marks.T != ARROW)).any():
+        return None
     part = nodes
     while (wider := part | bits(w for v in members(part) for w in members(graph.masks.adjacent[v]))) != part:
         part = wider

@@ -28,7 +28,7 @@ class Sign(NamedTuple):
 UNSHOWN = ("?", "Undecided", f"{UNDECIDED}.")
 AGAINST = ("!", "Contradicted", "tests, rules or statements contradict each other on this edge.")
 DOUBTFUL = ("×", "Doubtful", "a mark of this edge rests on an independence that the data reject.")
-TOLD = ("K", "Stated", "the edge or a mark of it follows from what you stated.")
+TOLD = ("K", "From statements", "the edge or a mark of it follows from what you stated.")
 LEGEND = (UNSHOWN, AGAINST, DOUBTFUL, TOLD)
 
 

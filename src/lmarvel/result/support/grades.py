@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.deferred import late
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, NONE
+
+special = late("scipy.special")
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -42,6 +45,9 @@ MARKS_SHOWN: dict[Shown, int] = {"all": 0, "supported": LIKELY, "firm": FIRM}
 FIRM_SHARE, LIKELY_SHARE, LIKELY_GAP = 0.95, 0.9, 0.8
 # With one doubt nothing is firm, and this is likely; with more a mark is open.
 DOUBTED_SHARE, DOUBTED_GAP = 0.975, 0.9
+# A missing edge says little where a strong association would have been missed: the smallest correlation that is noticed
+# may be at most so large for it to be firm, or likely.
+NOTICED_FIRM, NOTICED_LIKELY = 0.2, 0.3
 STABLE = 0.9  # the share from which on an edge is called stable
 # Without resamples nothing is firm. In penalties per edge, by which the best graph with another mark, or with the
 # missing edge, is worse: likely from here on.
@@ -146,6 +152,9 @@ class Grades:
                 likely = gap.loss >= LIKELY_GAP_WORSE * result.evidence.chose.price and not self.doubts[x, y]
                 levels[x, y] = levels[y, x] = LIKELY if likely else OPEN
         if self.basis != "exact":
+            noticed = self.noticed
+            cap = np.where(noticed <= NOTICED_FIRM, STATED, np.where(noticed <= NOTICED_LIKELY, LIKELY, OPEN))
+            levels = np.minimum(levels, cap)
             for one in () if result.check is None else result.check.in_doubt:
                 x, y = result.pag.index(one.x), result.pag.index(one.y)
                 levels[x, y] = levels[y, x] = min(OPEN, levels[x, y])
@@ -154,6 +163,22 @@ class Grades:
         levels = np.where(missing, levels, 0).astype(np.int8)
         np.fill_diagonal(levels, 0)
         return levels
+
+    @cached_property
+    def noticed(self) -> NDArray[np.float64]:
+        """The smallest correlation of each pair that earns an edge, or that a test notices; 0 where it is not known.
+
+        A category is several columns, and an edge pays for each pair of them.
+        """
+        result = self._result
+        columns = (result.data or {}).get("columns", ())
+        widths = np.array([max(len(c.get("levels") or ()) - 1, 1) for c in columns] or [1] * len(result.pag))
+        pairs = np.outer(widths, widths)
+        rows, chose = result.settings.get("rows"), result.evidence.chose
+        if not rows:
+            return np.zeros(pairs.shape)
+        needed = special.chdtri(pairs, result.alpha) if chose is None else chose.price * pairs
+        return np.asarray(np.sqrt(1 - np.exp(-needed / rows)))
 
     def _graded(self, shares: NDArray[np.float64], likely: float, doubted: float, more: float) -> Levels:
         """Return the numbers of grades of shares; ``likely`` without a doubt, ``doubted`` with one, ``more`` beyond."""
