@@ -19,14 +19,19 @@ def test_frequencies_are_printed_and_kept(tmp_path):
     out = tmp_path / "cars.json"
     done = run("learn", CARS, "--bootstrap", "40", "--seed", "1", "--n-jobs", "2", "-o", out)
     assert done.code == 0
-    assert "What recurs in 40 draws of the rows" in done.out
+    assert "Causal claims in 40 resamples" in done.out
+    assert (
+        "  edge: share of 40 resamples that have it; marks: share of those with the same mark" in done.out.splitlines()
+    )
     found = Discovery.load(out)
     assert found.stability.replicates == 40
     assert found.stability.seed == 1
     share = found.stability.edge("Weight", "SecondsTo60")
-    line = next(line for line in done.out.splitlines() if "Weight <-> SecondsTo60" in line)
-    assert f"{100 * share:.0f} %, marks" in line
-    assert "an edge in" in run("explain", out, "Weight", "SecondsTo60").out
+    line = next(line for line in done.out.splitlines() if "Weight o-o SecondsTo60" in line)
+    assert f"edge {100 * share:.0f} %; marks " in line
+    assert line.endswith(found.recurring("Weight", "SecondsTo60"))
+    said = run("explain", out, "Weight", "SecondsTo60").out
+    assert f"Edge: in {100 * share:.0f} % of 40 resamples" in said
 
 
 def interrupted(after, *arguments):
@@ -48,7 +53,7 @@ def test_an_interrupted_run_is_kept_and_the_same_command_goes_on(tmp_path):
     command = ("learn", CARS, "--bootstrap", "30", "--seed", "2", "-o", out)
     stopped, _ = interrupted(11, *command)
     assert stopped.code == 130
-    assert "interrupted after 10 of 30 draws" in stopped.err
+    assert "interrupted after 10 of 30 resamples" in stopped.err
     assert "the same command goes on" in stopped.err
     assert Discovery.load(out).stability.drawn == 10
     ended, drawn = interrupted(-1, *command)

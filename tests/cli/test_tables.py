@@ -117,7 +117,7 @@ def test_weights_clusters_kinds_and_gaps_are_told_in_the_result(tmp_path: Path) 
     told = settings(learn(path, "--weights", "w", "--cluster", "site", "--ordinal", "level", "--missing", "drop"))
     assert (told["weights"], told["cluster"], told["missing"], told["dropped_rows"]) == ("w", "site", "drop", 1)
     assert told["kinds"] == "3 continuous, 1 ordinal: level"
-    text = run("learn", path, "--drop", "site,w,level", "--missing", "em").out
+    text = run("learn", path, "--drop", "site,w,level", "--missing", "em", "--details").out
     assert "Table    moments by EM around missing values" in text
 
 
