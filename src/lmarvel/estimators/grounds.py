@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
-from lmarvel.deferred import Deferred, late
+from lmarvel.deferred import Deferred
 from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings
@@ -24,10 +25,9 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.frequencies import Stability, Tally
 from lmarvel.result.support.grounds import Bend, Grounds
 
-special = late("scipy.special")
-
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
+_FASTER = 10  # times, at most, that a resample is learned from than the table: of it nothing is recorded
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.01  # the level at which a bend is noticed, for all pairs together
@@ -65,7 +65,9 @@ def later_grounds(
     def make() -> Grounds:
         bends = bends_of(found, table) if time.monotonic() < until else ()
         seconds = min(MOST_SECONDS, until - time.monotonic())
-        return Grounds(resampled(table, unlimited, seconds) if resample else None, bends)
+        searched = sum(taken for phase, taken in found.stats.seconds.items() if phase != "data")
+        in_time = searched * RESAMPLES <= _FASTER * seconds  # even the first one may take a minute
+        return Grounds(resampled(table, unlimited, seconds) if resample and in_time else None, bends)
 
     return Deferred(make)
 
@@ -116,15 +118,13 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     rows = table.rows()[:, numbers]
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     adjacent = (found.pag.marks != 0)[np.ix_(numbers, numbers)]
-    strength = _bending(rows, _left_over(rows, adjacent))
-    level = CURVED / (2 * len(numbers) * (len(numbers) - 1))
+    correlation, size = _bending(rows, _left_over(rows, adjacent))
+    noticed = -NormalDist().inv_cdf(CURVED / (4 * len(numbers) * (len(numbers) - 1)))  # two sides, two powers
     names = [found.pag.names[v] for v in numbers]
     bends = [
-        Bend(names[u], names[v], float(f"{correlation:.6g}"), float(f"{pvalue:.6g}"))
-        for u, v in np.argwhere(strength[1] < level).tolist()
+        Bend(names[u], names[v], float(f"{correlation[u, v]:.6g}"), float(f"{math.erfc(size[u, v] / 2**0.5):.6g}"))
+        for u, v in np.argwhere((size > noticed) & (np.abs(correlation) >= LEAST_BEND)).tolist()
         if u != v
-        for correlation, pvalue in [(strength[0][u, v], strength[1][u, v])]
-        if abs(correlation) >= LEAST_BEND
     ]
     return tuple(sorted(bends, key=lambda bend: (-abs(bend.correlation), bend)))
 
@@ -141,18 +141,18 @@ def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
 
 
 def _bending(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Return for each u and v how the more telling power of u correlates with what is left of v, and the p-value."""
-    correlation, pvalue = np.zeros((rows.shape[1],) * 2), np.ones((rows.shape[1],) * 2)
+    """Return for each u and v how the more telling power of u correlates with what is left of v, and its |z|."""
+    correlation, size = np.zeros((2, rows.shape[1], rows.shape[1]))
     for power in (2, 3):
         bent = rows**power
         bent -= bent.mean(axis=0)
         bent -= rows * (bent * rows).mean(axis=0)
         both = bent.T @ left
-        size = np.sqrt(np.outer((bent**2).sum(axis=0), (left**2).sum(axis=0)))
+        scale = np.sqrt(np.outer((bent**2).sum(axis=0), (left**2).sum(axis=0)))
         spread = np.sqrt((bent**2).T @ left**2)
         with np.errstate(invalid="ignore", divide="ignore"):
-            p = np.nan_to_num(2 * special.ndtr(-np.abs(both / spread)), nan=1.0)
-            r = np.nan_to_num(both / size)
-        more = p < pvalue
-        correlation[more], pvalue[more] = r[more], p[more]
-    return correlation, pvalue
+            z = np.nan_to_num(np.abs(both / spread))
+            r = np.nan_to_num(both / scale)
+        more = z > size
+        correlation[more], size[more] = r[more], z[more]
+    return correlation, size

@@ -64,7 +64,7 @@ class Discovery:
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
     data : mapping, optional
-        What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
+        What the table was: rows, mean and standard deviation of each column, a fingerprint, and how it was read.
     versions : mapping
         The versions of what computed it.
     knowledge, unaided : Knowledge, PAG, optional
@@ -78,7 +78,7 @@ class Discovery:
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
     >>> print(found.describe("C", "D"))
-    C --> D: C is a cause of D; D is not a cause of C.
+    C --> D: C causes D; D does not cause C.
     """
 
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}  # to questions of effects, which stand above: they fill it

@@ -56,7 +56,9 @@ def mark_is(distance: float, price: float) -> str:
     return f"another mark here worsens the score by {distance:,.1f} (an edge costs {price:.1f})"
 
 
-HEDGES: dict[str | None, str] = {"likely": "probably "}  # before a verb; what is firm needs none
+def strength(grade: str | None) -> dict[str, str]:
+    """Return the words of a statement that say how firm it is, or that the user made it; what is firm needs none."""
+    return {"hedge": "probably " if grade == "likely" else "", "by": ", as you stated" if grade == "stated" else ""}
 
 
 def not_established(edge: Edge, unchecked: bool) -> str:
@@ -130,8 +132,24 @@ SCALE = {
     "unchecked": "not checked within the time limit: shown as a circle",
     "stated": "as you stated",
 }
+_BY_SCORE = "another mark worsens the score by at least three penalties per edge, and nothing speaks against it"
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"
 OR_ERRED = "or a test erred"
+
+
+def scale(basis: str) -> dict[str, str]:
+    """Return what the grades mean, by what they rest on; those that cannot occur are left out.
+
+    Examples
+    --------
+    >>> list(scale("score")), list(scale("none"))
+    (['likely', 'open', 'unchecked', 'stated'], ['unchecked', 'stated'])
+    """
+    if basis == "resamples":
+        return SCALE
+    if basis == "score":
+        return {grade: _BY_SCORE if grade == "likely" else text for grade, text in SCALE.items() if grade != "firm"}
+    return {grade: SCALE[grade] for grade in ("unchecked", "stated")}
 
 
 def erred_note(edges: int) -> str:
@@ -151,15 +169,15 @@ def few_values_note(columns: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> few_values_note(["grade"])
-    'grade has few different whole numbers and is taken as a number: if it has levels, say so (ordinal, categorical)'
+    >>> print(few_values_note(["age"]))
+    age has few different whole numbers and is taken as a number: if these are categories, say so (ordinal, categorical)
     """
     shown = listing(sorted(columns[:_NAMED])) + (f", ... ({len(columns)} in all)" if len(columns) > _NAMED else "")
     if len(columns) == 1:
-        taken = "has few different whole numbers and is taken as a number: if it has levels"
+        taken = "has few different whole numbers and is taken as a number"
     else:
-        taken = "have few different whole numbers and are taken as numbers: if they have levels"
-    return f"{shown} {taken}, say so (ordinal, categorical)"
+        taken = "have few different whole numbers and are taken as numbers"
+    return f"{shown} {taken}: if these are categories, say so (ordinal, categorical)"
 
 
 def table_said(settings: Mapping[str, Any]) -> str:
