@@ -18,6 +18,7 @@ import matplotlib
 
 from lmarvel import Discovery
 from lmarvel.drawing import draw
+from lmarvel.result.display import CAPTIONS
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLUE, RED, GREY = "#1558a8", "#b42318", "#8a94a3"
@@ -27,12 +28,12 @@ Picture = Callable[[Names, Path], object]
 
 
 def graph_of(name: str, layout: str = "auto") -> Picture:
-    """Return what draws the graph of a result, or a graph itself; edges that recur are thick."""
+    """Return what draws the supported graph of a result, or a graph itself."""
 
     def picture(names: Names, path: Path) -> None:
         found = names[name]
         if isinstance(found, Discovery):
-            draw(found.pag, path, layout=layout, shares=found.edge_shares())
+            found.draw(path, layout=layout)
         else:
             draw(found, path, layout=layout)
 
@@ -40,10 +41,10 @@ def graph_of(name: str, layout: str = "auto") -> Picture:
 
 
 def connected(names: Names, path: Path) -> None:
-    """Draw the graph of a result without the variables that have no edge."""
+    """Draw the supported graph of a result without the variables that have no edge."""
     found = names["found"]
     kept = [name for name in found.pag.names if found.pag.adjacent(name)]
-    draw(found.pag.subgraph(kept), path, shares=found.edge_shares())
+    draw(found.shown().subgraph(kept), path, shares=found.edge_shares(), caption=CAPTIONS["supported"])
 
 
 def rows_chart(names: Names, path: Path) -> None:

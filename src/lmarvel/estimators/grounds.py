@@ -16,7 +16,7 @@ from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
-from lmarvel.deferred import Deferred, late
+from lmarvel.deferred import Deferred
 from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings
@@ -24,14 +24,14 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.frequencies import Stability, Tally
 from lmarvel.result.support.grounds import Bend, Grounds
 
-special = late("scipy.special")
-
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
 _FASTER = 10  # times, at most, that a resample is learned from than the table: of it nothing is recorded
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
-CURVED = 0.01  # the level at which a bend is noticed, for all pairs together
+CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
+FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
+_SMALL_Z = 2.5  # below which no pair is noticed
 LEAST_BEND = 0.1  # a correlation; with many rows even bends that change nothing are noticed
 _STRAIGHT = ("fisher-z", "mixed")  # tests that see straight lines alone
 
@@ -119,17 +119,30 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     rows = table.rows()[:, numbers]
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     adjacent = (found.pag.marks != 0)[np.ix_(numbers, numbers)]
-    strength = _bending(rows, _left_over(rows, adjacent))
-    level = CURVED / (2 * len(numbers) * (len(numbers) - 1))
+    correlation, size = _bending(rows, _left_over(rows, adjacent))
+    np.fill_diagonal(size, 0.0)
+    noticed, outlying = _noticed(size), (rows**4).mean(axis=0) > FAR_OUT
     names = [found.pag.names[v] for v in numbers]
     bends = [
-        Bend(names[u], names[v], float(f"{correlation:.6g}"), float(f"{pvalue:.6g}"))
-        for u, v in np.argwhere(strength[1] < level).tolist()
-        if u != v
-        for correlation, pvalue in [(strength[0][u, v], strength[1][u, v])]
-        if abs(correlation) >= LEAST_BEND
+        Bend(names[u], names[v], float(f"{correlation[u, v]:.6g}"), float(f"{_pvalue(size[u, v]):.6g}"), bool(far))
+        for u, v in np.argwhere((size >= noticed) & (np.abs(correlation) >= LEAST_BEND)).tolist()
+        for far in [outlying[u] or outlying[v]]
     ]
     return tuple(sorted(bends, key=lambda bend: (-abs(bend.correlation), bend)))
+
+
+def _noticed(size: Array) -> float:
+    """Return the smallest |z| of a pair that is noticed, by Benjamini and Hochberg; infinite if none is."""
+    pairs = len(size) * (len(size) - 1)
+    descending = np.sort(size[size > _SMALL_Z])[::-1].tolist()
+    passed = [
+        z for k, z in enumerate(descending, 1) if 2 * _pvalue(z) * pairs <= CURVED * k
+    ]  # the better of two powers
+    return passed[-1] if passed else math.inf
+
+
+def _pvalue(z: float) -> float:
+    return math.erfc(z / math.sqrt(2))
 
 
 def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
@@ -144,18 +157,18 @@ def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
 
 
 def _bending(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Return for each u and v how the more telling power of u correlates with what is left of v, and the p-value."""
-    correlation, pvalue = np.zeros((rows.shape[1],) * 2), np.ones((rows.shape[1],) * 2)
+    """Return for each u and v how the more telling power of u correlates with what is left of v, and its |z|."""
+    correlation, size = np.zeros((2, rows.shape[1], rows.shape[1]))
     for power in (2, 3):
         bent = rows**power
         bent -= bent.mean(axis=0)
         bent -= rows * (bent * rows).mean(axis=0)
         both = bent.T @ left
-        size = np.sqrt(np.outer((bent**2).sum(axis=0), (left**2).sum(axis=0)))
+        scale = np.sqrt(np.outer((bent**2).sum(axis=0), (left**2).sum(axis=0)))
         spread = np.sqrt((bent**2).T @ left**2)
         with np.errstate(invalid="ignore", divide="ignore"):
-            p = np.nan_to_num(2 * special.ndtr(-np.abs(both / spread)), nan=1.0)
-            r = np.nan_to_num(both / size)
-        more = p < pvalue
-        correlation[more], pvalue[more] = r[more], p[more]
-    return correlation, pvalue
+            z = np.nan_to_num(np.abs(both / spread))
+            r = np.nan_to_num(both / scale)
+        more = z > size
+        correlation[more], size[more] = r[more], z[more]
+    return correlation, size

@@ -56,7 +56,9 @@ def mark_is(distance: float, price: float) -> str:
     return f"another mark here worsens the score by {distance:,.1f} (an edge costs {price:.1f})"
 
 
-HEDGES: dict[str | None, str] = {"likely": "probably "}  # before a verb; what is firm needs none
+def strength(grade: str | None) -> dict[str, str]:
+    """Return the words of a statement that say how firm it is, or that the user made it; what is firm needs none."""
+    return {"hedge": "probably " if grade == "likely" else "", "by": ", as you stated" if grade == "stated" else ""}
 
 
 def not_established(edge: Edge, unchecked: bool) -> str:
@@ -125,7 +127,7 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
 
 SCALE = {
     "firm": "the same mark in at least 95 % of resamples, and nothing speaks against it",
-    "likely": "the same mark in at least 90 % of resamples (97.5 % where the graph fits badly or relations are curved)",
+    "likely": "the same mark in at least 90 % of resamples (100 % where the graph fits badly or relations are curved)",
     "open": "not established: shown as a circle",
     "unchecked": "not checked within the time limit: shown as a circle",
     "stated": "as you stated",
@@ -167,15 +169,15 @@ def few_values_note(columns: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> few_values_note(["grade"])
-    'grade has few different whole numbers and is taken as a number: if it has levels, say so (ordinal, categorical)'
+    >>> print(few_values_note(["age"]))
+    age has few different whole numbers and is taken as a number: if these are categories, say so (ordinal, categorical)
     """
     shown = listing(sorted(columns[:_NAMED])) + (f", ... ({len(columns)} in all)" if len(columns) > _NAMED else "")
     if len(columns) == 1:
-        taken = "has few different whole numbers and is taken as a number: if it has levels"
+        taken = "has few different whole numbers and is taken as a number"
     else:
-        taken = "have few different whole numbers and are taken as numbers: if they have levels"
-    return f"{shown} {taken}, say so (ordinal, categorical)"
+        taken = "have few different whole numbers and are taken as numbers"
+    return f"{shown} {taken}: if these are categories, say so (ordinal, categorical)"
 
 
 def table_said(settings: Mapping[str, Any]) -> str:

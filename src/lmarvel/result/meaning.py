@@ -39,13 +39,11 @@ def of_edge(result: Discovery, a: str, b: str) -> str:
     selection = wording.selected(result.settings)
     settled, grade = _not_selected(result, edge), edge_grade(result, a, b)
     said = evidence_wording.edge_sentence(
-        wording.statement(shown, settled, selection, allows_latents(result), evidence_wording.HEDGES.get(grade, "")),
+        wording.statement(shown, settled, selection, allows_latents(result), **evidence_wording.strength(grade)),
         supported == edge and explainer.from_selection(x, y),
         result.evidence.chose,
         can_err(result),
     )
-    if grade == "stated":
-        said = f"{said[:-1]}, as you stated."
     if supported == edge:
         return said
     unchecked = "unchecked" in (result.grade(a, b), result.grade(b, a))

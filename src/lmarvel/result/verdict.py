@@ -172,7 +172,7 @@ def _supported(verdict: Verdict) -> str:
     said = f"{by_data:,} of {of} {is_are} supported by the data."
     if not verdict.stated:
         return said
-    return f"{said} {verdict.stated:,} more {'is' if verdict.stated == 1 else 'are'} as you stated."
+    return f"{said} {verdict.stated:,} {'is' if verdict.stated == 1 else 'are'} as you stated."
 
 
 def _fit(verdict: Verdict) -> str | None:

@@ -89,12 +89,14 @@ def method_name(settings: Mapping[str, Any]) -> str:
     return METHODS.get(name.lower(), name)
 
 
-def statement(edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True, hedge: str = "") -> str:
+def statement(
+    edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True, hedge: str = "", by: str = ""
+) -> str:
     """Return in plain words what an edge of a PAG says, without a full stop.
 
     ``settled`` means that the end which may be a cause is known not to affect who is in the sample: it has an arrowhead
     elsewhere. ``selection=False`` that nothing does, ``latents=False`` that all causes are measured. ``hedge`` is how
-    firm that is: "probably ", or nothing.
+    firm that is: "probably ", or nothing. ``by`` stands after what the marks say: ", as you stated", or nothing.
 
     Examples
     --------
@@ -112,20 +114,21 @@ def statement(edge: Edge, settled: bool = False, selection: bool = True, latents
     shared = "an unmeasured common cause (or several, linked by sample selection)"
     marks = edge.at_a, edge.at_b
     if marks == (TAIL, ARROW):
-        return f"{a} {hedge}causes {b}{surely}; {b} {hedge}does not cause {a}"
+        return f"{a} {hedge}causes {b}{surely}; {b} {hedge}does not cause {a}{by}"
     if marks == (ARROW, ARROW):
         if not selection:
-            return f"{neither} causes the other: they share an unmeasured common cause"
-        return f"{neither} causes the other or affects who is in the sample; {shared} makes them associated"
+            return f"{neither} causes the other: they share an unmeasured common cause{by}"
+        return f"{neither} causes the other or affects who is in the sample; {shared} makes them associated{by}"
     if marks == (TAIL, TAIL):
         if not selection:
             return "only sample selection explains it, and you ruled that out: the data contradict you"
-        return f"sample selection: both {hedge}affect who is in the sample"
+        return f"sample selection: both {hedge}affect who is in the sample{by}"
     if marks == (CIRCLE, TAIL):
-        return f"{b} {hedge}causes {a}" + (f"{surely}; the data do not show whether {a} does, too" if selection else "")
+        too = f"; the data do not show whether {a} does, too" if selection else ""
+        return f"{b} {hedge}causes {a}{surely}{by}{too}"
     if marks == (CIRCLE, ARROW):
         hidden = f", or {shared} may make them associated" if selection else ", or they may share an unmeasured cause"
-        return f"{b} {hedge}does not cause {a}. {a} may cause {b}{perhaps}{hidden if latents else ''}"
+        return f"{b} {hedge}does not cause {a}{by}. {a} may cause {b}{perhaps}{hidden if latents else ''}"
     ways = ["either may cause the other"]
     ways += ["they may share an unmeasured common cause"] if latents else []
     ways += ["sample selection may link them"] if selection else []
