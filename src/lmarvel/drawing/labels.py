@@ -129,6 +129,6 @@ def wrapped(text: str, width: float) -> tuple[str, ...]:
     Examples
     --------
     >>> wrapped("All learned marks; hollow ones are not established", 20)
-    ('All learned marks; hollow', 'ones are not established')
+    ('All learned marks; hollow ones are', 'not established')
     """
     return _filling([f"{word} " for word in one_line(text).split()], width)

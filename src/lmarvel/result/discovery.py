@@ -78,7 +78,7 @@ class Discovery:
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
     >>> print(found.describe("C", "D"))
-    C --> D: C is a cause of D; D is not a cause of C.
+    C --> D: C causes D; D does not cause C.
     """
 
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}  # to questions of effects, which stand above: they fill it

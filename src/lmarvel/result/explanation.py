@@ -100,7 +100,7 @@ class Explanation:
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
     >>> print(found.explain("C", "D"))                                                       # doctest: +ELLIPSIS
     C --> D
-    Meaning: C is a cause of D; D is not a cause of C.
+    Meaning: C causes D; D does not cause C.
     Edge: no set that was tried separates them; the closest was given nothing with p < 1e-300, and more than ...
     At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
       arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out

@@ -74,7 +74,7 @@ class Grades:
     >>> a, b = rng.normal(size=(2, 1000))
     >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
     >>> found.grades.basis, found.grade("A", "C"), found.grade("C", "A")
-    ('resamples', 'firm', None)
+    ('resamples', 'likely', None)
     """
 
     def __init__(self, result: Discovery) -> None:
