@@ -42,7 +42,7 @@ def graph_of(name: str, marks: Shown = "supported") -> Picture:
 
 
 def connected(names: Names, path: Path) -> None:
-    """Draw the graph of a result without the variables that have no edge."""
+    """Draw the supported graph of a result without the variables that have no edge."""
     found = names["found"]
     kept = [name for name in found.pag.names if found.pag.adjacent(name)]
     draw(found.shown().subgraph(kept), path, shares=found.edge_shares(), caption=CAPTIONS["supported"])

@@ -172,6 +172,35 @@ class EdgeListError(GraphError):
         self.reason, self.line = reason, line
 
 
+class Determined(UnusableError):
+    """A column is a combination of others; ``culprit`` is the one to drop.
+
+    Examples
+    --------
+    >>> print(Determined("total", ["a", "b"]))
+    the column 'total' is determined by 'a', 'b': together they are collinear. Drop one of them
+    """
+
+    def __init__(self, culprit: str, others: Sequence[str]) -> None:
+        shown = ", ".join(repr(name) for name in dict.fromkeys(others) if name != culprit)
+        super().__init__(
+            f"the column {culprit!r} is determined by {shown}: together they are collinear. Drop one of them"
+        )
+        self.culprit = culprit
+
+
+class DeterminedVariable(DataError):
+    """A variable, by its number, that those before it determine; ``others`` are the numbers of these."""
+
+    def __init__(self, variable: int, others: Sequence[int]) -> None:
+        super().__init__(f"the variable number {variable} is determined by those before it: drop one of them")
+        self.variable, self.others = variable, others
+
+    def named(self, names: Sequence[str]) -> Determined:
+        """Return the same error with the names of the variables."""
+        return Determined(names[self.variable], [names[v] for v in self.others])
+
+
 class Degenerate(DataError):
     """The covariance of some variables is singular, as far as rounding lets one see."""
 

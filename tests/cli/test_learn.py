@@ -77,7 +77,7 @@ def test_details_are_counts_times_settings_and_power(table: Path) -> None:
     assert (code, err) == (0, "")
     assert "Tests " in out
     assert "boundary 6, adjacency" in out
-    assert "Seconds " in out
+    assert "Time     " in out
     assert "skeleton 0." in out
     assert f"alpha 0.01, boundaries by tc at 0.01, {kernel_name()} search" in out
     assert "Power    with 2,000 rows, correlations below 0.058 go unnoticed (level 0.01)" in out

@@ -91,3 +91,21 @@ def test_marks_says_which_marks_are_shown(tmp_path: Path) -> None:
         assert f"\n{caption}" in run(*words).out
     done = run("learn", table, "--marks", "likely")
     assert (done.code, "'likely' is not one of 'all', 'supported', 'firm'" in done.err) == (2, True)
+
+
+def test_a_comparison_goes_on_without_a_method_that_cannot_take_the_table(tmp_path: Path) -> None:
+    lines = [f"{'red' if i % 3 else 'blue'}{i % 2},{i * 7 % 31},{i * 11 % 37}" for i in range(90)]
+    data = tmp_path / "shop.csv"
+    data.write_text("\n".join(["colour,size,price", *lines]) + "\n")
+    done = run("compare", data, "--methods", "lmarvel,m3hc,fci")
+    assert done.code == 0
+    skipped = [line for line in done.out.splitlines() if line.startswith("m3hc")]
+    assert skipped == [
+        "m3hc     skipped: this method scores numbers, and 'colour' has levels: use the method lift, or leave such"
+        " columns out"
+    ]
+    assert list(json.loads(run("compare", data, "--methods", "m3hc,fci", "--format", "json").out)["skipped"]) == [
+        "m3hc"
+    ]
+    assert "there is nothing to compare" in run("compare", data, "--methods", "m3hc,fci").out
+    assert run("compare", data, "--methods", "m3hc").code == 2

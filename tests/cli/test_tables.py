@@ -265,13 +265,12 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
         "  flat: constant; drop it with --drop flat",
         "  colour (1): missing values; --missing drop, --missing em, or drop it with --drop colour",
         "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are categories",
-        "  typo: is numbers but for 1 value '1o'; mend the value, take it for missing with --na, drop the column, or name it in"
-        " --categorical",
+        "  typo: is numbers but for 1 value '1o'; mend the text, or --na 1o takes it for missing",
     ):
         assert line in lines, line
     command = shlex.split(lines[-1])
-    assert command[-4:] == ["--drop", "row,patient_id,visit,twice,flat,typo", "--missing", "drop"]
-    assert command[3:5] == ["--na", "-99"]
+    assert command[-4:] == ["--drop", "row,patient_id,visit,twice,flat", "--missing", "drop"]
+    assert command[3:7] == ["--na", "1o", "--na", "-99"]
     assert any(line.startswith("colour") and "3 categories: blue (" in line for line in lines)
 
 
@@ -291,7 +290,7 @@ def test_a_description_as_json_has_all_of_it(tmp_path: Path) -> None:
     assert found["columns"][0]["findings"] == [
         {"what": "row numbers", "advice": "they mean nothing: drop it with --drop row"}
     ]
-    assert found["drop"] == ["row", "patient_id", "visit", "twice", "flat", "typo"]
+    assert found["drop"] == ["row", "patient_id", "visit", "twice", "flat"]
     assert shlex.split(found["command"])[:3] == ["lmarvel", "learn", str(path)]
 
 

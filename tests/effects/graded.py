@@ -14,7 +14,7 @@ from lmarvel.result.support.check import Implied, ModelCheck
 from lmarvel.result.support.frequencies import Stability
 from tests.generators import random_study
 
-RESAMPLES = 20
+RESAMPLES = 40
 
 
 def graded(pag: PAG, resamples: list[PAG], implied: tuple[Implied, ...] = (), **parts: Any) -> Discovery:
@@ -35,11 +35,13 @@ def graded(pag: PAG, resamples: list[PAG], implied: tuple[Implied, ...] = (), **
 
 def random_result(rng: np.random.Generator, observed: int = 6, selection: int = 0) -> Discovery:
     """Return a result with a legal PAG whose parts recur in random shares of the resamples."""
-    study = random_study(rng, observed, latent=2, selection=selection, degree=float(rng.uniform(1.5, 3.5)))
+    study = random_study(
+        rng, observed, latent=int(rng.integers(3)), selection=selection, degree=float(rng.uniform(1.5, 3.5))
+    )
     pag = mag_to_pag(study.mag)
-    edges, ends = rng.choice((0, 0.07, 0.3), (2, observed, observed), p=(0.6, 0.25, 0.15))
+    edges, ends = rng.choice((0, 0.06, 0.3), (2, observed, observed), p=(0.7, 0.2, 0.1))
     implied = tuple(
-        Implied(pag.names[x], pag.names[y], frozenset(), float(rng.choice((1e-9, 0.005, 0.5), p=(0.05, 0.05, 0.9))))
+        Implied(pag.names[x], pag.names[y], frozenset(), float(rng.choice((1e-9, 0.005, 0.5), p=(0.01, 0.06, 0.93))))
         for x, y in combinations(range(observed), 2)
         if pag.marks[x, y] == NONE
     )

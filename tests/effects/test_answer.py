@@ -351,11 +351,6 @@ def test_bad_settings_name_the_culprit() -> None:
         effect(BACKDOOR, "X", "Y", table(3))
 
 
-def test_a_graph_of_another_kind_is_refused() -> None:
-    with pytest.raises(GraphError, match="effects are read from a PAG, not from a DAG: turn it into a PAG"):
-        effect(DAG.from_edges("X --> Y"), "X", "Y")  # type: ignore[arg-type]
-
-
 # --- from start to end ------------------------------------------------------------------------------------
 
 

@@ -19,12 +19,13 @@ def cars() -> Discovery:
 
 def test_all_cautions_come_before_the_number(cars: Discovery) -> None:
     told = effect(cars, "Horsepower", "SecondsTo60", CARS)
+    curved = "relations are not straight lines (such as that of Displacement and Cylinders)"
     directions = "none of the 5 arrow directions that bear on it is established"
-    assert told.cautions[:2] == (REJECTED, directions)
-    assert told.cautions[2].startswith("2 missing edges that bear on it are not established (such as Horsepower and ")
+    assert told.cautions[:3] == (REJECTED, curved, directions)
+    assert told.cautions[3].startswith("6 missing edges that bear on it are not established (such as Horsepower and ")
     assert (told.grade, told.badge) == ("open", "Identified, but unreliable")
     warning, number, *_ = str(told).splitlines()
-    assert warning.startswith(f"Identified, but unreliable: {REJECTED}. None of the 5 arrow directions ")
+    assert warning.startswith(f"Identified, but unreliable: {REJECTED}. Relations are not straight lines (")
     assert number.startswith("Under the learned graph, Horsepower affects SecondsTo60 by -0.0835 ")
     assert told.sentence == f"{warning} {number}"
     plain = told.to_dict()

@@ -62,7 +62,7 @@ def test_rows_with_gaps_are_dropped_where_that_was_said_and_refused_elsewhere() 
     data["X"] = np.concatenate([np.full(5, np.nan), data["X"][5:]])
     told = effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="drop"))
     assert told.estimates == effect(BACKDOOR, "X", "Y", whole).estimates
-    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(missing='drop'\)"):
+    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(--missing drop"):
         effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="em"))
 
 

@@ -86,7 +86,7 @@ def test_the_work_is_bounded_and_what_was_left_out_is_said(monkeypatch: pytest.M
     shown = told(table())
     assert "numbers" not in (pair(shown, "X", "Y") or {})
     assert shown["notes"] == [
-        "3 pairs with an effect that can be told are without a number, to save time: 'lmarvel effect' tells it."
+        "3 identified effects have no estimate here, to save time: 'lmarvel effect' estimates one pair."
     ]
 
 
@@ -169,7 +169,7 @@ def classes(found: Any) -> set[str]:
 def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     page = opened(result(), table())
     answer = ask(page, "X", "Y")
-    assert "Can be told" in answer
+    assert "Identified" in answer
     assert "X affects Y by 0." in answer
     assert "Without Z this path is open: X <-o Z --> Y" in answer
     assert "way" in classes(edge(page, "X --> M"))
@@ -177,7 +177,7 @@ def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     assert "near" not in classes(edge(page, "W o-> X"))
     assert "adjusted" in classes(node(page, "Z"))
     assert "selected" in classes(node(page, "X")) & classes(node(page, "Y"))
-    assert page.inner_text("#status") == "Effect of X on Y: can be told"
+    assert page.inner_text("#status") == "Effect of X on Y: identified"
     assert "Nothing: no other path is open." in ask(page, "X", "M")
 
 
@@ -194,7 +194,7 @@ def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
 def test_a_selection_takes_the_place_of_the_answer_which_can_be_asked_for_again(opened: Any) -> None:
     page = opened(result())
     ask(page, "Z", "Y")
-    assert "Cannot be told" in page.inner_text(".answer")
+    assert "Not identified" in page.inner_text(".answer")
     page.keyboard.press("Escape")
     assert page.locator("#graph.chosen, #graph .stray").count() == 0
     assert page.inner_text(".answer") == ""
@@ -252,5 +252,15 @@ def test_a_learned_graph_says_how_firm_it_is(opened: Any) -> None:
     page = opened(graded(PAIRS, [PAIRS] * 10 + [weak] * 10), table())
     assert "Identified, but unreliable: the direction of X --> M is not established" in ask(page, "X", "Y")
     answer = ask(page, "M", "X")
-    assert "No path from M to X in the learned graph. How firm that is: 'lmarvel effect' tells it." in answer
+    assert "Not established" in answer
+    assert "No path from M to X in the learned graph, but this is not established: " in answer
+    assert "does not affect" not in answer
+    assert "plain" not in classes(page.locator(".answer .badge").last)  # so that it is seen to be in doubt
+
+
+def test_many_pairs_without_an_effect_share_one_answer(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effects, "MOST_ABSENT", 5)
+    page = opened(graded(PAIRS, [PAIRS] * 10), table())
+    answer = ask(page, "M", "X")
+    assert "No path from M to X in the learned graph. How firm that is: 'lmarvel effect' reports it." in answer
     assert "does not affect" not in answer

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
 from lmarvel.datasets import CARS
+from lmarvel.drawing import draw
 from lmarvel.errors import ResultError
 from lmarvel.interchange.registry import read_graph
+from lmarvel.result.display import CAPTIONS
 from lmarvel.result.file.parts import checksum
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
@@ -192,6 +194,7 @@ def test_layout_of_the_json_does_not_matter(tmp_path):
 
 def test_a_graph_shows_itself_in_a_notebook():
     found = LMarvel().fit(CARS).result_
-    assert found.pag._repr_svg_() == found.draw()
+    assert found.pag._repr_svg_() == draw(found.pag)
     assert found.draw().startswith("<svg")
+    assert found.draw() == draw(found.shown(), caption=CAPTIONS["supported"])
     assert PAG.from_edges("A o-> B")._repr_svg_().count('class="node"') == 2

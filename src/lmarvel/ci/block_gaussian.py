@@ -175,7 +175,8 @@ class BlockGaussian(TableTest):
             if found is not None and found.df == 0:
                 self._refuse(x, y)
         if self.n > self.columns:
-            self.blocks.moments.check_collinear(self.correlation)
+            of_columns = [name for name, size in zip(self.names, self._sizes, strict=True) for _ in range(int(size))]
+            self.blocks.moments.check_collinear(self.correlation, of_columns)
 
     def _refuse(self, x: int, y: int) -> None:
         one, two = self.names[x], self.names[y]

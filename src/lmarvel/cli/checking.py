@@ -52,6 +52,7 @@ def check(
 ) -> None:
     """Test what a learned graph implies on a table: how many separations fail, how many would by chance, the worst."""
     found = load_result(result)
+    table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         told = checked_on(found, table.dataset(data), level, test)
     print(as_json(encode_check(told, found.pag)) if form == "json" else "\n".join(check_lines(told)))

@@ -14,9 +14,9 @@ from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.data.checks import WayOut
 from lmarvel.data.columns import Kind
-from lmarvel.data.patterns import about_matrix
+from lmarvel.data.moments import about_matrix
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.text import counted, listing, readable, sentence
+from lmarvel.text import counted, listing, printable, readable, sentence
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6
@@ -95,9 +95,11 @@ def _findings(found: Profile) -> Iterator[str]:
         for finding in column.findings:
             shown = readable(column.name) + (f" ({column.missing:,})" if finding.kind == GAPS else "")
             columns.setdefault(finding, {})[column.name] = shown
-    if not columns:
+    if not columns and not found.note:
         return
     yield "To look at"
+    if found.note:
+        yield f"  {printable(found.note)}"
     for finding, names in columns.items():
         yield f"  {listing(names.values(), _NAMED)}: {finding.what}; {finding.advice(list(names))}"
     yield ""

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import check_apart, command, fail, interruptible, progress_bar
+from lmarvel.cli.app import check_apart, command, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
@@ -38,7 +38,7 @@ from lmarvel.cli.options import (
 )
 from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
-from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines
+from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, time_line
 from lmarvel.data import Dataset
 from lmarvel.drawing import ENDINGS, check_target
 from lmarvel.errors import ResultError
@@ -108,10 +108,16 @@ def learn(
         with progress_bar(quiet) as show, table.usable(data), begun:
             show("data", 0, 1)
             dataset = table.dataset(data)
+            before = time.monotonic()
             found = drawing.fit(model, dataset, show)
+            phases = dict(found.stats.seconds)
+            if bootstrap is not None:
+                phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
     written = _write(found, marks, output, report, data, dataset)
     if shown:
         print(_printed(found, form, marks, details))
+        if form == "text":
+            print(time_line(elapsed(), phases))
         if written and form == "text":
             print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
     if drawing.stopped:

@@ -99,6 +99,7 @@ def report(
         if data is None:
             write_report(found, file, title, marks=marks)
         else:
+            table = table.as_learned(found, data)
             with table.usable(data):
                 write_report(found, file, title, table.dataset(data), marks)
     _written(out)

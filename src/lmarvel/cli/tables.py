@@ -8,9 +8,9 @@ import shlex
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,8 +27,10 @@ from lmarvel.data.reading import Reading
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
-from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.text import nearest, readable
+from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import ROLES, still_to_say
+from lmarvel.text import nearest, printable, readable
 
 _MOST_TRIED = 40  # columns that are dropped on trial
 
@@ -72,16 +74,42 @@ class TableOptions:
         """Open a table with what was said of it."""
         source = self._source(path)
         chosen, said = self._resolved(source)
-        return Dataset.of(
-            source,
-            **chosen,
-            categorical=said.categorical,
-            ordinal=said.ordinal,
-            missing=said.missing,
-            weights=said.weights,
-            cluster=said.cluster,
-            numeric_only=said.numeric_only,
-        )  # what stands for a missing value is missing in the source already
+        resolved = {**chosen, **said._asdict(), "separator": self._separator}
+        typed = self._typed()  # all of it, also what the source was opened with: a result keeps what was said
+        return Dataset.of(source, **typed | {name: resolved[name] for name in resolved if name in typed})
+
+    def as_learned(self, found: Discovery, path: Path) -> TableOptions:
+        """Return the options with those that a graph was learned with where none is typed; print what is taken over."""
+        typed = self._typed()
+        source = replace(self, **self._remembered(found, typed, path))._source(path)
+        chosen, said = self._resolved(source)
+        resolved = {"categorical": said.categorical, "ordinal": said.ordinal}
+        taken = self._remembered(found, typed | {name: resolved[name] for name in resolved if name in typed}, path)
+        for role in ROLES:
+            if role in taken and taken[role] not in source.names:
+                del taken[role]  # whoever reads the table tells of it
+        if taken:
+            words = [word for name, value in taken.items() for word in option_words(name, value)]
+            shown = printable(shlex.join(words))
+            print(f"lmarvel: reading the table as when the graph was learned: {shown}", file=sys.stderr)
+        names = found.pag.names
+        if chosen["columns"] is None and not chosen["drop"] and set(names) <= set(source.names):
+            taken["columns"] = list(names)  # nothing else matters, whatever is wrong with it
+        filled = replace(self, **taken)
+        filled.__dict__["_opened"] = {path: source}
+        return filled
+
+    def _remembered(self, found: Discovery, typed: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return what holds for this table, too, of the options that a graph was learned with."""
+        left = still_to_say(found.data, typed, path)
+        if isinstance(left.get("na"), list):
+            left["na"] = tuple(left["na"])  # values as they are, while those of a list were typed
+        return {field.name: left[field.name] for field in fields(self) if field.name in left}
+
+    def _typed(self) -> dict[str, Any]:
+        """Return the options that are not left at their default."""
+        given = {field.name: vars(self)[field.name] for field in fields(self)}
+        return {field.name: given[field.name] for field in fields(self) if given[field.name] != field.default}
 
     def proposal(self, path: Path) -> tuple[Profile, WayOut | None]:
         """Look through a table, whatever it holds, and find options with which a test can be made of it.
@@ -96,9 +124,10 @@ class TableOptions:
             if again.way is not None:
                 na = [pair for pair in (*found.na, *again.way.na) if pair[0] not in again.way.drop]
                 ways.insert(0, again.way._replace(na=tuple(na)))
-        variants = (other for way in ways if way is not None for other in _variants(way, found))
-        tried = (way._replace(rows=rows) for way in variants if (rows := _rows_that_run(reading, way)) is not None)
-        return found, None if found.matrix else next(tried, None)
+        if found.matrix:
+            return found, None
+        tried = (_tried(reading, way, found) for way in ways if way is not None)
+        return next(((replace(found, note=note), way) for way, note in tried if way is not None), (found, None))
 
     def _lenient(self, path: Path) -> Reading:
         """Open a table so that nothing in it is refused, without the columns of weights and clusters."""
@@ -112,11 +141,13 @@ class TableOptions:
         """Open a table; one that was opened is the same again, with what was read of it."""
         opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
         if path not in opened:
-            separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-            layout = Layout(separator, self.decimal, self.skip_rows, self.header)
-            source = open_source(path, None, layout)
-            opened[path] = open_source(source, None, na=_missing_codes(self.na or [], source.names))
+            layout = Layout(self._separator, self.decimal, self.skip_rows, self.header)
+            opened[path] = open_source(path, None, layout)
         return opened[path]
+
+    @property
+    def _separator(self) -> str | None:
+        return None if self.separator is None else self.separator.replace("\\t", "\t")
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
         known = source.names
@@ -129,6 +160,7 @@ class TableOptions:
             self.weights,
             self.cluster,
             self.numeric_only,
+            _missing_codes(self.na, known),
         )
         return chosen, said
 
@@ -169,23 +201,38 @@ def _reopened(reading: Reading, way: WayOut, lenient: bool = False) -> Reading:
     return open_dataset(reading, None, None, way.drop, Layout(), said)
 
 
-def _rows_that_run(reading: Reading, way: WayOut) -> int | None:
-    """Return the number of rows that a test is made of with the options of a way out; None where it cannot be made."""
+def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None, str]:
+    """Return a way out that is enough, with more columns dropped if need be, and why these have to be."""
+    note = ""
+    for _ in range(_MOST_TRIED):
+        try:
+            return way._replace(rows=_rows_that_run(reading, way)), note
+        except Determined as error:
+            note = note or str(error)
+            way = way._replace(drop=(*way.drop, error.culprit))
+        except LMarvelError as error:
+            note = note or str(error)
+            break
+    for other in _variants(way, found):
+        with suppress(LMarvelError):
+            return other._replace(rows=_rows_that_run(reading, other)), note
+    return None, note
+
+
+def _rows_that_run(reading: Reading, way: WayOut) -> int:
+    """Return the number of rows that a test, and a score, can be made of with the options of a way out."""
     plain = not (way.drop or way.missing or way.na or way.cluster)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data = Dataset(reading if plain else _reopened(reading, way))
-            data.read()
-            as_ci_test("auto", data)
-            return data.n
-    except LMarvelError:
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = Dataset(reading if plain else _reopened(reading, way))
+        data.read()
+        if as_ci_test("auto", data).name == "g-square":  # it can live with what a score cannot
+            as_ci_test("mixed", data)
+        return data.n
 
 
 def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
-    """Iterate over a way out, the same with one more column dropped, and with all of categories dropped."""
-    yield way
+    """Iterate over a way out with one more column dropped, and with all of categories dropped."""
     left = [column for column in found.columns if column.name not in (*way.drop, way.cluster)]
     of_categories = [column.name for column in left if column.kind is Kind.NOMINAL]
     others = [column.name for column in left if column.kind is not Kind.NOMINAL]
@@ -195,6 +242,32 @@ def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
             yield way._replace(drop=(*way.drop, *more), na=na)
 
 
+def option_words(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
+    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
+    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
+    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
+    """
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    if isinstance(value, Mapping):
+        sign = "," if name == "na" else "<"
+        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
+        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
+        return [word for part in parts for word in (flag, part)]
+    if not isinstance(value, list | tuple):
+        return [flag, str(value)]
+    parts = list(map(str, value))
+    if any("," in part for part in parts):
+        return [word for part in parts for word in (flag, part)]
+    return [flag, ",".join(parts)]
+
+
 def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str | None:
     """Return a command with the options that a way out needs."""
     if way is None:
@@ -202,8 +275,7 @@ def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str
     words = [found.na.get(pair, "=".join(pair)) for pair in way.na]
     more = [part for word in dict.fromkeys(words) for part in ("--na", word)]
     if way.drop:
-        plain = not any("," in name for name in way.drop)
-        more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
+        more += option_words("drop", list(way.drop))
     if way.missing:
         arguments = _without_option(arguments, "--missing")
         more += ["--missing", way.missing]
@@ -228,19 +300,35 @@ def _names(given: list[str], known: list[str]) -> list[str]:
     ]
 
 
-def _missing_codes(given: list[str], known: list[str]) -> dict[str, list[str]] | None:
-    """Return the values that stand for a missing one, by column: VALUE of all, or name=VALUE."""
-    found: dict[str, list[str]] = {}
+def _missing_codes(given: Any, known: list[str]) -> Any:
+    """Return the values that stand for a missing one: VALUE of all columns, or name=VALUE; or as a result has them.
+
+    Examples
+    --------
+    >>> _missing_codes(["-9,99"], ["age", "sex"]), _missing_codes(["-9", "age=99"], ["age", "sex"])
+    (['-9', '99'], {'age': ['-9', '99'], 'sex': ['-9']})
+    """
+    if isinstance(given, Mapping):
+        return {name: values for name, values in given.items() if name in known} or None
+    if not isinstance(given, list):
+        return given
+    everywhere: list[str] = []
+    by_name: dict[str, list[str]] = {}
     for item in given:
         name, _, value = item.partition("=")
-        one = [name.strip()] if value and name.strip() in known else known
-        for column in one:
-            found.setdefault(column, []).extend(_names([item if one is known else value], []))
-    return found or None
+        if value and name.strip() in known:
+            by_name.setdefault(name.strip(), []).extend(_names([value], []))
+        else:
+            everywhere += _names([item], [])
+    if not (everywhere and by_name):
+        return everywhere or by_name or None
+    return {name: [*everywhere, *by_name.get(name, [])] for name in known}
 
 
-def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:
-    """Return the orders of ordinal columns: name, or name=lowest<...<highest."""
+def _orders(given: list[str] | Mapping[str, list[str] | None], known: list[str]) -> dict[str, list[str] | None]:
+    """Return the orders of ordinal columns: name, or name=lowest<...<highest; or as a result file has them."""
+    if isinstance(given, Mapping):
+        return dict(given)
     found: dict[str, list[str] | None] = {}
     for item in given:
         name, _, order = item.partition("=")

@@ -67,7 +67,7 @@ def _lines(found: Discovery, marks: Shown, details: bool) -> Iterator[str]:
         yield from _claims(found)
         yield from _knowledge(found)
         yield from _notes(found)
-    yield from _numbers(found) if details or found.nothing_learned else _method(found)
+    yield from _numbers(found) if details or found.nothing_learned else _method(found, marks)
 
 
 def _marks_share(found: Discovery) -> str:
@@ -85,7 +85,7 @@ def _grades(found: Discovery) -> Iterator[str]:
     """Iterate over what the grades mean."""
     if found.grades.basis != "exact":
         yield "Grades"
-        yield from (f"  {grade:<9} {meaning}" for grade, meaning in evidence_wording.SCALE.items())
+        yield from (f"  {grade:<9} {meaning}" for grade, meaning in evidence_wording.scale(found.grades.basis).items())
         yield ""
 
 
@@ -148,11 +148,11 @@ def _notes(found: Discovery) -> Iterator[str]:
         yield ""
 
 
-def _method(found: Discovery) -> Iterator[str]:
+def _method(found: Discovery, marks: Shown) -> Iterator[str]:
     """Say in two lines how it was learned, and where to see more."""
-    yield f"Method   {wording.method_name(found.settings)}; {sum(found.stats.seconds.values()):.1f} s"
+    yield f"Method   {wording.method_name(found.settings)}"
     more = "--details shows tests, settings and power"
-    if found.pag != found.shown():
+    if found.pag != found.shown(marks):
         more += "; --marks all shows every learned mark"
     yield f"More     {more}"
 
@@ -169,7 +169,6 @@ def _numbers(found: Discovery) -> Iterator[str]:
     if stats.n_tests:
         mean = f"{stats.mean_conditioning_size:.1f}"
         yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {mean}"
-    yield f"Seconds  {sum(stats.seconds.values()):.3f} ({', '.join(f'{k} {v:.3f}' for k, v in stats.seconds.items())})"
     chosen = found.settings
     yield f"Method   {wording.method_name(chosen)}"
     if taken := table_said(chosen):
@@ -185,6 +184,17 @@ def _numbers(found: Discovery) -> Iterator[str]:
     unseen = [said for said in (seen, power.straight_only(chosen)) if said is not None]
     if unseen:
         yield f"Power    {'; '.join(unseen)}"
+
+
+def time_line(seconds: float, phases: Mapping[str, float]) -> str:
+    """Return how long a command took, and the phases of the search in it.
+
+    Examples
+    --------
+    >>> time_line(2.34, {"data": 0.021, "search": 1.9})
+    'Time     2.3 s in all (data 0.021, search 1.900)'
+    """
+    return f"Time     {seconds:.1f} s in all ({', '.join(f'{phase} {spent:.3f}' for phase, spent in phases.items())})"
 
 
 def _boundaries(chosen: Mapping[str, Any]) -> str:
@@ -207,11 +217,13 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             f"{name:<8} {found.pag.n_edges:>6} {stats.n_tests:>12,} {stats.mean_conditioning_size:>9.1f}"
             f" {sum(stats.seconds.values()):>9.3f} {shown:>14}{late}"
         )
+    yield from (f"{name:<8} skipped: {printable(why)}" for name, why in compared.skipped.items())
     yield ""
     pairs = ((f"{readable(a)}, {readable(b)}", *edges) for (a, b), edges in compared.differences())
     rows = [("pair", *compared.results), *pairs]
     if len(rows) == 1:
-        yield "All methods give the same PAG."
+        alone = compared.skipped and len(compared.results) == 1
+        yield "Only one method ran: there is nothing to compare." if alone else "All methods give the same PAG."
         return
     yield "Where they differ"
     arrows = [rows[0], *((row[0], *(_arrow_of(edge) for edge in row[1:])) for row in rows[1:])]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED
 from lmarvel.data.levels import Levels
+from lmarvel.data.moments import determining
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError
 from lmarvel.text import joined as spoken
@@ -279,10 +280,9 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
         dependent = _dependent(among)
         free = [k for k in range(len(kept)) if k not in dependent]
         for k in dependent:
-            before = [j for j in free if j < k]
-            others = [
-                repr(names[at[kept[before[i]]]]) for i in determining(among[np.ix_(before, before)], among[before, k])
-            ]
+            before = [*(j for j in free if j < k), k]
+            found = determining(among[np.ix_(before, before)], len(before) - 1)
+            others = [repr(names[at[kept[before[i]]]]) for i in found]
             yield _about(names[at[kept[k]]], f"is determined by {spoken(others)}")
 
 
@@ -296,12 +296,6 @@ def _dependent(r: Matrix) -> list[int]:
             continue
         left[k + 1 :, k + 1 :] -= np.outer(left[k + 1 :, k], left[k, k + 1 :]) / pivot
     return found
-
-
-def determining(r: Matrix, with_it: Matrix) -> list[int]:
-    """Return the positions of the columns of which a column is a combination, from their correlations and its own."""
-    weights = np.abs(np.linalg.lstsq(r, with_it, rcond=None)[0])
-    return [int(i) for i in np.flatnonzero(weights > 1e-6 * max(weights.max(initial=0.0), 1e-300))]
 
 
 # --- a way out --------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.levels import Levels, written
-from lmarvel.data.moments import Moments, Running
-from lmarvel.data.patterns import about_matrix, matrix_of
+from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table

@@ -202,7 +202,7 @@ def compose(
     below = wrapped(caption, max(wide - 2 * MARGIN, CAPTION_LEAST) / CAPTION_SIZE) if caption else ()
     needed = max(map(ems, below), default=0.0) * CAPTION_SIZE + 2 * MARGIN
     if below and needed > wide:
-        shift[0] += (needed - wide) / 2
+        shift[0] += (needed - np.ptp(every[:, 0])) / 2 - MARGIN
         wide = needed
     told, strong, open_ends = shares or {}, strengths or {}, frozenset(hollow)
     lines = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -18,13 +18,14 @@ from lmarvel.effects.classify import Identified, classify, classify_given, ready
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
 from lmarvel.effects.formula import Density
-from lmarvel.effects.pag_index import Prepared, node_set, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.table import Columns
-from lmarvel.errors import GraphError, ParameterError
-from lmarvel.graph.kinds import PAG
+from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
@@ -32,7 +33,7 @@ SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
 def effect(
-    result: Discovery | PAG | Prepared,
+    result: Discovery | Askable | Prepared,
     x: Node,
     y: Node,
     data: Any = None,
@@ -47,12 +48,14 @@ def effect(
 
     Parameters
     ----------
-    result : Discovery or PAG
-        What was learned.
+    result : Discovery, PAG, MAG, DAG or ADMG
+        What was learned; or a DAG or ADMG of your own, in which each arrow is an effect, each ``<->`` an unmeasured
+        common cause, and no other unmeasured common cause exists.
     x, y : str
         Cause and outcome.
     data : array, frame, mapping, path or Dataset, optional
-        The table; without it the answer has no numbers.
+        The table; without it the answer has no numbers. It is read as the one that the result was learned from, in all
+        that is not said of it (:meth:`lmarvel.Dataset.of`).
     given : str or sequence of str
         Variables to condition on: the effect among those with the same values of them.
     bootstrap : int, optional
@@ -85,10 +88,12 @@ def effect(
         )
     _check_counts(bootstrap, most)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
-    table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
+    before = result.data if isinstance(result, Discovery) else None
+    table = None if data is None else Columns(_read(ready, data, before), nominal)
     answered = Answering(ready, table, result, bootstrap, seed)
     span = None
-    if identified.status == "not identified" and identified.path and not z:
+    one_graph = isinstance(ready, Stated)  # and no class of graphs
+    if identified.status == "not identified" and identified.path and not z and not one_graph:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
     return answered.answer(identified, z, span)
 
@@ -147,6 +152,7 @@ class Answering:
             ready.named(ready.possible_descendants(1 << i) & given),
             self.rests_on(bool(estimates), selection_near(ready.graph, 1 << i | 1 << j) is not None),
             ready.graph.names,
+            stated=isinstance(ready, Stated),
         )
         return self._graded(told, i, j, given)
 
@@ -177,6 +183,11 @@ class Answering:
 
         ``selected`` means that the answer is that the sample was selected.
         """
+        if isinstance(self.ready, Stated):
+            return self.ready.assumes
+        if isinstance(self.ready.graph, MAG):  # which nothing learns
+            unselected = "" if selected else ", and on a sample that was not selected"
+            return f"This rests on the graph you gave being right{unselected}."
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
         chance = " The interval ignores uncertainty about the graph." if numbers else ""
@@ -206,16 +217,31 @@ class Answering:
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
 
 
+def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:
+    """Return the columns of a table that the graph is over."""
+    try:
+        return read_as_before(data, before, ready.graph.names)
+    except DataError as error:
+        if not (error.parameter == "columns" and isinstance(ready, Stated)):
+            raise
+    has = Dataset.of(data).names
+    lacks = next(name for name in ready.graph.names if name not in has)
+    raise DataError(
+        f"the table has no column {lacks!r}, which the graph has: if it was not measured, take it out of the graph and"
+        " write <-> between the variables that it affects"
+    )
+
+
 def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
     """Return the answer that there is no effect with how firm that is: as firm as that i does not cause j."""
     assert claims.result is not None
     claim, one = claims.on(j)[i], claims.rejected(i, j)
     level = claim.level if claim.status == "impossible" else OPEN
-    missed = missed_below(claims.result) if level >= LIKELY else None
-    told = replace(told, identified=replace(told.identified, because=no_path(claims, i, j, missed)))
+    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
+    because = no_path(x, y, missed_below(claims.result, i, j) if level >= LIKELY else None)
+    told = replace(told, identified=replace(told.identified, because=because))
     if level >= LIKELY:
         return replace(told, grade=grade_named(level))
-    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
     told = replace(told, associated="" if one is None else do_not_conclude(one, x, y))
     own = () if one is None else (rejection(one),)
     return _with_cautions(told, level, (*own, *why_not_impossible(claims, i, j)))

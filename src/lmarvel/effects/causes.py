@@ -261,7 +261,6 @@ class _Wording:
         self._claims, self._y, self._marks = claims, y, marks
         self._names = claims.ready.graph.names
         result = claims.result
-        self._missed = None if result is None else missed_below(result)
         self._shown_graph = None if result is None else result.shown(marks)
         self._graph = "the learned graph" if result is None or result.mag is None else "the best-scoring graph"
 
@@ -291,9 +290,9 @@ class _Wording:
             if self._directed(path):
                 return self._text(path)
             return f"{pair['x']} has two unshielded ways to {pair['y']}, and at least one of them is causal"
-        if claim.level == 0:
+        if self._claims.result is None:
             return points_back(pair["x"], pair["y"])
-        return no_path(self._claims, x, self._y, self._missed)
+        return no_path(pair["x"], pair["y"], missed_below(self._claims.result, x, self._y))
 
     def _directed(self, path: list[int]) -> bool:
         return all(self._claims.learned.parents[w] >> v & 1 for v, w in pairwise(path))
@@ -334,11 +333,9 @@ class _Wording:
         return tuple(dict.fromkeys((*found, *own)))
 
 
-def no_path(claims: Claims, x: int, y: int, missed: str | None) -> str:
-    """Say why there is no effect in a learned graph; and what would have been missed, where no edge joins the two."""
-    a, b = (readable(claims.ready.graph.names[v]) for v in (x, y))
-    joined = claims.ready.graph.masks.adjacent[x] >> y & 1
-    return f"no path from {a} to {b} in the learned graph" + (f"; {missed}" if missed and not joined else "")
+def no_path(x: str, y: str, missed: str | None = None) -> str:
+    """Say why there is no effect in a learned graph, and what would have been missed."""
+    return f"no path from {x} to {y} in the learned graph" + (f"; {missed}" if missed else "")
 
 
 def do_not_conclude(one: Implied, x: str, y: str) -> str:

@@ -6,16 +6,14 @@ answer and is not established, or an independence that bears on it and that the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from lmarvel.effects.claims import Claims, Flags
-from lmarvel.effects.pag_index import MOST_STEPS
 from lmarvel.graph.bitsets import members
-from lmarvel.graph.marks import CIRCLE
-from lmarvel.result import power, wording
+from lmarvel.graph.marks import CIRCLE, NONE
+from lmarvel.result import wording
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.check import Implied, separation
 from lmarvel.result.support.frequencies import percent
@@ -32,22 +30,19 @@ def what_it_rests_on(result: object, known: bool = False) -> str:
     return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
 
 
-def missed_below(result: Discovery) -> str | None:
-    """Return which effects would have been missed with the rows of a result; None where that is not known.
+def missed_below(result: Discovery, x: int, y: int) -> str | None:
+    """Return which effects between two variables without an edge would have been missed; None where it is not known.
 
     Examples
     --------
     >>> from lmarvel import LMarvel
     >>> from lmarvel.datasets import CARS
-    >>> missed_below(LMarvel().fit(CARS).result_)
+    >>> missed_below(LMarvel().fit(CARS).result_, 0, 1)
     'an effect below a partial correlation of about 0.13 would have been missed'
     """
-    rows, chose = result.settings.get("rows"), result.evidence.chose
-    if rows is None or (chose is None and power.power(result.settings) is None):
+    least = float(result.grades.noticed[x, y])
+    if not least or result.pag.marks[x, y] != NONE:
         return None
-    least = power.smallest_noticed(rows, result.alpha)
-    if chose is not None:
-        least = math.sqrt(1 - math.exp(-chose.price / rows))
     size = f"{least:.2f}" if least >= 0.01 else f"{least:.1g}"
     return f"an effect below a partial correlation of about {size} would have been missed"
 
@@ -116,12 +111,36 @@ class Bearing:
             found.append(f"{rejection(doubted[0])}{more}")
         if result.grades.basis == "none":
             return (*found, *([UNCHECKED_PARTS] if self.level else []))
-        return (*found, *self._weak_edges(result), *self._weak_gaps(result))
+        if not doubted:
+            found += self._misfit(result)
+        return (*found, *self._bends(result), *self._weak_edges(result), *self._weak_gaps(result))
 
     def _doubted(self, result: Discovery) -> list[Implied]:
         """Return the rejected independences of missing edges that bear on it, and of marks that do, the worst first."""
         resting = {pair for end, pairs in result.rejected.items() if self.ends[end] for pair in pairs}
         return [one for pair, one in self._claims.doubted if self.pairs[pair] or frozenset(pair) in resting]
+
+    def _stricter(self, result: Discovery) -> Flags:
+        """Return which parts are not established and would be easier to establish if nothing else were wrong."""
+        gaps = self._claims.gaps
+        weak = self.weak_ends(result) | (self.pairs & (gaps > 0) & (gaps < LIKELY))
+        return weak & (result.grades.doubts > 0)
+
+    def _misfit(self, result: Discovery) -> list[str]:
+        check = result.check
+        if check is None or check.fits or not self._stricter(result).any():
+            return []
+        of = f"{len(check.failed):,} of {len(check.implied):,} implied independences"
+        return [f"the graph does not fit (the data reject {of}, {check.expected:.2g} expected by chance)"]
+
+    def _bends(self, result: Discovery) -> Iterator[str]:
+        """Name the strongest relation that is not a straight line and makes a part that bears on it less firm."""
+        stricter, at = self._stricter(result), result.pag.index
+        touched = (stricter | stricter.T).any(axis=0)
+        for bend in result.grounds.bends:
+            if np.any(touched[[at(bend.x), at(bend.y)]]):
+                yield f"relations are not straight lines (such as that of {readable(bend.x)} and {readable(bend.y)})"
+                return
 
     def weak_ends(self, result: Discovery) -> Flags:
         """Return which marks among those that bear on it are not established."""
@@ -162,9 +181,5 @@ class Bearing:
 
 def why_not_impossible(claims: Claims, x: int, y: int) -> tuple[str, ...]:
     """Return the cautions where it is not established that x does not cause y."""
-    assert claims.result is not None
-    bearing, path = Bearing(claims).across(*claims.between(x, y)), claims.weak_path(x, y)
-    found = bearing.cautions()
-    if not path or UNCHECKED_PARTS in found or bearing.weak_ends(claims.result).any():
-        return found
-    return (*found, f"the arrowheads that exclude {claims.ready.path_text(path, most=MOST_STEPS)} are not established")
+    bearing = Bearing(claims).across(*claims.between(x, y))
+    return bearing.along(claims.weak_path(x, y)).cautions()

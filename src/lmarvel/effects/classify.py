@@ -15,7 +15,7 @@ from lmarvel.effects.claims import Claims
 from lmarvel.effects.claims import Status as CauseStatus
 from lmarvel.effects.formula import Density, Formula, marginal, product
 from lmarvel.effects.identify import Hedge, identify, identify_given
-from lmarvel.effects.pag_index import Prepared, prepare, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, prepare, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
@@ -76,7 +76,7 @@ class Identified:
         }
 
 
-def ready_for_effects(result: Discovery | PAG | Prepared) -> Prepared:
+def ready_for_effects(result: Discovery | Askable | Prepared) -> Prepared:
     """Return the graph of a result, ready for questions; refuse one that a search left open or that no MAG has."""
     if isinstance(result, Discovery):
         if result.undecided:
@@ -94,7 +94,7 @@ def _of_the_data(result: Discovery) -> PAG:
     return result.unaided if stated and result.unaided is not None else result.pag
 
 
-def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
+def all_effects(result: Discovery | Askable | Prepared) -> list[Identified]:
     """Return for every ordered pair whether and how its effect is identified.
 
     Examples
@@ -132,6 +132,10 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
         return Identified(names[x], names[y], cause, "none", because=points_back(names[x], names[y]))
     if pair.invisible:
         path, because = not_amenable(ready, pair)
+        if isinstance(ready, Stated):
+            both = f"both {readable(path[0])} and {readable(path[1])}"
+            because, unless = f"an unmeasured cause affects {both}", f"you measure what affects {both}"
+            return Identified(names[x], names[y], cause, "not identified", because=because, unless=unless, path=path)
         return Identified(
             names[x], names[y], cause, "not identified", because=because, unless=_remedy(ready, x, path[1]), path=path
         )
@@ -198,7 +202,9 @@ def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
 def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, steps: tuple[str, ...]) -> Identified:
     names = ready.graph.names
     a, b = readable(names[hedge.stuck]), readable(names[hedge.partner])
-    if ready.bucket(hedge.stuck) >> hedge.partner & 1:
+    if isinstance(ready, Stated):
+        because = f"{a} affects {b}, and unmeasured causes, one or a chain of them, tie both together"
+    elif ready.bucket(hedge.stuck) >> hedge.partner & 1:
         because = f"the data do not show which of {a} and {b} comes first"
     else:
         hidden = "unmeasured causes, one or a chain of them, that tie both together"

@@ -12,6 +12,8 @@ from lmarvel.effects.ranges import Range
 from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
+IN_YOURS = " in the graph you gave"
+
 
 @dataclass(frozen=True)
 class Effect(ShownAsText):
@@ -42,6 +44,8 @@ class Effect(ShownAsText):
         What speaks against relying on the answer.
     associated : str
         What to say in place of "does not affect" where the data reject that the two are independent.
+    stated : bool
+        Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class Effect(ShownAsText):
     grade: Grade | None = None
     cautions: tuple[str, ...] = ()
     associated: str = ""
+    stated: bool = False
 
     @property
     def status(self) -> str:
@@ -130,7 +135,7 @@ class Effect(ShownAsText):
             return [self._not_identified]
         if self.reliable:
             return [*([_in_sentences("Caution: ", self.cautions)] if self.cautions else []), self._effect]
-        under = f"Under the learned graph, {self._effect_in_words}"
+        under = f"{'In the graph you gave' if self.stated else 'Under the learned graph'}, {self._effect_in_words}"
         return [_in_sentences(f"{self.badge}: ", self.cautions), under]
 
     @property
@@ -146,7 +151,8 @@ class Effect(ShownAsText):
         x, y = self._pair
         among, because = _capital(self._among), self.identified.because
         if self.grade is None:
-            return f"{among}{x} does not affect {y} under any explanation of these data: {because}."
+            where = IN_YOURS if self.stated else " under any explanation of these data"
+            return f"{among}{x} does not affect {y}{where}: {because}."
         if not self.reliable:
             if self.associated:
                 return f"{self.associated}."
@@ -162,7 +168,7 @@ class Effect(ShownAsText):
         why = f"because {self.identified.because}. It could be identified if {self.identified.unless}."
         if self.identified.cause == "definite" and not self.given and self.reliable:
             claim = "probably causes" if self.grade == "likely" else "causes"
-            stated = ", as you stated" * (self.grade == "stated")
+            stated = IN_YOURS if self.stated else ", as you stated" * (self.grade == "stated")
             caution = _in_sentences(" Caution: ", self.cautions) if self.cautions else ""
             return f"{x} {claim} {y}{stated}. The size of the effect is not identified, {why}{caution}"
         return f"{_capital(f'{self._among}the')} effect of {x} on {y} is not identified, {why}"
@@ -177,9 +183,12 @@ class Effect(ShownAsText):
         """The effect, identified; with a small letter."""
         x, y = self._pair
         among, probably = self._among, "probably " * (self.grade == "likely")
-        everywhere = " under every explanation of these data" if self.grade not in GRADES[:3] and self.reliable else ""
+        everywhere = ""
+        if self.reliable and (self.stated or self.grade not in GRADES[:3]):
+            everywhere = IN_YOURS if self.stated else " under every explanation of these data"
         if not self.estimates:
-            is_identified = f"is {probably}identified, and can be estimated" if self.reliable else "can be estimated"
+            mine = IN_YOURS * self.stated
+            is_identified = f"is {probably}identified{mine}, and can be estimated" * self.reliable or "can be estimated"
             return f"{among}the effect of {x} on {y} {is_identified}{self._how}."
         number, zero = self._numbers
         if self.affected:

@@ -27,6 +27,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
 
 ILLEGAL = "illegal"
@@ -247,7 +248,7 @@ def _same_table(result: Discovery, data: Any) -> Dataset:
     >>> _same_table(LMarvel().fit(CARS).result_, CARS).n
     392
     """
-    table = Dataset.of(data, columns=result.pag.names)
+    table = read_as_before(data, result.data, result.pag.names)
     if result.data is not None and result.data["fingerprint"] != table.fingerprint:
         raise DataError("the table is not the one that the result was learned from: pass that one, read as it was then")
     return table

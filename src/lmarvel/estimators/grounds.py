@@ -27,6 +27,7 @@ from lmarvel.result.support.grounds import Bend, Grounds
 
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
+_FASTER = 10  # times, at most, that a resample is learned from than the table: of it nothing is recorded
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.01  # the level at which a bend is noticed, for all pairs together
@@ -64,7 +65,9 @@ def later_grounds(
     def make() -> Grounds:
         bends = bends_of(found, table) if time.monotonic() < until else ()
         seconds = min(MOST_SECONDS, until - time.monotonic())
-        return Grounds(resampled(table, unlimited, seconds) if resample else None, bends)
+        searched = sum(taken for phase, taken in found.stats.seconds.items() if phase != "data")
+        in_time = searched * RESAMPLES <= _FASTER * seconds  # even the first one may take a minute
+        return Grounds(resampled(table, unlimited, seconds) if resample and in_time else None, bends)
 
     return Deferred(make)
 

@@ -24,12 +24,14 @@ from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.display import CAPTIONS
 from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
-from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
+from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
+_MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
 MOST_NARROW = 60  # variables that are laid out for the latter as well
@@ -50,7 +52,8 @@ def write_report(
     title : str, optional
         The heading.
     data : array, frame, mapping, path or Dataset, optional
-        The table, for partial correlations beside the edges and for estimates of effects.
+        The table, for partial correlations beside the edges and for estimates of effects. It is read as the one that
+        the result was learned from, in all that is not said of it.
     marks : {"supported", "all", "firm"}
         The marks that the page shows when it is opened; a switch on it changes that.
 
@@ -80,7 +83,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
     if marks not in MARKS_SHOWN:
         raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
     notes, verdict = found.notes, found.verdict.lines
-    table = None if data is None else Dataset.of(data)
+    table = None if data is None else read_as_before(data, found.data)
     effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
@@ -92,7 +95,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
     shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
-        "subtitle": f"Method: {settings.get('method', 'lmarvel')}",
+        "subtitle": f"Method: {method_name(settings)}",
         "verdict": list(verdict),
         "marks": marks,
         "captions": CAPTIONS,
@@ -253,7 +256,7 @@ def _hidden(found: Discovery) -> Iterator[str]:
     """Give the hidden nodes in words, and what speaks for selection."""
     yield from (hidden_node(*node) for node in found.hidden)
     if found.selection_gain is not None:
-        yield f"Selection: {found.selection_gain}"
+        yield f"Sample selection: {found.selection_gain}"
 
 
 def _statistics(found: Discovery) -> Iterator[list[Any]]:
@@ -288,7 +291,16 @@ def _shown(value: Any) -> Any:
 def _data(found: Discovery) -> dict[str, Any] | None:
     if found.data is None:
         return None
-    columns = {"name": "variable", "kind": "kind", "mean": "mean", "sd": "standard deviation"}
-    known = [key for key in columns if any(one.get(key) is not None for one in found.data["columns"])]
-    rows = [[one.get(key) for key in known] for one in found.data["columns"]]  # categories have no mean
-    return {"columns": [columns[key] for key in known], "rows": rows}
+    heads = {"name": "variable", "kind": "kind", "mean": "mean", "sd": "standard deviation", "categories": "categories"}
+    columns = [_column(one) for one in found.data["columns"]]
+    known = [key for key in heads if any(one.get(key) is not None for one in columns)]
+    rows = [[one.get(key) for key in known] for one in columns]
+    return {"columns": [heads[key] for key in known], "rows": rows}
+
+
+def _column(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a column as it is shown; categories are listed, and their codes have no mean."""
+    categories = one.get("levels")
+    if not categories:
+        return one
+    return one | {"mean": None, "sd": None, "categories": listing(categories, _MOST_CATEGORIES)}

@@ -20,8 +20,8 @@ from lmarvel.result.support.grades import (
     STATED,
     grade_named,
 )
-from lmarvel.result.wording import p_is, selected, shown_edge
-from lmarvel.text import counted, listing, readable
+from lmarvel.result.wording import canonical, p_is, selected, shown_edge
+from lmarvel.text import counted, joined, listing, readable
 
 _SHAPES = {ARROW: "arrowhead", TAIL: "tail"}
 _MOST_NAMED = 6  # of a large set
@@ -97,7 +97,7 @@ class Grading:
         if not any(end.level for end in ends):
             return "associated; the data do not determine the direction."
         learned = "best-scoring" if self.found.bic is not None else "learned"
-        has = f"the {learned} graph has {shown_edge(edge)}"
+        has = f"the {learned} graph has {shown_edge(canonical(edge))}"
         if not any(end.established for end in ends):
             checked = any(end.level == OPEN for end in ends)
             return f"direction not established ({has})." if checked else f"direction not checked (time limit); {has}."
@@ -116,18 +116,20 @@ class Grading:
             return
         for end in sorted(ends, key=lambda end: end.mark == ARROW):
             if end.established and end.mark == TAIL:
-                yield _graded(end.level, end.near, f"causes {end.far}{self._sample(end)}")
+                sample = ", or affects who is in the sample" if self._may_select(end) else ""
+                yield _graded(end.level, end.near, f"causes {end.far}{sample}")
             elif end.established:
                 yield _graded(end.level, end.near, f"does not cause {end.far}")
         for end, other in ((at_a, at_b), (at_b, at_a)):
             if end.mark == CIRCLE and other.mark == ARROW:
                 shared = ", or they may share an unmeasured common cause" if allows_latents(self.found) else ""
-                yield f"{end.near} may cause {end.far}{shared}"
+                sample = " or affect who is in the sample" if self._may_select(end) else ""
+                yield f"{end.near} may cause {end.far}{sample}{shared}"
 
-    def _sample(self, end: End) -> str:
-        """Return what else a tail may mean: a variable without an arrowhead may affect who is in the sample."""
-        settled = bool((self._supported.marks[:, end.at[1]] == ARROW).any())
-        return "" if settled or not selected(self.found.settings) else ", or affects who is in the sample"
+    def _may_select(self, end: End) -> bool:
+        """Tell whether a variable may affect who is in the sample: an established arrowhead at it excludes that."""
+        pointed = bool((self._supported.marks[:, end.at[1]] == ARROW).any())
+        return selected(self.found.settings) and not pointed
 
     # --- how firm it is -------------------------------------------------------------------------------------
 
@@ -148,8 +150,8 @@ class Grading:
             if end.level:
                 basis = self._basis(end)
                 yield f"Mark at {end.near} ({_SHAPES[end.mark]}): {_WORDS[end.level]}{basis and f'; {basis}'}."
-        if any(OPEN <= end.level < STATED for end in self.ends(edge)):
-            yield from (f"Its grades are stricter, because {why}." for why in self._stricter(edge))
+        if any(OPEN <= end.level < STATED for end in self.ends(edge)) and (why := list(self._stricter(edge))):
+            yield f"Grades are stricter here, because {joined(why)}."
 
     def _stricter(self, edge: Edge) -> Iterator[str]:
         """Give what speaks against taking for true what most resamples have."""

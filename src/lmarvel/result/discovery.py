@@ -64,7 +64,7 @@ class Discovery:
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
     data : mapping, optional
-        What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
+        What the table was: rows, mean and standard deviation of each column, a fingerprint, and how it was read.
     versions : mapping
         The versions of what computed it.
     knowledge, unaided : Knowledge, PAG, optional

@@ -132,8 +132,24 @@ SCALE = {
     "unchecked": "not checked within the time limit: shown as a circle",
     "stated": "as you stated",
 }
+_BY_SCORE = "another mark worsens the score by at least three penalties per edge, and nothing speaks against it"
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"
 OR_ERRED = "or a test erred"
+
+
+def scale(basis: str) -> dict[str, str]:
+    """Return what the grades mean, by what they rest on; those that cannot occur are left out.
+
+    Examples
+    --------
+    >>> list(scale("score")), list(scale("none"))
+    (['likely', 'open', 'unchecked', 'stated'], ['unchecked', 'stated'])
+    """
+    if basis == "resamples":
+        return SCALE
+    if basis == "score":
+        return {grade: _BY_SCORE if grade == "likely" else text for grade, text in SCALE.items() if grade != "firm"}
+    return {grade: SCALE[grade] for grade in ("unchecked", "stated")}
 
 
 def erred_note(edges: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Verdict(ShownAsText):
     """What was learned, in figures and in words.
 
@@ -136,12 +136,11 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, 'row')})" if verdict.rows else "")
-    pairs = verdict.variables * (verdict.variables - 1) // 2
-    nothing = verdict.undecided == pairs > 0 == verdict.associations
+    nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
     if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."
     elif not verdict.associations:
-        yield f"No association {'is established' if verdict.undecided else 'was found'} among {among}."
+        yield f"No association was {'established' if verdict.undecided else 'found'} among {among}."
     else:
         yield f"{counted(verdict.associations, 'association')} among {among}{_how_stable(verdict)}."
         yield _supported(verdict)
@@ -169,7 +168,7 @@ def _supported(verdict: Verdict) -> str:
     if verdict.rows is None:
         return f"{counted(verdict.directions, 'arrow direction')} followed from the answers of the test."
     by_data, of = verdict.supported - verdict.stated, counted(verdict.directions, "arrow direction")
-    is_are = "is" if verdict.directions == 1 else "are"
+    is_are = "is" if 1 in (by_data, verdict.directions) else "are"
     said = f"{by_data:,} of {of} {is_are} supported by the data."
     if not verdict.stated:
         return said

@@ -16,6 +16,7 @@
     byId("subtitle").hidden = !page.subtitle;
     byId("verdict").hidden = !page.verdict.length;
     byId("verdict-lines").append(...page.verdict.map((text) => html("p", { text })));
+    if (page.verdict.length) byId("verdict").append(byId("subtitle"));
     const warnings = byId("warnings");
     warnings.hidden = !page.warnings.length;
     const list = html("ul", null, ...page.warnings.map((text) => html("li", { text })));

@@ -26,8 +26,8 @@ const Panels = (() => {
   function facts(edge) {
     const strength = typeof edge.strength === "number", told = edge.association;
     return [
-      ...(edge.signs || []).map((sign) => html("p", { class: "sign" }, badge(`${sign.sign} ${sign.badge}`), ` ${sentence(sign.text)}.`)),
       html("p", { class: "meaning", text: sentence(edge.meaning, edge) }),
+      ...(edge.signs || []).map((sign) => html("p", { class: "sign" }, badge(`${sign.sign} ${sign.badge}`), ` ${sentence(sign.text)}.`)),
       told ? html("p", { class: "association" }, `${told.sentence}: `, html("strong", { text: told.shown }),
         ". It describes the association in the data, not the size of an effect.") : null,
       edge.sources ? html("ul", { class: "facts sources" },
@@ -115,8 +115,10 @@ const Panels = (() => {
       html("p", { text: "The data do not establish them." })));
     }
     for (const sign of page.signs) {
-      reading.append(html("li", null, html("span", { class: "legend-sign" }, Geometry.sample("-->", sign), html("strong", { text: sign.badge })),
-        html("p", { text: sentence(sign.meaning) })));
+      const item = html("li", null, html("span", { class: "legend-sign" }, Geometry.sample("-->", sign), html("strong", { text: sign.badge })),
+        html("p", { text: sentence(sign.meaning) }));
+      counts.push(() => { item.hidden = !edges.some((edge) => edge.warned.some((other) => other.sign === sign.sign)); });
+      reading.append(item);
     }
     const look = [page.widths, page.resamples ? `The more of ${page.resamples} resamples have an edge, the less faint its line.` : null].filter(Boolean);
     if (look.length) reading.append(html("li", { class: "look" }, widths(page), ...look.map((text) => html("p", { text }))));

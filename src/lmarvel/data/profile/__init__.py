@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.checks import (
     DROP,
+    LONE,
     MANY_LEVELS,
     Fault,
     WayOut,
@@ -28,7 +29,8 @@ from lmarvel.data.checks import (
 )
 from lmarvel.data.columns import FEW, Kind
 from lmarvel.data.levels import Levels, is_number, number, numbers_of, written
-from lmarvel.data.patterns import Panel, is_word_for_missing, matrix_of, missing_codes_among, panel_of
+from lmarvel.data.moments import matrix_of
+from lmarvel.data.profile.patterns import Panel, is_word_for_missing, missing_codes_among, panel_of
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows
 from lmarvel.text import counted
@@ -36,6 +38,7 @@ from lmarvel.text import counted
 Vector = NDArray[np.float64]
 GAPS = "missing values"
 _NEAR = 0.999
+_FEW_WORDS, _FEW_BAD = 5, 0.05  # different texts among numbers, and their share, that may be taken for missing
 _NAMED = 12  # columns that an option to drop them is spelled out for
 _DAYS = "drop {it}{how}, or turn it into a number of days"
 DATES, PANEL, FEW_NUMBERS = "dates", "panel", "few different whole numbers, taken as numbers"
@@ -100,6 +103,7 @@ class Profile:
     way: WayOut | None
     na: Mapping[tuple[str, str], str] = field(default_factory=dict)  # values that may be codes, as an option says it
     matrix: str = ""  # of correlations or covariances, in place of observations
+    note: str = ""  # why more has to be left out than what is wrong with single columns
 
     def to_dict(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -123,6 +127,7 @@ class Profile:
             ],
             "faults": [fault.sentence for fault in self.faults],
             "matrix": self.matrix or None,
+            "note": self.note or None,
         }
 
 
@@ -168,7 +173,8 @@ def _finding(fault: Fault, codes: Mapping[tuple[str, str], str]) -> Finding:
     if not fault.na:
         return Finding(fault.what, fault.advice, True, fault.kind)
     words = shlex.join(word for value in fault.na for word in ("--na", codes[fault.drop[0], value]))
-    return Finding(fault.what, f"{_braced(words)} {_TAKES[len(fault.na) > 1]}", True, fault.kind)
+    mend = "" if fault.kind == LONE or all(map(is_word_for_missing, fault.na)) else "mend the text, or "
+    return Finding(fault.what, f"{mend}{_braced(words)} {_TAKES[len(fault.na) > 1]}", True, fault.kind)
 
 
 _TAKES = ("takes it for missing", "takes them for missing")
@@ -261,7 +267,9 @@ def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str
                     f" such as {words[0]!r}" if len(words) > 1 else f" {words[0]!r}" if bad == 1 else f": {words[0]!r}"
                 )
                 what = f"is numbers but for {counted(bad, 'value')}{such}"
-                na = words if all(map(is_word_for_missing, words)) and can_be_named(names[i], words) else ()
+                few = len(words) <= _FEW_WORDS and bad <= max(1, _FEW_BAD * counts.sum())
+                told = few or all(map(is_word_for_missing, words))
+                na = words if told and can_be_named(names[i], words) else ()
                 mend = "mend {value}, take {it} for missing with --na, drop the column, or name it in --categorical"
                 mend = mend.format(value="the value" if bad == 1 else "the values", it="it" if bad == 1 else "them")
                 yield Fault((names[i],), f"column {names[i]!r} {what}", what, mend, na=na)

@@ -1,4 +1,4 @@
-"""What tables of people often hold without saying so: codes for missing values, panels, and matrices of moments.
+"""What tables of people often hold without saying so: codes for missing values, and panels.
 
 Nothing is changed here. What is found is reported, with the option that says it.
 """
@@ -105,7 +105,7 @@ class Panel(NamedTuple):
 
 
 def panel_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Panel | None:
-    """Return the columns of units and of times where the rows of each unit stand in the order of their times.
+    """Return the columns of units and of times where the rows of each unit have times of their own.
 
     Examples
     --------
@@ -118,7 +118,8 @@ def panel_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]
     units = [i for i in whole if _ID.search(names[i]) or levels[i] is not None] or whole
     for i in units:
         for j in whole:
-            if i != j and (_TIME.search(names[j]) or _ID.search(names[i])) and _orders(rows[:, i], rows[:, j]):
+            hints = bool(_TIME.search(names[j])) + bool(_ID.search(names[i]))
+            if i != j and hints and _orders(rows[:, i], rows[:, j], sorted_rows=hints < 2):
                 return Panel(names[i], names[j], len(np.unique(rows[:, i])), len(rows))
     return None
 
@@ -127,49 +128,16 @@ def _is_whole(values: Vector) -> bool:
     return bool(len(values) and np.isfinite(values).all() and (values == np.round(values)).all())
 
 
-def _orders(unit: Vector, time: Vector) -> bool:
-    """Whether there are many units of several rows, with times that rise in each of them and are shared by them."""
+def _orders(unit: Vector, time: Vector, sorted_rows: bool) -> bool:
+    """Whether there are many units of several rows, with times that differ in each of them and are shared by them.
+
+    Times have to rise where nothing but ``sorted_rows`` tells a panel from any other table.
+    """
     different, which, sizes = np.unique(unit, return_inverse=True, return_counts=True)
     if len(different) < 5 or np.mean(sizes > 1) < 0.8 or len(unit) < 20:
         return False
-    order = np.argsort(which.reshape(-1), kind="stable")
-    same = np.diff(which.reshape(-1)[order]) == 0
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable") if sorted_rows else np.lexsort((time, which))
+    same = np.diff(which[order]) == 0
     rises = bool((np.diff(time[order])[same] > 0).all())
     return rises and 2 <= len(np.unique(time)) <= 2 * int(sizes.max())
-
-
-# --- matrices ---------------------------------------------------------------------------------------------
-
-
-def matrix_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> str:
-    """Return "correlation" or "covariance" where a table is such a matrix, perhaps with its names, else "".
-
-    Examples
-    --------
-    >>> r = np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    >>> matrix_of(r, (None,) * 3, ("a", "b", "c")), matrix_of(4 * r, (None,) * 3, ("a", "b", "c"))
-    ('correlation', 'covariance')
-    """
-    at = [i for i, known in enumerate(levels) if known is None or len(known.names) < len(rows)]
-    label = [known for i, known in enumerate(levels) if known is not None and i not in at]
-    if len(rows) != len(at) or len(at) < 3 or any(levels[i] is not None for i in at):
-        return ""
-    if label and {name for known in label for name in known.names} != {names[i] for i in at}:
-        return ""
-    matrix = rows[:, at]
-    filled = np.where(np.isnan(matrix), matrix.T, matrix)
-    diagonal = filled.diagonal()
-    if not np.isfinite(filled).all() or not np.allclose(filled, filled.T, atol=1e-8) or not (diagonal > 0).all():
-        return ""
-    scale = np.sqrt(np.outer(diagonal, diagonal))
-    if (np.abs(filled) > scale * (1 + 1e-8)).any():
-        return ""
-    return "correlation" if np.allclose(diagonal, 1) else "covariance"
-
-
-def about_matrix(kind: str) -> str:
-    """Return what to say of a matrix that was passed in place of observations."""
-    return (
-        f"this is a {kind} matrix, not a table with one row per observation. In Python, pass it with the number of rows"
-        f" that it was computed from: LMarvel().fit(Moments(names, n, np.zeros(len(names)), matrix))"
-    )
