@@ -19,6 +19,7 @@ import matplotlib
 from lmarvel import Discovery
 from lmarvel.drawing import draw
 from lmarvel.result.display import CAPTIONS
+from lmarvel.result.support.grades import Shown
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLUE, RED, GREY = "#1558a8", "#b42318", "#8a94a3"
@@ -27,15 +28,15 @@ Names = dict[str, Any]
 Picture = Callable[[Names, Path], object]
 
 
-def graph_of(name: str, layout: str = "auto") -> Picture:
-    """Return what draws the supported graph of a result, or a graph itself."""
+def graph_of(name: str, marks: Shown = "supported") -> Picture:
+    """Return what draws the graph of a result that is shown, or a graph itself; edges of many resamples are thick."""
 
     def picture(names: Names, path: Path) -> None:
         found = names[name]
         if isinstance(found, Discovery):
-            found.draw(path, layout=layout)
+            found.draw(path, marks=marks)
         else:
-            draw(found, path, layout=layout)
+            draw(found, path)
 
     return picture
 
@@ -97,7 +98,7 @@ def _save(figure: Any, path: Path) -> None:
 FIGURES: dict[str, dict[str, Picture]] = {
     "README.md": {"tutorials/figures/sprinkler.svg": graph_of("found")},
     "tutorial-effect.md": {
-        "tutorial-effect-cars.svg": graph_of("found"),
+        "tutorial-effect-cars.svg": graph_of("found", "all"),
         "tutorial-effect-measured.svg": graph_of("measured"),
     },
     "tutorials/first-steps.md": {"tutorials/figures/first-steps.svg": graph_of("found")},
@@ -117,7 +118,7 @@ FIGURES: dict[str, dict[str, Picture]] = {
         "tutorials/figures/knowledge-alone.svg": graph_of("alone"),
         "tutorials/figures/knowledge-told.svg": graph_of("told"),
     },
-    "tutorials/how-sure.md": {"tutorials/figures/how-sure.svg": graph_of("found")},
+    "tutorials/how-sure.md": {"tutorials/figures/how-sure.svg": graph_of("by_score")},
     "tutorials/own-test.md": {"tutorials/figures/own-test.svg": graph_of("found")},
     "tutorials/coming-from.md": {"tutorials/figures/coming-from.svg": graph_of("found")},
 }

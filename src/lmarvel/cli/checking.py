@@ -68,8 +68,8 @@ def tune(
         Literal["bic", "held-out", "stability"], typer.Option(help="What decides: bic, held-out or stability.")
     ] = "bic",
     values: Annotated[str | None, typer.Option(help="Values to try, with commas.")] = None,
-    draws: Annotated[int, typer.Option(help="stability: tables to draw at each value.")] = DRAWS,
-    seed: Annotated[int, typer.Option(help="What folds and draws come of.")] = 0,
+    draws: Annotated[int, typer.Option(help="stability: resamples at each value.")] = DRAWS,
+    seed: Annotated[int, typer.Option(help="Random seed for folds and resamples.")] = 0,
     n_jobs: Annotated[int, typer.Option(help="Workers, -1 for all processors.")] = 1,
     table: TableOptions = _NOTHING_SAID,
     form: Form = "text",
