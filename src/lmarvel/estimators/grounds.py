@@ -40,8 +40,8 @@ Array = NDArray[np.float64]
 
 def later_grounds(
     found: Discovery, table: Dataset | None, method: Settings, begun: float, resample: bool = True
-) -> Deferred[Grounds] | None:
-    """Return grounds that wait for a look; None where there are no rows, or the search was cut short.
+) -> Deferred[Grounds]:
+    """Return grounds that wait for a look; empty where there are no rows, or the search was cut short.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def later_grounds(
     """
     rows = found.settings.get("rows")
     if table is None or rows is None or found.undecided or not isinstance(method.test, str):
-        return None
+        return Deferred.of(Grounds())
     values = rows * len(found.pag)
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
-        return None
+        return Deferred.of(Grounds())
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
     until = math.inf if method.max_seconds is None else begun + method.max_seconds
 
