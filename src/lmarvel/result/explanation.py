@@ -23,6 +23,7 @@ from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.statistics import NamedPairs
+from lmarvel.result.support.grades import LIKELY
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
@@ -302,6 +303,8 @@ class Explainer:
         distance, chose = self.evidence.distance.get((x, y)), self.evidence.chose
         if self._is_stated(x, y) or chose is None or distance is None:
             return ""
+        if distance < chose.price and self.result.grades.marks[x, y] >= LIKELY:
+            return ""  # resamples support the mark, and a graph that scores alike on one table does not count
         return f"; {evidence_wording.mark_is(distance, chose.price)}"
 
     def edges_from_selection(self) -> int:
