@@ -118,10 +118,10 @@ def test_a_table_is_graded_by_resamples_whatever_the_method() -> None:
 
 def test_without_resamples_a_score_grades_and_tests_leave_everything_unchecked() -> None:
     weighed = Supported(CHAIN.index("A"), CHAIN.index("C"), 42.0)
-    by_score = result(trace=(Chose("lift", 1.0, 14.0, 0.0), weighed), later_grounds=None)
+    by_score = result(trace=(Chose("lift", 1.0, 14.0, 0.0), weighed), later_grounds=Deferred.of(Grounds()))
     assert by_score.grades.basis == "score"
     assert grades(by_score) == {**dict.fromkeys(ALL, "unchecked"), "AC": "likely"}
-    by_tests = result(scored=False, later_grounds=None)
+    by_tests = result(scored=False, later_grounds=Deferred.of(Grounds()))
     assert by_tests.grades.basis == "none"
     assert grades(by_tests) == dict.fromkeys(ALL, "unchecked")
     assert gap(by_tests, "A", "B") == "unchecked"
@@ -132,7 +132,7 @@ def test_the_score_needs_three_penalties_and_no_doubt() -> None:
     weighed = [Supported(at("A"), at("C"), 42.0), Supported(at("B"), at("C"), 41.99), Supported(at("D"), at("E"), None)]
     left_out = [LeftOut(at("A"), at("B"), 11.21, frozenset(), 0.5), LeftOut(at("A"), at("D"), 11.19, frozenset(), 0.5)]
     trace = (Chose("lift", 1.0, 14.0, 0.0), *weighed, *left_out)
-    found = result(trace=trace, later_grounds=None)
+    found = result(trace=trace, later_grounds=Deferred.of(Grounds()))
     assert [found.grade(*pair) for pair in ("AC", "BC", "DE", "CD")] == ["likely", "open", "likely", "unchecked"]
     assert [gap(found, *pair) for pair in ("AB", "AD", "BD")] == ["likely", "open", "unchecked"]
     doubted = replace(found, later_grounds=Deferred.of(Grounds(None, (BEND,))))
