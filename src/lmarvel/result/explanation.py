@@ -150,8 +150,8 @@ class Explainer:
         self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
         self.names = [readable(name) for name in result.pag.names]
         # None: all pairs, of which there can be millions.
-        undecided = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
-        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else undecided
+        pairs = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
+        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else pairs
         levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         others = list(but_separated(result.trace))
@@ -303,8 +303,8 @@ class Explainer:
         distance, chose = self.evidence.distance.get((x, y)), self.evidence.chose
         if self._is_stated(x, y) or chose is None or distance is None:
             return ""
-        if distance < chose.price and self.result.grades.marks[x, y] >= LIKELY:
-            return ""  # resamples support the mark, and a graph that scores alike on one table does not count
+        if distance < chose.price and self.result.grades.marks[x, y] >= LIKELY:  # resamples say more than one table
+            return ""
         return f"; {evidence_wording.mark_is(distance, chose.price)}"
 
     def edges_from_selection(self) -> int:

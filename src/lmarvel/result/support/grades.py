@@ -107,12 +107,11 @@ class Grades:
             bent[ends] = True
             outlying[ends] |= bend.outlying
         doubts = np.full((p, p), bent.any(), dtype=np.int8) + (outlying[:, None] | outlying)
+        doubts += self._coded[:, None] | self._coded  # which are scored as numbers
         if result.mag is None:
             doubts += bent[:, None] | bent
         if result.check is not None and not result.check.fits:
-            coded = self._coded
-            doubts += 1 + (coded[:, None] | coded)  # categories are scored as numbers, so that a failure says more
-            doubts += result.mag is None
+            doubts += 1 + (result.mag is None)
         return doubts
 
     @cached_property
