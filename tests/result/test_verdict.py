@@ -109,8 +109,8 @@ def test_pairs_that_were_left_undecided_are_counted(undecided: int, left: str) -
         ((5, 1, 0), "1 of 5 arrow directions is supported by the data."),
         ((1, 1, 0), "1 of 1 arrow direction is supported by the data."),
         ((1, 0, 0), "0 of 1 arrow direction is supported by the data."),
-        ((5, 3, 1), "2 of 5 arrow directions are supported by the data. 1 more is as you stated."),
-        ((5, 2, 2), "0 of 5 arrow directions are supported by the data. 2 more are as you stated."),
+        ((5, 3, 1), "2 of 5 arrow directions are supported by the data. 1 is as you stated."),
+        ((5, 2, 2), "0 of 5 arrow directions are supported by the data. 2 are as you stated."),
     ],
 )
 def test_the_second_sentence_counts_directions(counts: tuple[int, int, int], sentence: str) -> None:
@@ -255,7 +255,7 @@ def test_directions_that_were_stated_are_told_apart() -> None:
     table = {"A": a, "B": a + rng.normal(size=500)}
     found = Lift(knowledge=Knowledge(tiers=[["A"], ["B"]])).fit(table).result_
     assert (found.verdict.directions, found.verdict.supported, found.verdict.stated) == (1, 1, 1)
-    assert found.verdict.lines[1] == "0 of 1 arrow direction is supported by the data. 1 more is as you stated."
+    assert found.verdict.lines[1] == "0 of 1 arrow direction is supported by the data. 1 is as you stated."
 
 
 # --- surfaces ---------------------------------------------------------------------------------------------
