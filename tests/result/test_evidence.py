@@ -14,10 +14,12 @@ import pytest
 
 from lmarvel import DAG, M3HC, MAG, PAG, Discovery, Lift, LMarvel, MSeparation, Statistics, mag_to_pag
 from lmarvel.cli.text import as_text
+from lmarvel.deferred import Deferred
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.report import page_of
 from lmarvel.result.evidence_wording import hidden_node
+from lmarvel.result.support.grounds import Grounds
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
 PRICE = 14.0
@@ -129,7 +131,7 @@ def test_methods_without_records_say_what_they_said() -> None:
         assert found.hidden == ()
         assert found.selection_gain is None
         assert "score" not in "".join(str(found.explain("A", "C")).split("Edge: in")[1:])
-        unsampled = replace(found, later_grounds=None)
+        unsampled = replace(found, later_grounds=Deferred.of(Grounds()))
         assert (unsampled.grades.basis, unsampled.grade("A", "C")) == ("none", "unchecked")
     assert "the search by score chose it" in str(M3HC().fit(data).result_.explain("A", "C"))
     assert "the search by score left the edge out" in str(M3HC().fit(data).result_.explain("A", "B"))

@@ -1,13 +1,14 @@
 """Result files: what is saved comes back equal, and what is damaged is refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
+from lmarvel import DAG, FCI, M3HC, MBCS, PAG, RFCI, Discovery, Knowledge, Lift, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.drawing import draw
 from lmarvel.errors import ResultError
@@ -190,6 +191,16 @@ def test_layout_of_the_json_does_not_matter(tmp_path):
     path = tmp_path / "r.json"
     path.write_text(json.dumps(found.to_dict(), sort_keys=True, separators=(",", ":")))
     assert Discovery.load(path) == found
+
+
+def test_the_docs_name_every_key_of_a_file():
+    told = (Path(__file__).parents[2] / "docs" / "result-file.md").read_text()
+    listed = [line.split(" | ")[0] for line in told.split("## The trace")[0].splitlines() if line.startswith("| `")]
+    named = {name for cell in listed for name in cell.split("`")[1::2]}
+    oracle = LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_
+    knowing = LMarvel(knowledge=Knowledge(tiers=[["Weight"], ["MilesPerGallon"]]))
+    results = (oracle, Lift().fit(CARS).result_, knowing.fit(CARS, bootstrap=3).result_)
+    assert set().union(*(found.to_dict() for found in results)) == named
 
 
 def test_a_graph_shows_itself_in_a_notebook():

@@ -213,7 +213,7 @@ def test_stable_edges_are_those_in_at_least_90_percent_of_resamples() -> None:
     for missing, stable in ((4, 2), (5, 1)):
         grounds = Deferred.of(Grounds(Stability.of([one] * (40 - missing) + [none] * missing)))
         assert made("A o-o B", "B o-o C", later_grounds=grounds).verdict.stable == stable
-    assert made("A o-o B", later_grounds=None).verdict.stable is None
+    assert made("A o-o B", later_grounds=Deferred.of(Grounds())).verdict.stable is None
 
 
 def test_an_illegal_pag_supports_no_direction() -> None:
@@ -240,7 +240,7 @@ def test_a_search_that_was_cut_short_counts_no_undecided_pair_as_an_association(
     some = FCI(boundary="none", max_tests=1768).fit(table).result_  # most pairs are separated, the others undecided
     assert 0 < len(some.undecided) == some.pag.n_edges < 60 * 59 // 2
     assert some.verdict.associations == 0
-    decided = made("A o-o B", "B o-o C", undecided=(("A", "B"),), later_grounds=None).verdict
+    decided = made("A o-o B", "B o-o C", undecided=(("A", "B"),), later_grounds=Deferred.of(Grounds())).verdict
     assert (decided.associations, decided.undecided) == (1, 1)
 
 

@@ -162,7 +162,7 @@ def _write(
         write_graph(found.shown(marks), output)
     if report is not None:
         with writable_file(report, ".html") as file:
-            write_report(found, file, title=data.name, data=dataset)
+            write_report(found, file, title=data.name, data=dataset, marks=marks)
     return [path for path in (output, report) if path not in (None, STANDARD)]
 
 

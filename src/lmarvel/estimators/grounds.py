@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,9 @@ MOST_SECONDS = 2.0  # that they may take: nobody asked for them
 _FASTER = 10  # times, at most, that a resample is learned from than the table: of it nothing is recorded
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
-CURVED = 0.01  # the level at which a bend is noticed, for all pairs together
+CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
+FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
+_SMALL_Z = 2.5  # below which no pair is noticed
 LEAST_BEND = 0.1  # a correlation; with many rows even bends that change nothing are noticed
 _STRAIGHT = ("fisher-z", "mixed")  # tests that see straight lines alone
 
@@ -39,8 +40,8 @@ Array = NDArray[np.float64]
 
 def later_grounds(
     found: Discovery, table: Dataset | None, method: Settings, begun: float, resample: bool = True
-) -> Deferred[Grounds] | None:
-    """Return grounds that wait for a look; None where there are no rows, or the search was cut short.
+) -> Deferred[Grounds]:
+    """Return grounds that wait for a look; empty where there are no rows, or the search was cut short.
 
     Parameters
     ----------
@@ -55,10 +56,10 @@ def later_grounds(
     """
     rows = found.settings.get("rows")
     if table is None or rows is None or found.undecided or not isinstance(method.test, str):
-        return None
+        return Deferred.of(Grounds())
     values = rows * len(found.pag)
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
-        return None
+        return Deferred.of(Grounds())
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
     until = math.inf if method.max_seconds is None else begun + method.max_seconds
 
@@ -119,14 +120,29 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     adjacent = (found.pag.marks != 0)[np.ix_(numbers, numbers)]
     correlation, size = _bending(rows, _left_over(rows, adjacent))
-    noticed = -NormalDist().inv_cdf(CURVED / (4 * len(numbers) * (len(numbers) - 1)))  # two sides, two powers
+    np.fill_diagonal(size, 0.0)
+    noticed, outlying = _noticed(size), (rows**4).mean(axis=0) > FAR_OUT
     names = [found.pag.names[v] for v in numbers]
     bends = [
-        Bend(names[u], names[v], float(f"{correlation[u, v]:.6g}"), float(f"{math.erfc(size[u, v] / 2**0.5):.6g}"))
-        for u, v in np.argwhere((size > noticed) & (np.abs(correlation) >= LEAST_BEND)).tolist()
-        if u != v
+        Bend(names[u], names[v], float(f"{correlation[u, v]:.6g}"), float(f"{_pvalue(size[u, v]):.6g}"), bool(far))
+        for u, v in np.argwhere((size >= noticed) & (np.abs(correlation) >= LEAST_BEND)).tolist()
+        for far in [outlying[u] or outlying[v]]
     ]
     return tuple(sorted(bends, key=lambda bend: (-abs(bend.correlation), bend)))
+
+
+def _noticed(size: Array) -> float:
+    """Return the smallest |z| of a pair that is noticed, by Benjamini and Hochberg; infinite if none is."""
+    pairs = len(size) * (len(size) - 1)
+    descending = np.sort(size[size > _SMALL_Z])[::-1].tolist()
+    passed = [
+        z for k, z in enumerate(descending, 1) if 2 * _pvalue(z) * pairs <= CURVED * k
+    ]  # the better of two powers
+    return passed[-1] if passed else math.inf
+
+
+def _pvalue(z: float) -> float:
+    return math.erfc(z / math.sqrt(2))
 
 
 def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:

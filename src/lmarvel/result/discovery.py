@@ -97,7 +97,7 @@ class Discovery:
     unaided: PAG | None = None
     stability: Stability | None = None
     later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
-    later_grounds: Deferred[Grounds] | None = field(default=None, repr=False)
+    later_grounds: Deferred[Grounds] = field(default_factory=lambda: Deferred.of(Grounds()), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
@@ -246,7 +246,7 @@ class Discovery:
     @property
     def grounds(self) -> Grounds:
         """The resamples that nobody asked for, and relations that are not straight lines."""
-        return Grounds() if self.later_grounds is None else self.later_grounds.made
+        return self.later_grounds.made
 
     @cached_property
     def grades(self) -> Grades:

@@ -23,6 +23,7 @@ from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.statistics import NamedPairs
+from lmarvel.result.support.grades import LIKELY
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
@@ -149,8 +150,8 @@ class Explainer:
         self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
         self.names = [readable(name) for name in result.pag.names]
         # None: all pairs, of which there can be millions.
-        undecided = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
-        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else undecided
+        pairs = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
+        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else pairs
         levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         others = list(but_separated(result.trace))
@@ -301,6 +302,8 @@ class Explainer:
         """Return what the score says of the mark at y on x-y; nothing where there is none, or the mark was stated."""
         distance, chose = self.evidence.distance.get((x, y)), self.evidence.chose
         if self._is_stated(x, y) or chose is None or distance is None:
+            return ""
+        if distance < chose.price and self.result.grades.marks[x, y] >= LIKELY:  # resamples say more than one table
             return ""
         return f"; {evidence_wording.mark_is(distance, chose.price)}"
 

@@ -45,6 +45,8 @@ class Verdict(ShownAsText):
         Whether some graph has exactly this PAG.
     curved : tuple of str
         The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
+    weighted : bool
+        Whether rows have weights: then their number is that of rows with equal weights that tell as much.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Verdict(ShownAsText):
     fits: bool | None
     legal: bool
     curved: tuple[str, ...] = ()
+    weighted: bool = False
 
     @property
     def next(self) -> str:
@@ -107,6 +110,7 @@ def verdict_of(result: Discovery) -> Verdict:
         fits=check.fits if check is not None and tested else None,
         legal=bool(undecided) or result.why_illegal is None,
         curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
+        weighted="weights" in result.settings,
     )
 
 
@@ -135,7 +139,8 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, 'row')})" if verdict.rows else "")
+    rows = "effective row" if verdict.weighted else "row"
+    among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, rows)})" if verdict.rows else "")
     nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
     if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."

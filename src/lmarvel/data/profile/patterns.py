@@ -52,7 +52,9 @@ def is_word_for_missing(text: str) -> bool:
 
 
 def missing_codes_among(distinct: Vector, counts: NDArray[np.intp]) -> list[float]:
-    """Return numbers that look like codes for missing values: at an end of the others, and far from them.
+    """Return numbers that look like codes for missing values.
+
+    They lie at an end of the others, and far from them; or they repeat among measured numbers, which hardly do.
 
     Examples
     --------
@@ -61,9 +63,21 @@ def missing_codes_among(distinct: Vector, counts: NDArray[np.intp]) -> list[floa
     [-9.0]
     >>> missing_codes_among(np.array([1.0, 2, 3, 4, 5, 8, 9]), np.array([9, 8, 9, 7, 5, 3, 2]))
     [8.0, 9.0]
+    >>> missing_codes_among(np.array([-20.5, -9.0, *np.arange(1.5, 90)]), np.array([1, 12, *[1] * 89]))
+    [-9.0]
     """
-    low = _tail(-distinct[::-1], counts[::-1], below=True)
-    return [*(-value for value in reversed(low)), *_tail(distinct, counts, below=False)]
+    low = [-value for value in reversed(_tail(-distinct[::-1], counts[::-1], below=True))]
+    high = _tail(distinct, counts, below=False)
+    among = [value for value in _repeated(distinct, counts) if value not in low and value not in high]
+    return [*low, *among, *high]
+
+
+def _repeated(distinct: Vector, counts: NDArray[np.intp]) -> list[float]:
+    """Return the codes that repeat among numbers which were measured, and so hardly do."""
+    if len(distinct) < 5 * _MANY or float(np.quantile(counts, 0.95)) > 3:
+        return []
+    often = distinct[counts >= _MANY].tolist()
+    return [float(value) for value in often if abs(value) in _CODES or abs(value) in _LARGE]
 
 
 def _tail(distinct: Vector, counts: NDArray[np.intp], below: bool) -> list[float]:

@@ -2,10 +2,11 @@
 
 One rule serves every method. The rows are resampled and the method learns again; a mark is as firm as the share of
 resamples that have the same edge with the same mark, and a missing edge as the share that miss it, too. A method that
-errs in the same way on every resample is not found out so. Hence three things raise what is asked for: the data reject
-independences that the graph implies, a relation is curved where the method sees straight lines, and both of them count
-twice where single tests decided. A mark that rests on a rejected independence, and every mark of a PAG that no graph
-has, is open. Without resamples a search by score still knows how much worse the best graph with another mark is.
+errs in the same way on every resample is not found out so. Hence doubts raise what is asked for: the data reject
+independences that the graph implies, or relations are curved where the method sees straight lines. They weigh more
+where single tests decided, at categories, and where values lie far out. A mark that rests on a rejected independence,
+and every mark of a PAG that no graph has, is open. Without resamples a search by score still knows how much worse the
+best graph with another mark is.
 
 What the words are worth on data with known truth is measured by ``benchmarks/grades.py``; docs/grades.md has the
 figures.
@@ -14,17 +15,15 @@ figures.
 from __future__ import annotations
 
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.deferred import late
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, NONE
-
-special = late("scipy.special")
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -43,8 +42,8 @@ MARKS_SHOWN: dict[Shown, int] = {"all": 0, "supported": LIKELY, "firm": FIRM}
 # Shares of the resamples from which on a mark, or a missing edge, is firm or likely. benchmarks/grades.py measured what
 # they are worth: with these, firm marks are right in .95 and more of every family of tables, likely ones in .85.
 FIRM_SHARE, LIKELY_SHARE, LIKELY_GAP = 0.95, 0.9, 0.8
-# With one doubt nothing is firm, and this is likely; with more a mark is open.
-DOUBTED_SHARE, DOUBTED_GAP = 0.975, 0.9
+# With one doubt nothing is firm, and this is likely; with more a mark is open, and a missing edge needs the last.
+DOUBTED_SHARE, DOUBTED_GAP, MORE_DOUBTED_GAP = 1.0, 0.9, 0.975
 # A missing edge says little where a strong association would have been missed: the smallest correlation that is noticed
 # may be at most so large for it to be firm, or likely.
 NOTICED_FIRM, NOTICED_LIKELY = 0.2, 0.3
@@ -102,15 +101,18 @@ class Grades:
     def doubts(self) -> Levels:
         """How many things speak against taking what recurs for true, for each pair."""
         result, p = self._result, len(self._result.pag)
-        ends = np.zeros(p, dtype=bool)
+        bent, outlying = np.zeros(p, dtype=bool), np.zeros(p, dtype=bool)
         for bend in result.grounds.bends:
-            ends[[result.pag.index(bend.x), result.pag.index(bend.y)]] = True
-        doubts = (ends[:, None] | ends).astype(np.int8)
+            ends = [result.pag.index(bend.x), result.pag.index(bend.y)]
+            bent[ends] = True
+            outlying[ends] |= bend.outlying
+        doubts = np.full((p, p), bent.any(), dtype=np.int8) + (outlying[:, None] | outlying)
+        doubts += self._coded[:, None] | self._coded  # which are scored as numbers
+        if result.mag is None:
+            doubts += bent[:, None] | bent
         if result.check is not None and not result.check.fits:
-            columns = (result.data or {}).get("columns", ())
-            coded = np.array([c.get("kind", "continuous") != "continuous" for c in columns] or [False] * p)
-            doubts += 1 + (coded[:, None] | coded)  # categories are scored as numbers, so that a failure says more
-        return doubts if result.mag is not None else 2 * doubts
+            doubts += 1 + (result.mag is None)
+        return doubts
 
     @cached_property
     def marks(self) -> Levels:
@@ -145,7 +147,7 @@ class Grades:
         levels = np.full(missing.shape, FIRM if self.basis == "exact" else UNCHECKED, dtype=np.int8)
         if result.resamples is not None and self.basis == "resamples":
             absent = 1.0 - result.resamples.adjacent / result.resamples.replicates
-            levels = self._graded(absent, LIKELY_GAP, DOUBTED_GAP, DOUBTED_SHARE)
+            levels = self._graded(absent, LIKELY_GAP, DOUBTED_GAP, MORE_DOUBTED_GAP)
         elif self.basis == "score" and result.evidence.chose is not None:
             for pair, gap in result.evidence.gaps.items():
                 x, y = sorted(pair)
@@ -154,6 +156,8 @@ class Grades:
         if self.basis != "exact":
             noticed = self.noticed
             cap = np.where(noticed <= NOTICED_FIRM, STATED, np.where(noticed <= NOTICED_LIKELY, LIKELY, OPEN))
+            coded = self._coded[:, None] | self._coded
+            cap[coded] = np.where(noticed[coded] <= NOTICED_FIRM, LIKELY, OPEN)  # a rare category shows little
             levels = np.minimum(levels, cap)
             for one in () if result.check is None else result.check.in_doubt:
                 x, y = result.pag.index(one.x), result.pag.index(one.y)
@@ -163,6 +167,13 @@ class Grades:
         levels = np.where(missing, levels, 0).astype(np.int8)
         np.fill_diagonal(levels, 0)
         return levels
+
+    @cached_property
+    def _coded(self) -> NDArray[np.bool_]:
+        """Which variables are categories."""
+        columns = (self._result.data or {}).get("columns", ())
+        kinds = [column.get("kind", "continuous") != "continuous" for column in columns]
+        return np.array(kinds or [False] * len(self._result.pag))
 
     @cached_property
     def noticed(self) -> NDArray[np.float64]:
@@ -177,7 +188,7 @@ class Grades:
         rows, chose = result.settings.get("rows"), result.evidence.chose
         if not rows:
             return np.zeros(pairs.shape)
-        needed = special.chdtri(pairs, result.alpha) if chose is None else chose.price * pairs
+        needed = _chi_square(pairs, result.alpha) if chose is None else chose.price * pairs
         return np.asarray(np.sqrt(1 - np.exp(-needed / rows)))
 
     def _graded(self, shares: NDArray[np.float64], likely: float, doubted: float, more: float) -> Levels:
@@ -204,6 +215,13 @@ class Grades:
             return self._result.pag
         weak = (self._marks > CIRCLE) & (self.marks < MARKS_SHOWN[marks])
         return PAG._trusted(self._result.pag.names, np.where(weak, CIRCLE, self._marks).astype(np.int8))
+
+
+def _chi_square(freedom: NDArray[np.int64], level: float) -> NDArray[np.float64]:
+    """Return the critical values of chi-square, by Wilson and Hilferty; with one degree of freedom exactly."""
+    z, ninth = NormalDist().inv_cdf(1 - level), 2 / (9 * freedom)
+    exact = NormalDist().inv_cdf(1 - level / 2) ** 2
+    return np.where(freedom == 1, exact, freedom * (1 - ninth + z * np.sqrt(ninth)) ** 3)
 
 
 def grade_named(level: int) -> Grade | None:

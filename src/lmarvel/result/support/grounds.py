@@ -24,6 +24,7 @@ class Bend(NamedTuple):
     y: str
     correlation: float
     pvalue: float
+    outlying: bool = False  # whether values of one of the two lie far out
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def encode_grounds(grounds: Grounds, pag: PAG) -> dict[str, Any]:
         parts["resamples"] = encode_stability(grounds.resamples)
     if grounds.bends:
         at = pag.index
-        parts["bends"] = [[at(one.x), at(one.y), one.correlation, one.pvalue] for one in grounds.bends]
+        parts["bends"] = [[at(one.x), at(one.y), one.correlation, one.pvalue, one.outlying] for one in grounds.bends]
     return parts
 
 
@@ -68,9 +69,11 @@ def decode_grounds(content: Mapping[str, Any], pag: PAG) -> Grounds:
 
 def _decoded_bends(plain: Any, names: Sequence[str]) -> tuple[Bend, ...]:
     bends = []
-    for x, y, correlation, pvalue in map(items, items(plain)):
+    for x, y, correlation, pvalue, outlying in map(items, items(plain)):
         pair = whole(x), whole(y)
         if pair[0] == pair[1] or not -1 <= number(correlation) <= 1:
             raise ValueError("a bend is of two variables, with a correlation")
-        bends.append(Bend(names[pair[0]], names[pair[1]], number(correlation), probability(pvalue)))
+        if not isinstance(outlying, bool):
+            raise ValueError("whether values lie far out is true or false")
+        bends.append(Bend(names[pair[0]], names[pair[1]], number(correlation), probability(pvalue), outlying))
     return tuple(bends)

@@ -14,7 +14,7 @@ from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, probability, whole
 from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability, percent
-from lmarvel.result.support.grounds import Grounds, decode_grounds, encode_grounds
+from lmarvel.result.support.grounds import decode_grounds, encode_grounds
 from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable
@@ -258,9 +258,7 @@ def decode_reliability(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "stability" in content:
         parts["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
-    grounds = decode_grounds(content, pag)
-    if grounds != Grounds():
-        parts["later_grounds"] = Deferred.of(grounds)
+    parts["later_grounds"] = Deferred.of(decode_grounds(content, pag))
     if "check" in content:
         parts["later_check"] = Deferred.of(read_part(content, "check", lambda v: decode_check(v, pag)))
     return parts
