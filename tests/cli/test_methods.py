@@ -63,7 +63,7 @@ def test_methods_that_agree_say_so() -> None:
 def test_without_a_method_the_one_that_fits_the_table_is_taken_and_named() -> None:
     done = run("learn", CARS, "--method", "auto")
     assert done.code == 0
-    assert "Method   Lift (score search)\n" in done.out
+    assert "\nMethod   Lift (score search)\n" in done.out
     plain = subprocess.run([*PROGRAM, "learn", CARS, "--format", "edges"], capture_output=True, text=True, check=True)
     assert plain.stdout == run("learn", CARS, "--method", "auto", "--format", "edges").out
 

@@ -81,7 +81,7 @@ class Lift(PagEstimator):
         The score, without what is the same for all graphs: minus two log-likelihood of standardised data and the
         price of the edges.
     result_ : Discovery
-        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``cautious``, ``explain``.
+        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``shown``, ``explain``.
 
     Examples
     --------
