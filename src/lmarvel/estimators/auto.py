@@ -49,10 +49,10 @@ class Auto(PagEstimator):
 
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
         """Return the method for this test, and why it was chosen."""
-        p, rows = test.columns, test.rows
+        p, rows = len(test.names), test.rows
         if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
-        columns = f"{p} columns" if p == len(test.names) else f"{p} columns (of {len(test.names)} variables)"
+        columns = f"{p} columns"
         if p > MOST_COLUMNS:
             return (
                 self._as(LMarvel),
@@ -60,7 +60,7 @@ class Auto(PagEstimator):
             )
         if not is_compiled():
             return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
-        if rows < max(ROWS_A_COLUMN * p, p + 2):
+        if rows < max(ROWS_A_COLUMN * test.columns, test.columns + 2):
             return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
         return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
 

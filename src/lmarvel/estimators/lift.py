@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event
 from lmarvel.search.ancestral import Marks, pag_of
-from lmarvel.search.evidence import evidence
+from lmarvel.search.categories import Categories, lift_categories
+from lmarvel.search.evidence import chosen, evidence
 from lmarvel.search.grouped import GroupedBlocks, Groups
 from lmarvel.search.grouped_lift import lift_groups
 from lmarvel.search.lift import LiftResult, check_engine, lift
@@ -116,7 +118,7 @@ class Lift(PagEstimator):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
         table = scored_table(ledger.test, data, self.penalty)
-        if not isinstance(table, Groups):
+        if isinstance(table, Moments):
             check_engine(len(ledger.names))
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
@@ -133,6 +135,8 @@ class Lift(PagEstimator):
         try:
             if isinstance(table, Groups):
                 found = lift_groups(table, **how)
+            elif isinstance(table, Categories):
+                found = lift_categories(table, **how)
             else:
                 found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
         except DeterminedVariable as error:
@@ -151,7 +155,7 @@ class Lift(PagEstimator):
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, table: Moments | Groups, ledger: Ledger) -> Sequence[Event]:
+    def _trace(self, found: LiftResult, table: Moments | Groups | Categories, ledger: Ledger) -> Sequence[Event]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
@@ -166,17 +170,20 @@ class Lift(PagEstimator):
 
         def trace() -> tuple[Event, ...]:
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
-            records = evidence(
-                found,
-                table.correlation if isinstance(table, Groups) else table.correlation(),
-                int(table.n),
-                pvalue,
-                penalty=penalty,
-                selection=selection,
-                latents=latents,
-                deadline=time.monotonic() + left,
-                scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
-            )
+            if isinstance(table, Categories):
+                records = tuple(chosen(found, math.log(table.n)))
+            else:
+                records = evidence(
+                    found,
+                    table.correlation if isinstance(table, Groups) else table.correlation(),
+                    int(table.n),
+                    pvalue,
+                    penalty=penalty,
+                    selection=selection,
+                    latents=latents,
+                    deadline=time.monotonic() + left,
+                    scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
+                )
             mag = MAG._trusted(names, found.mag)
             return (*ended, *records, *orient_mag(mag, selection, known).log)
 
@@ -234,8 +241,13 @@ def _by_engine(
     )
 
 
-def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups:
-    """Return what a score rests on, in the order of the test's variables: moments, or groups of columns for levels."""
+def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups | Categories:
+    """Return what a score rests on, in the order of the test's variables.
+
+    Categories, where all variables are; groups of columns where some are, or curves are looked for; else moments.
+    """
+    if data is not None and is_categorical(data):
+        return categories_of(data, test.names, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -243,6 +255,30 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def is_categorical(data: Dataset) -> bool:
+    """Tell whether all variables of a table are categories, and no value is missing."""
+    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
+
+
+def categories_of(data: Dataset, names: Sequence[str], penalty: float) -> Categories:
+    """Return the categories of a table, in the order of some names; rows with weights count as their effective number.
+
+    Examples
+    --------
+    >>> table = Dataset.of({"a": ["x", "y", "y"], "b": ["p", "p", "q"]})
+    >>> categories_of(table, ["b", "a"], 2.0).codes.tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+    where = {name: i for i, name in enumerate(data.names)}
+    codes = data.codes()[:, [where[name] for name in names]]
+    dense = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T])
+    weights = None
+    if data.weights is not None:
+        weights = np.asarray(data.weights, dtype=np.float64)
+        weights = weights * (data.effective_rows / weights.sum())
+    return Categories(dense.astype(np.int64), penalty, weights)
 
 
 def groups_of(blocks: Blocks, penalty: float) -> Groups:
