@@ -182,11 +182,12 @@ def test_a_bend_of_values_that_lie_far_out_weighs_more() -> None:
     assert grades(result(40, (BEND, Bend("B", "A", 0.2, 1e-4)))) == dict.fromkeys(ALL, "likely")  # two are one doubt
 
 
-def test_a_failed_check_says_more_of_categories() -> None:
+def test_a_category_is_a_doubt_of_its_own() -> None:
     kinds = [{"name": name, "kind": "nominal" if name == "A" else "continuous"} for name in CHAIN.names]
     found = result(40, check=rejecting("BEC"), data={"columns": kinds})
     assert (found.grade("A", "C"), found.grade("B", "C")) == ("open", "likely")
-    assert grades(result(40, data={"columns": kinds})) == dict.fromkeys(ALL, "firm")
+    assert grades(result(40, data={"columns": kinds})) == {**dict.fromkeys(ALL, "firm"), "AC": "likely"}
+    assert result(39, data={"columns": kinds}).grade("A", "C") == "open"
 
 
 # --- caps -------------------------------------------------------------------------------------------------
