@@ -81,7 +81,7 @@ def test_details_are_counts_times_settings_and_power(table: Path) -> None:
     assert "skeleton 0." in out
     assert f"alpha 0.01, boundaries by tc at 0.01, {kernel_name()} search" in out
     assert "Power    with 2,000 rows, correlations below 0.058 go unnoticed (level 0.01)" in out
-    assert "  firm      the same mark in at least 95 % of resamples" in out
+    assert "  firm      the same mark in at least 97.5 % of resamples" in out
 
 
 def test_edges_are_the_text_form_of_the_graph(table: Path) -> None:

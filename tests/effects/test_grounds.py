@@ -80,8 +80,8 @@ def test_a_claim_that_few_resamples_make_is_not_made() -> None:
 
 
 def test_a_claim_that_all_resamples_make_stands_alone() -> None:
-    found = LMarvel().fit(colliding(3000, 4), bootstrap=20, seed=1).result_
-    told = effect(found, "X", "Y", colliding(3000, 4))
+    found = LMarvel().fit(colliding(8000, 12), bootstrap=20, seed=1).result_
+    told = effect(found, "X", "Y", colliding(8000, 12))
     assert told.sentence.startswith("X affects Y by 0.")
     assert (told.grade, told.cautions, told.badge) == ("firm", (), "Identified")
     assert "another table" not in told.rests_on
@@ -91,7 +91,7 @@ def test_a_claim_that_all_resamples_make_stands_alone() -> None:
     nothing = effect(found, "A", "B")
     assert nothing.sentence == (
         "A does not affect B: no path from A to B in the learned graph;"
-        " an effect below a partial correlation of about 0.05 would have been missed."
+        " an effect below a partial correlation of about 0.03 would have been missed."
     )
     assert (nothing.value, nothing.badge) == (0.0, "No effect")
 

@@ -18,6 +18,7 @@ from lmarvel.estimators import grounds
 from lmarvel.estimators.grounds import RESAMPLES, bends_of, later_grounds, resampled
 from lmarvel.result.statistics import Statistics
 from lmarvel.result.support.grounds import Grounds
+from lmarvel.result.trace import BudgetEnded
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
 Table = dict[str, Any]
@@ -231,15 +232,20 @@ def test_a_bootstrap_that_was_asked_for_leaves_no_resamples_to_make(monkeypatch:
     assert drawn == []
 
 
-def test_after_a_slow_search_no_resample_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_takes_long_on_one_resample_is_not_run_on_forty(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, table = counted(monkeypatch, "replicate"), Dataset.of(CARS)
+    limits = []
+
+    def late(data: object, method: Lift) -> Discovery:
+        limits.append(method.max_seconds)
+        return replace(Lift().fit(table).result_, trace=(BudgetEnded("max_seconds is used up"),))
+
     found = Lift().fit(table).result_
-    for seconds, made in (({"search": 0.6}, 0), ({"data": 60.0, "search": 0.0}, RESAMPLES)):
-        slow = replace(found, stats=Statistics({}, seconds))
-        later = later_grounds(slow, table, Lift(), time.monotonic())
-        assert (later.made.resamples is not None) == (made > 0)
-        assert later.made.bends
-        assert len(drawn) == made
+    monkeypatch.setattr(grounds, "discover", late)
+    assert found.grounds.resamples is None
+    assert found.grounds.bends
+    assert limits == [2.0]
+    assert drawn == []
 
 
 def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.MonkeyPatch) -> None:

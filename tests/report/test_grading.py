@@ -101,7 +101,7 @@ def test_shares_have_units_and_a_reference() -> None:
 def test_the_legend_explains_the_grades_that_occur() -> None:
     grades = {one["word"]: one["meaning"] for one in page_of(graded())["grades"]}
     assert list(grades) == ["firm", "open"]
-    assert "95 % of 20 resamples" in grades["firm"]
+    assert "97.5 % of 20 resamples" in grades["firm"]
     assert [one["word"] for one in page_of(unchecked())["grades"]] == ["unchecked"]
 
 

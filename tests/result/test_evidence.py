@@ -226,7 +226,7 @@ def test_selection_is_told_with_what_speaks_for_it() -> None:
 
 def test_where_tests_decided_selection_may_be_an_error() -> None:
     K = np.eye(4) + 0.35 * np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
-    X = np.random.default_rng(3).multivariate_normal(np.zeros(4), np.linalg.inv(K), size=2000)
+    X = np.random.default_rng(4).multivariate_normal(np.zeros(4), np.linalg.inv(K), size=3000)
     found = LMarvel().fit(dict(zip("ABCD", X.T, strict=True))).result_
     assert found.explain("A", "B").meaning == "sample selection: both affect who is in the sample, or a test erred."
     assert any(note.startswith("4 edges speak of selection, or a test erred") for note in found.notes)

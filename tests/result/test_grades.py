@@ -145,7 +145,7 @@ def test_the_score_needs_three_penalties_and_no_doubt() -> None:
 # --- thresholds -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("same", "grade"), [(40, "firm"), (38, "firm"), (37, "likely"), (36, "likely"), (35, "open")])
+@pytest.mark.parametrize(("same", "grade"), [(40, "firm"), (39, "firm"), (38, "likely"), (36, "likely"), (35, "open")])
 def test_marks_are_firm_from_95_and_likely_from_90_percent_on(same: int, grade: str) -> None:
     for scored in (True, False):
         assert grades(result(same, scored=scored)) == dict.fromkeys(ALL, grade)
@@ -241,7 +241,7 @@ def without_ab(same: int, rows: int = 1000, **changes: Any) -> Discovery:
     return result(same, other=more, settings={**SETTINGS, "rows": rows}, **changes)
 
 
-@pytest.mark.parametrize(("same", "grade"), [(38, "firm"), (37, "likely"), (32, "likely"), (31, "open")])
+@pytest.mark.parametrize(("same", "grade"), [(39, "firm"), (38, "likely"), (32, "likely"), (31, "open")])
 def test_missing_edges_are_firm_from_95_and_likely_from_80_percent_on(same: int, grade: str) -> None:
     found = without_ab(same)
     assert gap(found, "A", "B") == grade

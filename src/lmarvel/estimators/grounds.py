@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.resampling import Resampling
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
 from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
-from lmarvel.estimators.discover import Settings
+from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.frequencies import Stability, Tally
 from lmarvel.result.support.grounds import Bend, Grounds
 
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
-_FASTER = 10  # times, at most, that a resample is learned from than the table: of it nothing is recorded
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
@@ -66,9 +66,7 @@ def later_grounds(
     def make() -> Grounds:
         bends = bends_of(found, table) if time.monotonic() < until else ()
         seconds = min(MOST_SECONDS, until - time.monotonic())
-        searched = sum(taken for phase, taken in found.stats.seconds.items() if phase != "data")
-        in_time = searched * RESAMPLES <= _FASTER * seconds  # even the first one may take a minute
-        return Grounds(resampled(table, unlimited, seconds) if resample and in_time else None, bends)
+        return Grounds(resampled(table, unlimited, seconds) if resample else None, bends)
 
     return Deferred(make)
 
@@ -87,6 +85,8 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
         source, again, _ = prepared(table, method)
     except LMarvelError:
         return None
+    if not _ends_within(seconds, source, method):
+        return None
     tally, begun = Tally(table.names, again.method.selection), time.thread_time()
     for i in range(many):
         marks = replicate(source, again, SEED, i)
@@ -96,6 +96,19 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
         if expected > seconds * (1.0 if i >= many // 8 else 1.5):  # the first ones differ more
             return None
     return tally.stability(many, SEED) if tally.replicates else None
+
+
+def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:
+    """Tell whether a method ends within the seconds on the first resample: it might take minutes.
+
+    What is loaded at first use is loaded then, and does not count against the resamples.
+    """
+    limited = type(method)(**(method.get_params() | {"max_seconds": max(seconds, 1e-6)}))
+    first = source.moments(SEED, 0) if isinstance(source, Resampling) else source.resample([SEED, 0])
+    try:
+        return discover(first, limited).budget_ended is None
+    except LMarvelError:
+        return True  # from which nothing is learned, and others may be better
 
 
 def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:

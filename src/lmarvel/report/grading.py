@@ -200,7 +200,8 @@ def _legend(found: Discovery) -> dict[str, str]:
     likely, firm = "", "the mark follows from the answers of the test."
     if found.resamples is not None:
         count = counted(found.resamples.replicates, "resample")
-        firm = f"at least {percent(FIRM_SHARE)} of {count} have the edge with this mark, and nothing speaks against it."
+        share = f"at least {100 * FIRM_SHARE:g} % of {count}"
+        firm = f"{share} have the edge with this mark, and nothing speaks against it."
         likely = f"at least {percent(LIKELY_SHARE)} of {count} have it; more where the graph fits badly."
     elif found.evidence.chose is not None:
         price = found.evidence.chose.price

@@ -126,7 +126,7 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
 
 
 SCALE = {
-    "firm": "the same mark in at least 95 % of resamples, and nothing speaks against it",
+    "firm": "the same mark in at least 97.5 % of resamples, and nothing speaks against it",
     "likely": "the same mark in at least 90 % of resamples (100 % where the graph fits badly or relations are curved)",
     "open": "not established: shown as a circle",
     "unchecked": "not checked within the time limit: shown as a circle",

@@ -21,7 +21,6 @@ from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
-from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.statistics import NamedPairs
 from lmarvel.result.support.grades import LIKELY
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
@@ -251,8 +250,8 @@ class Explainer:
         if event is None:
             return Reason(statement)
         separated = bool(self.known.required[x, y])
-        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
-        return Reason(f"{statement}; {tests}", (), event)
+        said = evidence_wording.overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
+        return Reason(f"{statement}; {said}", (), event)
 
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""

@@ -41,7 +41,7 @@ MARKS_SHOWN: dict[Shown, int] = {"all": 0, "supported": LIKELY, "firm": FIRM}
 
 # Shares of the resamples from which on a mark, or a missing edge, is firm or likely. benchmarks/grades.py measured what
 # they are worth: with these, firm marks are right in .95 and more of every family of tables, likely ones in .85.
-FIRM_SHARE, LIKELY_SHARE, LIKELY_GAP = 0.95, 0.9, 0.8
+FIRM_SHARE, LIKELY_SHARE, LIKELY_GAP = 0.975, 0.9, 0.8
 # With one doubt nothing is firm, and this is likely; with more a mark is open, and a missing edge needs the last.
 DOUBTED_SHARE, DOUBTED_GAP, MORE_DOUBTED_GAP = 1.0, 0.9, 0.975
 # A missing edge says little where a strong association would have been missed: the smallest correlation that is noticed
@@ -193,7 +193,7 @@ class Grades:
 
     def _graded(self, shares: NDArray[np.float64], likely: float, doubted: float, more: float) -> Levels:
         """Return the numbers of grades of shares; ``likely`` without a doubt, ``doubted`` with one, ``more`` beyond."""
-        above = shares + 1e-9  # 38 of 40 are 95 %, however they round
+        above = shares + 1e-9  # 39 of 40 are 97.5 %, however they round
         asked = np.select([self.doubts == 0, self.doubts == 1], [likely, doubted], more)
         levels = np.where(above >= asked, LIKELY, OPEN)
         return np.where((above >= FIRM_SHARE) & (self.doubts == 0), FIRM, levels).astype(np.int8)

@@ -10,6 +10,7 @@ import numpy as np
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import ARROW
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, probability, whole
 from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 Contested = tuple[str, str, frozenset[str], float]
+WORTH = {
+    "score": {
+        ("firm", "arrowhead"): 0.99,
+        ("firm", "tail"): 0.99,
+        ("likely", "arrowhead"): 0.98,
+        ("likely", "tail"): 0.98,
+        ("open", "arrowhead"): 0.65,
+        ("open", "tail"): 0.51,
+    },
+    "tests": {("firm", "arrowhead"): 0.95, ("open", "arrowhead"): 0.6, ("open", "tail"): 0.6},
+}
+"""The share of marks of each grade that were right, by score (auto) and by tests (lmarvel): benchmarks/grades.csv."""
 CLAIMED = 0.5  # the share of resamples from which on a claim that the graph itself does not make is told
 
 
@@ -134,13 +147,22 @@ def _recurrence(result: Discovery, counts: Stability, a: str, b: str) -> Iterato
     for near, far in ((b, a), (a, b)) if edge else ():
         marks = sorted(counts.mark(near, far).items(), key=lambda mark: -mark[1])
         shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
-        grade = result.grade(near, far)
-        yield f"  mark at {readable(far)} in these: {shown}{f' ({grade})' if grade else ''}"
+        yield f"  mark at {readable(far)} in these: {shown}{_worth(result, near, far)}"
     for x, y in ((a, b), (b, a)):
         causes, never = counts.causes_share(x, y), counts.not_causes_share(x, y)
         if causes or never:
             shares = f"in {percent(causes)} of resamples, and does not cause it in {percent(never)}"
             yield f"  {readable(x)} causes {readable(y)} {shares}"
+
+
+def _worth(result: Discovery, near: str, far: str) -> str:
+    """Return the grade of a mark, and how many such marks were right in the study of docs/grades.md."""
+    grade = result.grade(near, far)
+    kind = "arrowhead" if result.pag.marks[result.pag.index(near), result.pag.index(far)] == ARROW else "tail"
+    right = None if grade is None else WORTH["score" if result.mag is not None else "tests"].get((grade, kind))
+    if right is None:
+        return f" ({grade})" if grade else ""
+    return f" ({grade}; {percent(right)} of {grade} {kind}s were right in simulated tables)"
 
 
 def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterator[str]:
