@@ -85,7 +85,7 @@ def run(method: str, seed: int, tables: int, families: list[str], minutes: float
     path, begun = HERE / f"grades-{method}-{seed}.csv", time.monotonic()
     done = {(row["family"], int(row["number"])) for row in kept(path)}
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
         for number in range(tables):
@@ -172,7 +172,7 @@ def record(seed: int) -> None:
         if kept(HERE / f"grades-{method}-{seed}.csv")
     ]
     with SUMS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(sums[0]))
+        writer = csv.DictWriter(file, list(sums[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(sums)
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
