@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.lift import Lift
+from lmarvel.estimators.lift import Lift, is_categorical
 from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled
 
@@ -49,10 +50,10 @@ class Auto(PagEstimator):
 
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
         """Return the method for this test, and why it was chosen."""
-        p, rows = len(test.names), test.rows
+        p, rows = searched(test), test.rows
         if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
-        columns = f"{p} columns"
+        columns = f"{p} columns" if p == len(test.names) else f"{p} columns (of {len(test.names)} variables)"
         if p > MOST_COLUMNS:
             return (
                 self._as(LMarvel),
@@ -60,7 +61,7 @@ class Auto(PagEstimator):
             )
         if not is_compiled():
             return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
-        if rows < max(ROWS_A_COLUMN * test.columns, test.columns + 2):
+        if rows < max(ROWS_A_COLUMN * p, p + 2):
             return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
         return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
 
@@ -68,3 +69,9 @@ class Auto(PagEstimator):
         """Return a method with the parameters that it has."""
         known = method._defaults()
         return method(**{name: value for name, value in self.get_params().items() if name in known})
+
+
+def searched(test: IndependenceTest) -> int:
+    """Return over how many columns a search by score goes: categories by themselves are one each."""
+    inner = test.test
+    return len(test.names) if isinstance(inner, BlockGaussian) and is_categorical(inner.dataset) else test.columns
