@@ -51,10 +51,11 @@ class Lift(PagEstimator):
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns; a
-    variable with levels, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is random
-    but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs the
-    compiled engine, which a C++ compiler builds with the package.
+    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
+    all variables are categories, the score is the chance of their counts (BDeu), and the answer the PAG of the best
+    DAG. A category beside numbers, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is
+    random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
+    the compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------
