@@ -30,7 +30,7 @@ from lmarvel.experiments.plan import Job
 from lmarvel.experiments.run import draw
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient.study import Study
-from lmarvel.result.frequencies import reachable
+from lmarvel.result.support.frequencies import reachable
 from lmarvel.simulate import NETWORKS, load_network
 
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0 + 1e-9)

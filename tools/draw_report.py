@@ -1,7 +1,7 @@
 """Take the picture of a report that the README shows: ``python tools/draw_report.py [FILE]``.
 
-The report is that of the bundled table, with the draws of the README's example. Needs playwright and Chromium, as the
-tests of the report do, and Pillow, which comes with Matplotlib.
+The report is that of the bundled table, with the resamples of the README's example. Needs playwright and Chromium, as
+the tests of the report do, and Pillow, which comes with Matplotlib.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lmarvel.datasets import CARS
 from lmarvel.report import write_report
 
 TARGET = Path(__file__).parents[1] / "docs" / "report.png"
-EDGE = "MilesPerGallon --> Horsepower"
+EDGE = "MilesPerGallon o-o Horsepower"
 WIDTH, HEIGHT, SCALE, COLOURS = 1280, 820, 1.25, 128
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

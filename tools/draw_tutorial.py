@@ -18,6 +18,8 @@ import matplotlib
 
 from lmarvel import Discovery
 from lmarvel.drawing import draw
+from lmarvel.result.display import CAPTIONS
+from lmarvel.result.support.grades import Shown
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLUE, RED, GREY = "#1558a8", "#b42318", "#8a94a3"
@@ -26,24 +28,24 @@ Names = dict[str, Any]
 Picture = Callable[[Names, Path], object]
 
 
-def graph_of(name: str, layout: str = "auto") -> Picture:
-    """Return what draws the graph of a result, or a graph itself; edges that recur are thick."""
+def graph_of(name: str, marks: Shown = "supported") -> Picture:
+    """Return what draws the graph of a result that is shown, or a graph itself; edges of many resamples are thick."""
 
     def picture(names: Names, path: Path) -> None:
         found = names[name]
         if isinstance(found, Discovery):
-            draw(found.pag, path, layout=layout, shares=found.edge_shares())
+            found.draw(path, marks=marks)
         else:
-            draw(found, path, layout=layout)
+            draw(found, path)
 
     return picture
 
 
 def connected(names: Names, path: Path) -> None:
-    """Draw the graph of a result without the variables that have no edge."""
+    """Draw the supported graph of a result without the variables that have no edge."""
     found = names["found"]
     kept = [name for name in found.pag.names if found.pag.adjacent(name)]
-    draw(found.pag.subgraph(kept), path, shares=found.edge_shares())
+    draw(found.shown().subgraph(kept), path, shares=found.edge_shares(), caption=CAPTIONS["supported"])
 
 
 def rows_chart(names: Names, path: Path) -> None:
@@ -96,7 +98,7 @@ def _save(figure: Any, path: Path) -> None:
 FIGURES: dict[str, dict[str, Picture]] = {
     "README.md": {"tutorials/figures/sprinkler.svg": graph_of("found")},
     "tutorial-effect.md": {
-        "tutorial-effect-cars.svg": graph_of("found"),
+        "tutorial-effect-cars.svg": graph_of("found", "all"),
         "tutorial-effect-measured.svg": graph_of("measured"),
     },
     "tutorials/first-steps.md": {"tutorials/figures/first-steps.svg": graph_of("found")},
@@ -116,7 +118,7 @@ FIGURES: dict[str, dict[str, Picture]] = {
         "tutorials/figures/knowledge-alone.svg": graph_of("alone"),
         "tutorials/figures/knowledge-told.svg": graph_of("told"),
     },
-    "tutorials/how-sure.md": {"tutorials/figures/how-sure.svg": graph_of("found")},
+    "tutorials/how-sure.md": {"tutorials/figures/how-sure.svg": graph_of("by_score")},
     "tutorials/own-test.md": {"tutorials/figures/own-test.svg": graph_of("found")},
     "tutorials/coming-from.md": {"tutorials/figures/coming-from.svg": graph_of("found")},
 }

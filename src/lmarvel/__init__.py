@@ -32,11 +32,11 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.graph.removability import NotRemovable, removable, why_not_removable
 from lmarvel.knowledge import Knowledge
 from lmarvel.orient.equivalence import explain_invalid, mag_to_pag, markov_equivalent, pag_to_mag
-from lmarvel.result.check import ModelCheck
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.explanation import Explanation, Reason
-from lmarvel.result.frequencies import Stability
 from lmarvel.result.statistics import Statistics
+from lmarvel.result.support.check import ModelCheck
+from lmarvel.result.support.frequencies import Stability
 from lmarvel.score.ricf import bic
 from lmarvel.version import __version__ as __version__
 

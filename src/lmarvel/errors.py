@@ -98,7 +98,7 @@ class UnusableError(DataError):
     >>> LMarvel().fit({"A": [1, 2, 3, 4, 5], "B": [7, 7, 7, 7, 7]})
     Traceback (most recent call last):
     ...
-    lmarvel.errors.UnusableError: constant column 'B': it can be neither cause nor effect here, drop it
+    lmarvel.errors.UnusableError: column 'B' is constant: drop it
     """
 
 
@@ -170,6 +170,35 @@ class EdgeListError(GraphError):
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason if line is None else f"line {line}: {reason}")
         self.reason, self.line = reason, line
+
+
+class Determined(UnusableError):
+    """A column is a combination of others; ``culprit`` is the one to drop.
+
+    Examples
+    --------
+    >>> print(Determined("total", ["a", "b"]))
+    the column 'total' is determined by 'a', 'b': together they are collinear. Drop one of them
+    """
+
+    def __init__(self, culprit: str, others: Sequence[str]) -> None:
+        shown = ", ".join(repr(name) for name in dict.fromkeys(others) if name != culprit)
+        super().__init__(
+            f"the column {culprit!r} is determined by {shown}: together they are collinear. Drop one of them"
+        )
+        self.culprit = culprit
+
+
+class DeterminedVariable(DataError):
+    """A variable, by its number, that those before it determine; ``others`` are the numbers of these."""
+
+    def __init__(self, variable: int, others: Sequence[int]) -> None:
+        super().__init__(f"the variable number {variable} is determined by those before it: drop one of them")
+        self.variable, self.others = variable, others
+
+    def named(self, names: Sequence[str]) -> Determined:
+        """Return the same error with the names of the variables."""
+        return Determined(names[self.variable], [names[v] for v in self.others])
 
 
 class Degenerate(DataError):

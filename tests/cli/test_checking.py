@@ -64,6 +64,6 @@ def test_tune_refuses_what_makes_no_sense():
 
 
 def test_learn_takes_auto_for_a_level():
-    done = run("learn", CARS, "--alpha", "auto")
+    done = run("learn", CARS, "--alpha", "auto", "--details")
     assert "Chosen   alpha " in done.out
     assert "neither a number nor auto" in run("learn", CARS, "--alpha", "often").err

@@ -8,6 +8,8 @@ import pytest
 from lmarvel import PAG, Auto
 from lmarvel.cli import demo
 from lmarvel.datasets import CARS
+from lmarvel.graph.marks import ARROW
+from lmarvel.result.display import edge_lines
 
 
 def test_the_data_are_those_of_the_packages_own_simulator() -> None:
@@ -21,48 +23,41 @@ def test_the_data_are_those_of_the_packages_own_simulator() -> None:
     assert np.allclose(np.cov(data.T), model.covariance(demo.STUDY), atol=0.1)
 
 
-@pytest.fixture(autouse=True)
-def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "DRAWS", 20)
-
-
-def test_what_it_says_of_the_cars_is_what_was_found_and_recurs() -> None:
+def test_what_it_says_of_the_cars_is_the_verdict_and_the_supported_graph() -> None:
     text = "\n".join(demo.demonstration())
-    found = Auto().fit(CARS, bootstrap=20, seed=demo.SEED).result_
-    for edge in found.pag.edges():
-        assert f"   {edge!s:<32} {found.recurring(edge.a, edge.b)}\n" in text
-    stable = found.stable(demo.RECURS)
-    assert stable != found.pag
-    for edge in stable.edges():
-        assert f"   {edge}\n" in text
-    assert str(found.check) in text
-    assert ("Who causes whom is not told" in text) == (not found.claims(demo.RECURS))
+    found = Auto().fit(CARS).result_
+    assert [line.strip() for line in text.splitlines()[2:5]] == list(found.verdict.lines[:3])
+    for line in edge_lines(found):
+        assert f" {line}\n" in text
+    assert found.shown() != found.pag
+    assert "\n   edge: share of 40 resamples of the rows that have it\n" in text
 
 
-def test_claims_are_told_with_their_shares() -> None:
-    text = "\n".join(demo._study())
-    assert "   HeartDisease causes Fatigue: in 100 % of the draws." in text
-    assert "   HeartDisease does not cause Age, Cholesterol, Diet, Education, Stress: in " in text
-
-
-def test_of_what_edges_say_only_what_recurs_is_said() -> None:
+def test_of_the_cars_no_direction_and_no_cause_is_claimed() -> None:
     text = "\n".join(demo._cars())
-    assert "   Horsepower --> SecondsTo60  " in text  # it is found
-    assert "   Horsepower o-o SecondsTo60\n" in text  # but does not recur
-    assert "A --> B: " not in text
-    assert "is a cause of" not in text
-    assert "A o-o B: " in text
+    assert Auto().fit(CARS).pag_.edge("Horsepower", "SecondsTo60").at_b == ARROW  # it is learned, but not supported
+    assert "Horsepower o-o SecondsTo60  " in text
+    assert not {"-->", "<->", "o->", "---", "o--"} & set(text.split())
+    assert "The data support no claim that one of these variables causes another." in text
 
 
-def test_where_nothing_recurs_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "ROWS", 12)
-    monkeypatch.setattr(demo, "RECURS", 1.0)
-    assert "\n   nothing\n" in "\n".join(demo._study())
+def test_claims_of_the_study_are_made_and_true() -> None:
+    text = "\n".join(demo._study())
+    assert "\n   HeartDisease causes Fatigue: HeartDisease --> Fatigue.\n" in text
+    assert "True among the arrowheads and tails that are shown: 7 of 7." in text
 
 
-def test_an_arrow_that_recurs_is_explained() -> None:
+def test_an_arrow_that_is_supported_is_explained() -> None:
     text = "\n".join(demo._study())
     assert "   Every edge and every mark can be explained:\n\n   HeartDisease --> Fatigue\n   Meaning: " in text
+
+
+def test_too_few_rows_support_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "ROWS", 12)
+    text = "\n".join(demo._study())
+    assert "The data support no claim that one of these variables causes another." in text
+    assert "Every edge and every mark" not in text
+    assert "True among the arrowheads and tails that are shown: 0 of 0." in text
 
 
 def test_a_result_that_is_not_the_truth_is_said_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:

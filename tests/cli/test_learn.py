@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lmarvel import PAG, Discovery, LMarvel
+from lmarvel import PAG, Auto, Discovery, LMarvel
 from lmarvel.ci.fisher_z import kernel_name
+from lmarvel.datasets import CARS
 from lmarvel.graph.marks import parse_edge
 from tests.cli.running import confounded, endless, run, run_apart, write_csv
 from tests.data.simulated import sample
@@ -40,21 +41,47 @@ def rebuilt(found: dict[str, Any]) -> PAG:
 # --- formats ----------------------------------------------------------------------------------------------
 
 
-def test_text_shows_edges_their_meaning_counts_and_times(table: Path) -> None:
+def test_text_shows_the_verdict_the_edges_and_their_meaning(table: Path) -> None:
     code, out, err = run("learn", table)
     assert code == 0
     assert err == ""
-    assert "PAG over 4 variables with 3 edges from 2,000 rows" in out
-    for line in ("  A o-> B", "  B <-> C", "  D o-> C"):
+    assert out.splitlines()[:6] == [
+        "3 associations among 4 variables (2,000 rows); 3 of them appear in at least 90 % of resamples.",
+        "3 of 3 arrow directions are supported by the data.",
+        "The graph fits: the data reject 0 of 3 implied independences (0.03 expected by chance).",
+        "Next: ask why (explain), what causes a variable (causes), and by how much (effect).",
+        "",
+        "Supported marks: a circle stands where the data do not establish the mark",
+    ]
+    for line in ("  A o-> B   firm; edge 100 %", "  B <-> C   firm; edge 100 %", "  D o-> C   firm; edge 100 %"):
         assert line in out.splitlines()
-    assert "A <-> B   neither is a cause of the other or of being in the sample; an unmeasured cause" in out
-    assert "A o-> B   B is not a cause of A." in out
+    assert "A <-> B   neither causes the other or affects who is in the sample; an unmeasured common cause" in out
+    assert "A o-> B   B does not cause A." in out
     assert "A --- B" not in out  # only kinds that occur are explained
+    assert "Tests " not in out
+
+
+def test_the_cars_open_with_the_verdict_and_show_no_direction() -> None:
+    lines = run("learn", "cars", "--method", "auto").out.splitlines()
+    assert lines[:3] == list(Auto().fit(CARS).result_.verdict.lines)[:3]
+    assert lines[1] == "0 of 5 arrow directions are supported by the data."
+    assert "do not read causes from this graph" in lines[2]
+    arrows = ("-->", "<--", "<->", "o->", "<-o", "---", "o--", "--o")
+    assert not any(f" {arrow} " in line for line in lines for arrow in arrows)
+    assert sum(" o-o " in line for line in lines) == 8 + 1  # the edges, and what their marks say
+    assert len(lines) < 25
+
+
+def test_details_are_counts_times_settings_and_power(table: Path) -> None:
+    code, out, err = run("learn", table, "--details")
+    assert (code, err) == (0, "")
     assert "Tests " in out
     assert "boundary 6, adjacency" in out
-    assert "Seconds " in out
+    assert "Time     " in out
     assert "skeleton 0." in out
     assert f"alpha 0.01, boundaries by tc at 0.01, {kernel_name()} search" in out
+    assert "Power    with 2,000 rows, correlations below 0.058 go unnoticed (level 0.01)" in out
+    assert "  firm      the same mark in at least 97.5 % of resamples" in out
 
 
 def test_edges_are_the_text_form_of_the_graph(table: Path) -> None:
@@ -98,16 +125,16 @@ def test_names_with_blanks_commas_and_quotes_survive(form: str, tmp_path: Path) 
     elif form == "edges":
         assert PAG.from_edges(out) == expected
     else:
-        lines = [line.strip() for line in out.splitlines()]
-        assert 'blood pressure o-> the "B"' in lines
-        assert 'the "B" <-> height, cm' in lines
-        assert "größe o-> height, cm" in lines
+        lines = [" ".join(line.strip().split("   ")[0].split()) for line in out.splitlines() if "; edge " in line]
+        assert lines == ['blood pressure o-> the "B"', 'the "B" <-> height, cm', "größe o-> height, cm"]
 
 
 def test_a_table_without_edges_is_told_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     path = write_csv(tmp_path / "data.csv", {"A": rng.normal(size=50), "B": rng.normal(size=50)})
-    assert "no edges: no dependence was found that the others do not explain" in run("learn", path).out
+    out = run("learn", path).out
+    assert out.startswith("No association was found among 2 variables (50 rows).\n")
+    assert "no edges: no association was found that others do not explain" in out
 
 
 def test_a_graph_that_no_mag_has_is_noted(tmp_path: Path) -> None:
@@ -251,13 +278,12 @@ def test_a_budget_of_tests_that_runs_out_gives_code_3_and_what_is_known(table: P
     assert "undecided" in err
     found = strict_json(target.read_text())
     if found["undecided"] == "all" or len(found["undecided"]) == 6:
-        assert "Nothing learned about 4 variables" in out
+        assert out.startswith("Nothing was learned about 4 variables (2,000 rows): the search ended before it decided")
     else:
-        assert (
-            out.count("(undecided: the search ended before the edge was shown to be there)")
-            == len(found["undecided"])
-            > 0
-        )
+        assert "Nothing was learned" not in out
+        assert f"The search ended early: {len(found['undecided'])} pairs left undecided." in out
+        undecided = "   undecided: the search ended before the edge was shown to be there\n"
+        assert out.count(undecided) == len(found["undecided"]) > 0
     assert sum(map(sum, (sizes.values() for sizes in found["tests"].values()))) <= most
 
 

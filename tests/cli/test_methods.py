@@ -17,9 +17,12 @@ from tests.cli.running import PROGRAM, confounded, run, write_csv
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_chosen(method: str, capsys: pytest.CaptureFixture[str]) -> None:
-    result = run("learn", CARS, "--method", method, "--format", "edges")
+    result = run("learn", CARS, "--method", method, "--format", "edges", "--marks", "all")
     assert result.code == 0
-    assert PAG.from_edges(result.out) == METHODS[method]().fit(CARS).pag_
+    learned = METHODS[method]().fit(CARS)
+    assert PAG.from_edges(result.out) == learned.pag_
+    shown = run("learn", CARS, "--method", method, "--format", "edges").out
+    assert PAG.from_edges(shown) == learned.result_.shown()
 
 
 def test_an_unknown_method_is_refused() -> None:
@@ -60,7 +63,7 @@ def test_methods_that_agree_say_so() -> None:
 def test_without_a_method_the_one_that_fits_the_table_is_taken_and_named() -> None:
     done = run("learn", CARS, "--method", "auto")
     assert done.code == 0
-    assert "Method   lift: 392 rows and 6 columns allow a search by score" in done.out
+    assert "\nMethod   Lift (score search)\n" in done.out
     plain = subprocess.run([*PROGRAM, "learn", CARS, "--format", "edges"], capture_output=True, text=True, check=True)
     assert plain.stdout == run("learn", CARS, "--method", "auto", "--format", "edges").out
 
@@ -71,13 +74,38 @@ def test_auto_takes_options_of_either_method() -> None:
     assert (done.code, "--tabu is an option of m3hc, not of auto" in done.err) == (2, True)
 
 
-def test_cautious_shows_circles_where_marks_are_not_supported(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", confounded(150))
+def test_marks_says_which_marks_are_shown(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", confounded(40))
     found = Lift().fit(table).result_
-    done = run("learn", table, "--method", "lift", "--cautious", "firm", "--format", "edges", "-o", tmp_path / "g.txt")
-    assert PAG.from_edges(done.out) == found.cautious("firm")
-    assert PAG.from_edges((tmp_path / "g.txt").read_text()) == found.cautious("firm")
-    shown = run("learn", table, "--method", "lift", "--cautious", "likely").out
-    assert "With circles where a mark is less than likely" in shown
-    done = run("learn", table, "--method", "lmarvel", "--cautious", "firm")
-    assert (done.code, "which lift tells and lmarvel does not" in done.err) == (2, True)
+    assert len({found.shown(marks) for marks in ("all", "supported", "firm")}) == 3
+    captions = {
+        "all": "All learned marks, with their grades",
+        "supported": "Supported marks: ",
+        "firm": "Firm marks only",
+    }
+    for marks, caption in captions.items():
+        words = ("learn", table, "--method", "lift", "--marks", marks)
+        done = run(*words, "--format", "edges", "-o", tmp_path / "g.txt")
+        assert PAG.from_edges(done.out) == found.shown(marks)
+        assert PAG.from_edges((tmp_path / "g.txt").read_text()) == found.shown(marks)
+        assert f"\n{caption}" in run(*words).out
+    done = run("learn", table, "--marks", "likely")
+    assert (done.code, "'likely' is not one of 'all', 'supported', 'firm'" in done.err) == (2, True)
+
+
+def test_a_comparison_goes_on_without_a_method_that_cannot_take_the_table(tmp_path: Path) -> None:
+    lines = [f"{'red' if i % 3 else 'blue'}{i % 2},{i * 7 % 31},{i * 11 % 37}" for i in range(90)]
+    data = tmp_path / "shop.csv"
+    data.write_text("\n".join(["colour,size,price", *lines]) + "\n")
+    done = run("compare", data, "--methods", "lmarvel,m3hc,fci")
+    assert done.code == 0
+    skipped = [line for line in done.out.splitlines() if line.startswith("m3hc")]
+    assert skipped == [
+        "m3hc     skipped: this method scores numbers, and 'colour' has levels: use the method lift, or leave such"
+        " columns out"
+    ]
+    assert list(json.loads(run("compare", data, "--methods", "m3hc,fci", "--format", "json").out)["skipped"]) == [
+        "m3hc"
+    ]
+    assert "there is nothing to compare" in run("compare", data, "--methods", "m3hc,fci").out
+    assert run("compare", data, "--methods", "m3hc").code == 2

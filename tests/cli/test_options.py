@@ -85,7 +85,7 @@ def test_without_options_a_method_has_its_own_defaults(table: Path) -> None:
 
 def test_several_options_at_once() -> None:
     words = ("--colliders", "majority", "--max-p", "--possible-d-sep", "classic", "--n-jobs", "2")
-    done = run("learn", CARS, "--method", "fci", *words, "--format", "edges")
+    done = run("learn", CARS, "--method", "fci", *words, "--format", "edges", "--marks", "all")
     expected = FCI(colliders="majority", max_p=True, possible_d_sep="classic", n_jobs=2).fit(CARS).pag_
     assert (done.code, done.out) == (0, f"{expected}\n")
 

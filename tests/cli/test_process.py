@@ -46,8 +46,9 @@ def test_the_version_names_the_readable_search_where_the_kernel_is_not_built() -
 
 
 def test_a_missing_kernel_is_said_in_a_line() -> None:
+    words = ["learn", str(CARS), "--details"]
     code = "import sys; sys.modules['lmarvel.engine._engine'] = None; from lmarvel.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "learn", str(CARS)], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
     assert done.stderr.startswith("lmarvel: the compiled search was not built")
     assert done.stderr.count("\n") == 1
     assert "readable search" in done.stdout

@@ -42,9 +42,9 @@ REFUSED = {
     "a level with one row": (
         BASE | {"g": [*GROUP[:-1], "mauve"]},
         [],
-        ["the level 'mauve' of 'g' has 1 row", "--drop g"],
+        ["the category 'mauve' of 'g' has 1 row", "--na mauve --missing drop"],
     ),
-    "a level a row": (BASE | {"id": [f"p{i}" for i in range(N)]}, [], ["'id' has 120 levels", "--drop id"]),
+    "a level a row": (BASE | {"id": [f"p{i}" for i in range(N)]}, [], ["'id' has 120 categories", "--drop id"]),
     "a weight of zero": (BASE | {"w": [1.0, 0.0, *X[2:]]}, ["--weights", "w"], ["row 2 in 'w' is 0"]),
     "a weight below zero": (BASE | {"w": [1, 2, -3, *[1] * (N - 3)]}, ["--weights", "w"], ["row 3 in 'w' is -3"]),
     "a weight that is missing": (BASE | {"w": [None, *[1] * (N - 1)]}, ["--weights", "w"], ["row 1 in 'w' is missing"]),
@@ -68,7 +68,7 @@ REFUSED = {
         ["the order of 'g' names 'red' twice"],
     ),
     "an order with a gap": (BASE | {"g": GROUP}, ["--ordinal", "g=red<green"], ["the order of 'g' leaves out 'blue'"]),
-    "numbers as categories": (BASE, ["--categorical", "x"], ["column 'x' has", "levels in 120 rows"]),
+    "numbers as categories": (BASE, ["--categorical", "x"], ["column 'x' has", "categories in 120 rows"]),
     "an unknown column": (BASE | {"group": GROUP}, ["--categorical", "grup"], ["'grup'", "did you mean 'group'?"]),
     "an unknown column to drop": (BASE, ["--drop", "xx"], ["'xx'", "did you mean 'x'?"]),
     "an unknown column of weights": (BASE, ["--weights", "weight"], ["'weight'", "no such column: x, y, z"]),
@@ -91,7 +91,7 @@ def test_ten_thousand_levels_are_refused(tmp_path: Path) -> None:
     columns = {"x": RNG.normal(size=20_000).round(3).tolist(), "g": [f"v{i % 10_000}" for i in range(20_000)]}
     done = learn(table(tmp_path, columns))
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "'g' has 10000 levels in 20000 rows" in done.err
+    assert "'g' has 10000 categories in 20000 rows" in done.err
 
 
 def test_everything_is_named_at_once_with_a_command_that_runs(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_everything_is_named_at_once_with_a_command_that_runs(tmp_path: Path) ->
     columns["gap"] = [None, *RNG.normal(size=N - 1).tolist()]
     done = learn(table(tmp_path, columns, "my data.csv"))
     assert (done.code, done.err.count("\n")) == (2, 1)
-    for word in ("'gap' (1)", "'id' has 120 levels", "constant column 'flat'", "'again' is a copy of 'x'"):
+    for word in ("'gap' (1)", "'id' has 120 categories", "'flat' is constant", "'again' is a copy of 'x'"):
         assert word in done.err
     command = shlex.split(done.err.split("This would run: ")[1])
     assert command[0] == "lmarvel"
@@ -117,7 +117,7 @@ def test_weights_clusters_kinds_and_gaps_are_told_in_the_result(tmp_path: Path) 
     told = settings(learn(path, "--weights", "w", "--cluster", "site", "--ordinal", "level", "--missing", "drop"))
     assert (told["weights"], told["cluster"], told["missing"], told["dropped_rows"]) == ("w", "site", "drop", 1)
     assert told["kinds"] == "3 continuous, 1 ordinal: level"
-    text = run("learn", path, "--drop", "site,w,level", "--missing", "em").out
+    text = run("learn", path, "--drop", "site,w,level", "--missing", "em", "--details").out
     assert "Table    moments by EM around missing values" in text
 
 
@@ -256,38 +256,41 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
     lines = done.out.splitlines()
     assert lines[0] == "data.csv: 120 rows, 11 columns, 1 row with missing values"
     for line in (
-        "  row: row numbers; they mean nothing: leave it out",
-        "  patient_id: every row has a number of its own, as an id has; leave it out",
-        "  visit: dates; leave it out, or turn it into a number of days",
-        "  y: -99 in 2 rows looks like a code for a missing value; leave those cells empty",
-        "  near: nearly a copy of 'x'; one of them says it all",
-        "  twice: is a copy of 'x'; leave it out",
-        "  flat: constant; leave it out",
-        "  colour (1): missing values; --missing drop, --missing em, or leave it out",
-        "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are levels",
-        "  typo: is numbers but for 1 value such as '1o'; mend the value, leave it out, or --categorical",
+        "  row: row numbers; they mean nothing: drop it with --drop row",
+        "  patient_id: every row has a number of its own, as an id has; drop it with --drop patient_id",
+        "  visit: dates; drop it with --drop visit, or turn it into a number of days",
+        "  y: -99 in 2 rows looks like a code for a missing value; --na -99 takes it for missing",
+        "  near: nearly a copy of 'x'; keep one of the two",
+        "  twice: is a copy of 'x'; drop it with --drop twice",
+        "  flat: constant; drop it with --drop flat",
+        "  colour (1): missing values; --missing drop, --missing em, or drop it with --drop colour",
+        "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are categories",
+        "  typo: is numbers but for 1 value '1o'; mend the text, or --na 1o takes it for missing",
     ):
         assert line in lines, line
     command = shlex.split(lines[-1])
-    assert command[-4:] == ["--drop", "row,patient_id,visit,twice,flat,typo", "--missing", "drop"]
-    assert any(line.startswith("colour") and "3 levels: blue (" in line for line in lines)
+    assert command[-4:] == ["--drop", "row,patient_id,visit,twice,flat", "--missing", "drop"]
+    assert command[3:7] == ["--na", "1o", "--na", "-99"]
+    assert any(line.startswith("colour") and "3 categories: blue (" in line for line in lines)
 
 
 def test_levels_that_say_the_same_are_described(tmp_path: Path) -> None:
     columns = {"g": GROUP, "warm": ["yes" if g == "red" else "no" for g in GROUP], "h": [g.upper() for g in GROUP]}
     lines = run("describe", table(tmp_path, BASE | columns)).out.splitlines()
-    assert "  g, h: determines 'warm'; leave them out" in lines
+    assert "  g, h: determines 'warm'; drop them with --drop g,h" in lines
     assert lines[-1].endswith("--drop g,h")
     lines = run("describe", table(tmp_path, BASE | {"g": GROUP, "h": columns["h"]})).out.splitlines()
-    assert "  h: is a copy of 'g', level by level; leave it out" in lines
+    assert "  h: is a copy of 'g', category by category; drop it with --drop h" in lines
 
 
 def test_a_description_as_json_has_all_of_it(tmp_path: Path) -> None:
     path = table(tmp_path, strange())
     found = json.loads(run("describe", path, "--json").out)
     assert [column["name"] for column in found["columns"]] == list(strange())
-    assert found["columns"][0]["findings"] == [{"what": "row numbers", "advice": "they mean nothing: leave it out"}]
-    assert found["drop"] == ["row", "patient_id", "visit", "twice", "flat", "typo"]
+    assert found["columns"][0]["findings"] == [
+        {"what": "row numbers", "advice": "they mean nothing: drop it with --drop row"}
+    ]
+    assert found["drop"] == ["row", "patient_id", "visit", "twice", "flat"]
     assert shlex.split(found["command"])[:3] == ["lmarvel", "learn", str(path)]
 
 
@@ -296,7 +299,7 @@ def test_a_wide_table_is_described_by_what_there_is_to_look_at(tmp_path: Path) -
     wide |= {f"flat{i}": [0] * 60 for i in range(30)}
     done = run("describe", table(tmp_path, wide))
     assert "... and 100 more columns (--json shows all)" in done.out
-    assert "flat10, flat11, ... (30 in all): constant; leave them out" in done.out
+    assert "flat10, flat11, ... (30 in all): constant; drop them" in done.out
     assert max(map(len, done.out.splitlines()[:-1])) < 140
 
 
@@ -319,12 +322,12 @@ def test_a_column_that_determines_another_is_named_with_a_command_that_runs(numb
     assert run(*command[1:]).code == 0
 
 
-def test_a_command_that_leaves_a_declared_column_out_runs(tmp_path: Path) -> None:
-    """A level with one row is refused; what is suggested drops the column and still says that it has levels."""
+def test_a_command_that_takes_a_declared_category_for_missing_runs(tmp_path: Path) -> None:
+    """A category with one row is refused; what is suggested takes it for missing, though its order still names it."""
     rare = ["low", "high"] * (N // 2 - 1) + ["low", "never again"]
     path = table(tmp_path, {**BASE, "rare": rare})
     done = run("learn", path, "--ordinal", "rare=low<high<never again", "--method", "lmarvel")
     assert done.code == 2
     command = shlex.split(done.err.split("This would run: ")[1])
-    assert command[-2:] == ["--drop", "rare"]
+    assert command[-4:] == ["--na", "never again", "--missing", "drop"]
     assert run(*command[1:]).code == 0

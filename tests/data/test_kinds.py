@@ -136,7 +136,7 @@ WRONG = {
     "'size' holds text, which has no order of its own: .* as in size=large<medium<small": {"ordinal": ["size"]},
     "the order of 'size' leaves out 'medium'": {"ordinal": {"size": ["small", "large"]}},
     "'size' is named in categorical and in ordinal": {"categorical": ["size"], "ordinal": {"size": SIZES}},
-    "column 'x' has 60 levels in 60 rows, as an id": {"categorical": ["x"]},
+    "column 'x' has 60 categories in 60 rows, as an id": {"categorical": ["x"]},
     "weights names 'w', but the table has no such column": {"weights": "w"},
     "cluster names 'site', but the table has no such column": {"cluster": "site"},
     "column of weights 'colour' holds text": {"weights": "colour"},

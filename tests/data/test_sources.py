@@ -187,7 +187,7 @@ def test_a_text_column_of_a_binary_file_is_named_unless_it_is_left_out(ending: s
     path = tmp_path / f"data.{ending}"
     frame = pl.DataFrame({**NUMBERS, "name": list("abcde")})
     frame.write_parquet(path) if ending == "parquet" else frame.write_ipc(path)
-    with pytest.raises(DataError, match="column 'name' has 5 levels in 5 rows"):
+    with pytest.raises(DataError, match="column 'name' has 5 categories in 5 rows"):
         moments_of(path)
     assert moments_of(path, drop=["name"]).names == tuple(NUMBERS)
 

@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,19 +145,18 @@ REFUSED = {
     "one row": ("a,b\n1,2\n", "one row"),
     "one column": ("a\n1\n2\n", "1 column is not enough"),
     "empty name": ("a,,b\n1,2,3\n", "column number 2 has an empty name"),
-    "separator at the end of lines": ("a,b,\n1,2,\n2,1,\n", "column number 3 has an empty name"),
     "duplicate name": ("a,b,a\n1,2,3\n", "duplicate column name 'a'"),
     "text": ("a,b\n1,2\n2,tall\n", "column 'b', line 3: 'tall' is not a number"),
     "text far down": ("a,b\n" + "1,2\n" * 5000 + "2,tall\n", "column 'b', line 5002: 'tall' is not a number"),
-    "dates": ("a,b\n1,2020-01-01\n2,2020-01-02\n4,2020-01-03\n", "column 'b' has 3 levels in 3 rows, as an id"),
+    "dates": ("a,b\n1,2020-01-01\n2,2020-01-02\n4,2020-01-03\n", "column 'b' has 3 categories in 3 rows, as an id"),
     "underscores": ("a,b\n1_0,2\n2,3\n", "column 'a', line 2: '1_0' is not a number"),
-    "a truth word with one row": ("a,b\n1,True\n2,True\n3,False\n", "the level 'False' of 'b' has 1 row"),
+    "a truth word with one row": ("a,b\n1,True\n2,True\n3,False\n", "the category 'False' of 'b' has 1 row"),
     "a long row": ("a,b\n1,2\n2,1,9\n3,5\n", "line 3: 3 fields where the header has 2"),
     "a short row": ("a,b,c\n1,2,4\n2,1\n3,5,6\n", "line 3: 2 fields where the header has 3"),
     "cut off": ("a,b,c\n1,2,4\n3,5,6\n2,1", "line 4: 2 fields where the header has 3"),
     "missing": ("a,b\n1,\n2,NA\n,3\n4,nan\n5,4\n", r"missing values in 2 of 2 columns: 'a' \(1\), 'b' \(3\)"),
     "infinite": ("a,b\n1,inf\n2,-Infinity\n3,1e999\n4,1\n", r"infinite values in 'b' \(3\)"),
-    "constant": ("a,b\n1,2\n1,3\n1,4\n", "constant column 'a'"),
+    "constant": ("a,b\n1,2\n1,3\n1,4\n", "column 'a' is constant: drop it"),
     "quote without end": ('a,b\n1,2\n3,"4\n5,6\n', "cannot read .*data.csv"),
     "quote without end in the header": ('a,"b\n1,2\n3,4\n', "cannot read .*data.csv"),
     "latin-1 value": ("a,b\n1,2\n2,é\n".encode("latin-1"), "column 'b', line 3: 'é' is not a number"),
@@ -229,7 +229,9 @@ ALMOST_CSV = st.lists(st.tuples(CELLS, BREAKS).map("".join), max_size=30).map(""
 def read(content: bytes, name: str, folder: Path) -> None:
     path = folder / name
     path.write_bytes(content)
-    assert "\n" not in (complaint(path) or "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LMarvelWarning)  # on what is skipped, or taken for a header
+        assert "\n" not in (complaint(path) or "")
 
 
 @examples(100)

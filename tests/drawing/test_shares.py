@@ -1,4 +1,4 @@
-"""What recurs is drawn thick, what does not thin and faint; without a bootstrap nothing changes."""
+"""What most resamples have is drawn thick, the rest thin and faint; without a bootstrap nothing changes."""
 
 import re
 
@@ -22,7 +22,7 @@ def test_width_and_opacity_follow_the_share():
     thick, thin = widths(text)
     assert thick > thin
     assert 'data-share="0.4" opacity="0.61"' in text
-    assert "an edge in 40 % of draws" in text
+    assert "; 40 % of resamples have the edge</title>" in text
     assert set(widths(draw(PAIR))) == {1.8}
     assert "opacity" not in draw(PAIR)
 

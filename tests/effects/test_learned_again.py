@@ -1,4 +1,4 @@
-"""An effect over graphs that were learned again from draws of the rows."""
+"""An effect over graphs that were learned again from resamples of the rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_learning_again_with_levels_only_counts() -> None:
     told = effect_learned_again(LMarvel().fit(table).result_, "x", "y", table, 5)
     assert told.counted
     assert not told.values
-    assert "in the middle" not in str(told)
+    assert "median" not in str(told)
     assert told.to_dict()["quantiles"] is None
 
 
@@ -72,8 +72,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert run("learn", data, "--method", "lmarvel", "-o", result).code == 0
     asked = ("effect", result, data, "X", "Y", "--learn-again", "10", "--seed", "1")
     last = run(*asked).out.splitlines()[-1]
-    assert last.startswith("Learned again from 10 draws of the rows, each with its own graph: ")
-    assert "tell the effect of X on Y: " in last
+    assert last.startswith("Learned again from 10 resamples, each with its own graph: ")
+    assert "the effect of X on Y: median " in last
     plain = json.loads(run(*asked, "--format", "json").out)["learned_again"]
     assert sum(plain["statuses"].values()) == 10
     assert set(plain["quantiles"]) == {"0.05", "0.5", "0.95"}

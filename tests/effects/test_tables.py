@@ -62,7 +62,7 @@ def test_rows_with_gaps_are_dropped_where_that_was_said_and_refused_elsewhere() 
     data["X"] = np.concatenate([np.full(5, np.nan), data["X"][5:]])
     told = effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="drop"))
     assert told.estimates == effect(BACKDOOR, "X", "Y", whole).estimates
-    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(missing='drop'\)"):
+    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(--missing drop"):
         effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="em"))
 
 
@@ -106,17 +106,10 @@ def test_selection_is_refused_with_the_edge_that_shows_it() -> None:
     told = effect(pag, "X", "Y")
     assert told.status == "not identified"
     assert (
-        "because X --- A, X --- B, A --- Y and 1 more edge say that the sample was selected, unless " in told.sentence
+        "because X --- A, X --- B, A --- Y and 1 more edge say that the sample was selected. It could " in told.sentence
     )
     with pytest.raises(GraphError, match="say that the sample was selected, and the other program would take it"):
         exported(pag, "X", "Y")
-
-
-def test_how_firm_the_graph_is_is_said_once() -> None:
-    told = str(effect(BACKDOOR, "X", "Y", table(200)))
-    assert "bear" not in told  # a graph alone does not tell
-    assert str(Lift().fit(table(500)).result_.effect("X", "Y")).count("edges that bear on it") == 1
-    assert str(Lift().fit(table(500)).result_.causes("Y")).count("edges that bear on it") == 1
 
 
 def test_what_was_said_beforehand_is_left_out_where_it_makes_more_than_a_class() -> None:
@@ -127,7 +120,7 @@ def test_what_was_said_beforehand_is_left_out_where_it_makes_more_than_a_class()
     assert str(found.pag) != str(found.unaided)
     told = found.effect("school", "pay", data)
     assert told.status == "not identified"
-    assert told.rests_on.endswith("What was said beforehand is left out: the graph is that of the data alone.")
+    assert told.rests_on.endswith("What you stated is left out: the graph is that of the data alone.")
     assert told.sentence == effect(found.unaided, "school", "pay").sentence
 
 

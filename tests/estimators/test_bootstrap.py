@@ -71,6 +71,13 @@ def test_an_interrupted_bootstrap_goes_on_where_it_stopped():
         bootstrap(data, joined, 20, seed=5, known=half)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_moves_with_every_resample(workers):
+    done = []
+    bootstrap(Dataset.of(TABLE), joined, 12, n_jobs=workers, threads=True, progress=lambda *step: done.append(step))
+    assert done == [(i, 12) for i in range(13)]
+
+
 def test_a_table_that_nothing_can_be_learned_from_is_left_out_and_counted():
     rare = {"A": np.arange(8.0), "B": np.array([0, 0, 0, 0, 0, 0, 0, 1.0])}  # one row in three tables is missing
     found = bootstrap(Dataset.of(rare), joined, 60, seed=0)

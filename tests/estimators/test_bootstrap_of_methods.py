@@ -12,7 +12,7 @@ from lmarvel.errors import ResultError
 from lmarvel.estimators import bootstrap
 from lmarvel.estimators.bootstrap import Interrupted
 from lmarvel.result.file.parts import checksum
-from lmarvel.result.reliability import encode_stability
+from lmarvel.result.support.reliability import encode_stability
 
 RNG = np.random.default_rng(5)
 A, B, U = RNG.normal(size=(3, 400))
@@ -126,10 +126,10 @@ def test_what_recurs_is_told_where_an_edge_is_shown():
     found = LMarvel().fit(CARS, bootstrap=100, seed=1).result_
     counted = found.stability
     told = str(found.explain("Weight", "MilesPerGallon"))
-    assert "Recurs: an edge in 100 % of 100 draws" in told
+    assert "Edge: in 100 % of 100 resamples" in told
     assert f"tail {100 * counted.mark('MilesPerGallon', 'Weight')['tail']:.0f} %" in told
     assert "Weight causes MilesPerGallon in" in told
-    assert "Recurs" not in str(LMarvel().fit(CARS).result_.explain("Weight", "MilesPerGallon"))
+    assert "Edge: in 100 % of 40 resamples" in str(LMarvel().fit(CARS).result_.explain("Weight", "MilesPerGallon"))
     assert found.stable(0.8).n_edges == int((counted.adjacent >= 80)[np.triu(found.pag.marks) != 0].sum())
     with pytest.raises(ParameterError, match="learn it with a bootstrap"):
         LMarvel().fit(CARS).result_.stable()

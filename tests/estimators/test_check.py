@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.check import check_model, later_check
-from lmarvel.result.check import Cut, Implied, ModelCheck
-from lmarvel.result.reliability import decode_check, encode_check
+from lmarvel.result.support.check import Cut, Implied, ModelCheck
+from lmarvel.result.support.reliability import decode_check, encode_check
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import random_study
 
@@ -67,8 +67,8 @@ def test_an_illegal_graph_is_checked_by_the_sets_that_the_search_found():
     assert check.source == "search"
     assert [(i.x, i.y, i.given) for i in check.implied] == [("A", "D", frozenset("C"))]
     assert str(check) == (
-        "The test rejects the 1 separation that the search found (p <= 0.01)."
-        " (1 pair without an edge was not tested: no set is known, for the PAG is illegal.)"
+        "The data reject 1 of 1 found independence at 0.01 (0.01 expected by chance)."
+        " (1 pair without an edge was not tested: no set is known, since the PAG is illegal.)"
     )
 
 
@@ -81,12 +81,12 @@ def test_what_cannot_be_tested_is_counted_and_what_is_too_much_is_left_out():
     chain = PAG.from_edges("A o-o B", "B o-o C", "C o-o D")
     check = check_model(chain, IndependenceTest(FunctionTest(fails, list("ABCD"))), 0.01)
     assert (check.untestable, check.implied) == (3, ())
-    assert str(check) == "The graph implies no separation that could be tested."
+    assert str(check) == "The graph implies no independence that could be tested."
     plain = IndependenceTest(FunctionTest(lambda x, y, given: 0.4, list("ABCD")))
     few = check_model(chain, plain, 0.01, most=2)
     assert (len(few.implied), few.pairs) == (2, 3)
     assert [(i.x, i.y) for i in few.implied] == [("A", "C"), ("B", "D")]
-    assert "none of the 2 separations" in str(few)
+    assert "The data reject 0 of 2 implied independences at 0.01" in str(few)
     assert "1 pair without an edge was not tested: there are too many" in str(few)
 
 
@@ -128,7 +128,7 @@ def test_a_check_that_is_late_says_so_and_keeps_what_it_has():
     assert f"{some.pairs - len(some.implied)} pairs without an edge were not tested: time ran out" in str(some)
     none = check_model(study.pag, test, 0.01, late=lambda: True)
     assert str(none) == (
-        "None of the separations that the graph implies was tested."
+        "None of the implied independences was tested."
         f" ({none.pairs} pairs without an edge were not tested: time ran out.)"
     )
 
@@ -165,6 +165,51 @@ def test_sets_of_all_other_variables_are_tested_by_one_inverse_where_they_are_la
         assert one.pvalue == pytest.approx(alone, rel=1e-8)
 
 
+def check_of(*pvalues, level=0.01):
+    implied = [Implied("A", "B", frozenset(), p) for p in sorted(pvalues)]
+    return ModelCheck(level, tuple(implied), len(implied))
+
+
+def test_doubt_allows_for_the_number_of_independences():
+    by_hand = (0.001, 0.008, 0.0099, 0.03, 0.04, 0.2, 0.5, 0.9, 0.91, 1.0)  # bounds .005, .01, .015, .02, ...
+    check = check_of(*by_hand)
+    assert [one.pvalue for one in check.failed] == [0.001, 0.008, 0.0099]
+    assert check.in_doubt == check.failed
+    assert not check.fits
+    # The second is above its own bound of .01, and the third, below its bound of .015, brings it in again.
+    assert len(check_of(0.001, 0.012, 0.013, *by_hand[3:], level=0.05).in_doubt) == 3
+    # By the level alone four would fail: .026 is above .02, and so is the last of those that stay.
+    some = check_of(0.001, 0.009, 0.026, 0.027, *by_hand[5:], 1.0, level=0.05)
+    assert (len(some.failed), len(some.in_doubt)) == (4, 2)
+    assert some.fails("B", "A")
+
+
+def test_nothing_is_in_doubt_that_the_level_does_not_reject():
+    check = check_of(*[0.02] * 10)
+    assert (check.failed, check.in_doubt, check.fits) == ((), (), True)
+    assert check_of().fits
+
+
+def test_rejections_that_chance_gives_are_no_doubt():
+    rng = np.random.default_rng(0)
+    check = check_of(0.0011, 0.0035, 0.0062, 0.0099, *rng.uniform(0.01, 1, size=391))
+    assert (len(check.failed), round(check.expected)) == (4, 4)
+    assert check.in_doubt == ()
+    assert check.fits
+    assert not check.fails("A", "B")
+    assert check.worst() == []
+    assert str(check) == "The data reject 4 of 395 implied independences at 0.01 (4 expected by chance)."
+    one = check_of(1e-5, *[one.pvalue for one in check.implied[1:]])
+    assert [implied.pvalue for implied in one.in_doubt] == [1e-5]
+    assert one.worst() == ["A and B given nothing: p = 1e-05"]
+
+
+def test_where_the_graph_is_right_doubt_is_rarer_than_its_share():
+    rng = np.random.default_rng(1)
+    doubted = sum(not check_of(*rng.uniform(size=40)).fits for _ in range(500))
+    assert doubted <= 40  # .05 of 500 are 25, and more than 40 have a chance of .001
+
+
 @pytest.mark.parametrize("cut", list(Cut))
 def test_what_ended_a_check_is_kept_in_a_file(cut):
     pag = PAG.from_edges("A o-o B", "B o-o C")
@@ -178,8 +223,8 @@ def test_what_ended_a_check_is_kept_in_a_file(cut):
 
 def test_the_words_of_a_check_are_singular_where_there_is_one():
     none = ModelCheck(0.01, (), 0)
-    assert str(none) == "The graph implies no separation that could be tested."
+    assert str(none) == "The graph implies no independence that could be tested."
     two = ModelCheck(0.05, (Implied("A", "B", frozenset(), 0.2), Implied("A", "C", frozenset(), 0.3)), 2)
-    assert str(two) == (
-        "The data reject none of the 2 separations that the graph implies (p <= 0.05); by chance it would be about 0.1."
-    )
+    assert str(two) == "The data reject 0 of 2 implied independences at 0.05 (0.1 expected by chance)."
+    one = ModelCheck(0.05, two.implied[:1], 1)
+    assert str(one) == "The data reject 0 of 1 implied independence at 0.05 (0.05 expected by chance)."

@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from lmarvel import FCI, RFCI, DataError, ParameterError
 from lmarvel.datasets import CARS
 from lmarvel.estimators import METHODS
 from lmarvel.estimators.compare import compare
@@ -33,3 +35,40 @@ def test_a_result_that_a_budget_cut_short_is_neither_legal_nor_illegal():
     assert entry["legal"] is None
     assert entry["bic"] is None
     assert Discovery.from_dict(entry["result"]).undecided
+
+
+def with_categories(rows=300):
+    rng = np.random.default_rng(1)
+    colour = rng.choice(["red", "green", "blue"], rows)
+    size = rng.normal(size=rows) + (colour == "red")
+    return {"colour": colour, "size": size, "price": size + rng.normal(size=rows)}
+
+
+def test_a_method_that_cannot_take_the_table_is_skipped_and_says_why():
+    compared = compare(with_categories(), ["lmarvel", "m3hc", "fci"])
+    assert list(compared.results) == ["lmarvel", "fci"]
+    assert list(compared.skipped) == ["m3hc"]
+    assert "'colour' has levels" in compared.skipped["m3hc"]
+    assert compared.to_dict()["skipped"] == dict(compared.skipped)
+    assert all(len(edges) == 2 for _, edges in compared.differences())
+
+
+def test_a_table_that_no_method_can_take_is_refused(monkeypatch):
+    with pytest.raises(DataError, match=r"^this method scores numbers, and 'colour' has levels"):
+        compare(with_categories(), ["m3hc"])
+
+    def refuse(*_args, **_more):
+        raise DataError("there are too few rows")
+
+    for method in (FCI, RFCI):
+        monkeypatch.setattr(method, "fit", refuse)
+    told = r"^no method can take this table: fci, rfci: there are too few rows; m3hc: this method scores numbers"
+    with pytest.raises(DataError, match=told):
+        compare(with_categories(), ["fci", "m3hc", "rfci"])
+    with pytest.raises(DataError, match="constant"):
+        compare({"a": [1.0, 2.0, 4.0, 3.0, 9.0], "b": [1.0] * 5, "c": [2.0, 1.0, 1.5, 7.0, 3.0]})
+
+
+def test_a_wrong_parameter_is_no_matter_of_the_table():
+    with pytest.raises(ParameterError, match="alpha"):
+        compare(with_categories(), ["lmarvel", "m3hc"], alpha=7)

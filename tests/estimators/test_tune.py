@@ -8,7 +8,7 @@ from lmarvel.datasets import CARS
 from lmarvel.estimators.tune import gaussian_loss, instability
 from lmarvel.estimators.tune import tune as along
 from lmarvel.graph.kinds import DAG
-from lmarvel.result.frequencies import Stability
+from lmarvel.result.support.frequencies import Stability
 
 RNG = np.random.default_rng(8)
 A, B, U, V = RNG.normal(size=(4, 300))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from lmarvel import DAG, MAG, PAG, MixedGraph
-from lmarvel.errors import FormatError
+from lmarvel.errors import FormatError, GraphError
 from lmarvel.interchange import dot, graphml, tetrad
 from lmarvel.interchange.causallearn import from_causallearn, to_causallearn
 from lmarvel.interchange.networkx_graph import from_networkx, to_digraph, to_networkx
@@ -39,6 +39,24 @@ def test_an_edge_of_networkx_carries_its_marks(nx: Any) -> None:
 def test_any_graph_survives_networkx(graph: MixedGraph) -> None:
     pytest.importorskip("networkx")
     assert from_networkx(to_networkx(graph)) == graph
+
+
+def test_every_kind_of_graph_has_the_way_to_networkx_and_back(nx: Any) -> None:
+    pag = PAG.from_edges("A o-> B", "B --> C")
+    found = pag.to_networkx()
+    assert found.graph["kind"] == "PAG"
+    assert found.edges["B", "C"]["marks"] == {"B": "-", "C": ">"}
+    assert PAG.from_networkx(found) == pag
+    assert MixedGraph.from_networkx(nx.DiGraph([("A", "B")])) == DAG.from_edges("A --> B")
+    assert type(PAG.from_networkx(nx.DiGraph([("A", "B")]))) is PAG
+    with pytest.raises(GraphError, match="a DAG has directed edges only"):
+        DAG.from_networkx(found)
+
+
+def test_without_networkx_the_method_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(FormatError, match="pip install networkx"):
+        DAG.from_edges("A --> B").to_networkx()
 
 
 def test_a_digraph_of_networkx_is_a_dag(nx: Any) -> None:

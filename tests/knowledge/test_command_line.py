@@ -18,7 +18,7 @@ def test_learn_takes_tiers_and_single_statements(tmp_path):
     forbid, require = ("--forbid", "Cylinders -> Weight"), ("--require", "Weight -> Horsepower")
     done = run("learn", CARS, "--tiers", TIERS, *forbid, *require, "-o", target)
     assert done.code == 0
-    assert "What was known" in done.out
+    assert "What you stated" in done.out
     assert "from what was known" in done.out
     found = Discovery.load(target)
     assert found.knowledge.tiers[1] == ("Horsepower",)

@@ -77,3 +77,8 @@ def midpoint(page: Any, text: str) -> tuple[float, float]:
         const q = new DOMPoint(p.x, p.y).matrixTransform(path.getScreenCTM()); return [q.x, q.y]; }"""
     x, y = edge(page, text).locator(".hit").evaluate(script)
     return x, y
+
+
+def show(page: Any, marks: str) -> None:
+    """Switch to other marks."""
+    page.locator(f'#marks input[value="{marks}"]').check()

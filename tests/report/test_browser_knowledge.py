@@ -7,6 +7,7 @@ from typing import Any
 
 from lmarvel import DAG, Knowledge, LMarvel, MSeparation
 from lmarvel.report import write_report
+from lmarvel.result.evidence_wording import SOURCES
 from tests.report.browsing import Visit
 
 
@@ -16,8 +17,8 @@ def test_the_report_says_where_marks_come_from(browser: Any, tmp_path: Path) -> 
     write_report(LMarvel(test=MSeparation(truth), knowledge=known).fit().result_, tmp_path / "r.html")
     opened = Visit(browser, tmp_path / "r.html")
     page = opened.page
-    assert "What you said" in page.inner_text("#kinds")
-    assert "from what was known" in page.inner_text("#kinds")
+    assert "What you stated" in page.inner_text("#kinds")
+    assert SOURCES["knowledge"] in page.inner_text("#kinds")
     page.locator("#edge-table tbody tr").first.locator("button").click()
-    assert "Mark at smoking: from what was known" in opened.details()
+    assert f"Mark at smoking: {SOURCES['knowledge']}" in opened.details()
     opened.close()

@@ -14,7 +14,7 @@ from lmarvel.datasets import CARS
 from lmarvel.report import write_report
 from tests.cli.running import run
 from tests.generators import random_mag
-from tests.report.browsing import Visit, midpoint
+from tests.report.browsing import Visit, midpoint, show
 from tests.result.test_wording import sampled
 
 
@@ -97,7 +97,7 @@ def learn_and_visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
         report, result = tmp_path / "report.html", tmp_path / "result.json"
         done = run("learn", table, "--report", report, "-o", result)
         assert done.code == 0, done.err
-        opened.append(Visit(browser, report, viewport={"width": 1280, "height": 900}))  # all of the graph is in sight
+        opened.append(Visit(browser, report, viewport={"width": 1280, "height": 1200}))  # all of the graph is in sight
         return opened[-1], Discovery.load(result)
 
     yield go
@@ -108,6 +108,7 @@ def learn_and_visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
 def test_the_report_of_a_table_explains_each_of_its_edges(learn_and_visit: Any) -> None:
     seen, found = learn_and_visit(Path(CARS))
     assert seen.page.locator("#graph .edge").count() == found.pag.n_edges
+    show(seen.page, "all")
     for edge_ in found.pag.edges():
         seen.page.mouse.click(*midpoint(seen.page, str(edge_)))
         told = found.explain(edge_.a, edge_.b)

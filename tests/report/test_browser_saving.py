@@ -67,7 +67,9 @@ def test_the_edges_are_a_table(opened: Visit, found: Discovery, tmp_path: Path) 
     rows = list(csv.DictReader(io.StringIO(text)))
     plain = [(edge.a.replace("\u202e", "\ufffd"), edge.b.replace("\u202e", "\ufffd")) for edge in found.pag.edges()]
     assert [(row["from"], row["to"]) for row in rows] == plain  # a page holds no override of directions
-    assert [float(row["share_of_draws"]) for row in rows] == list((found.edge_shares() or {}).values())
+    assert [float(row["share_of_resamples"]) for row in rows] == list((found.edge_shares() or {}).values())
+    grades = [(found.grade(edge.b, edge.a) or "", found.grade(edge.a, edge.b) or "") for edge in found.pag.edges()]
+    assert [(row["grade_from"], row["grade_to"]) for row in rows] == grades
     assert "partial_correlation" not in rows[0]  # the report was written without the table
 
 

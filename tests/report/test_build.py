@@ -9,9 +9,10 @@ import pytest
 
 from lmarvel import DAG, M3HC, LMarvel, MSeparation
 from lmarvel.datasets import CARS
-from lmarvel.errors import OutputError
+from lmarvel.errors import OutputError, ParameterError
 from lmarvel.report import page_of, write_report
 from lmarvel.result.trace import Adjacent
+from lmarvel.result.wording import method_name
 from lmarvel.simulate import LinearSEM, hide, load_network
 
 NODES = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script>", "ünïcode & more"]
@@ -24,19 +25,23 @@ def hostile_result():
     return LMarvel().fit(dict(zip(NODES, (a, b, c, c + d), strict=True))).result_
 
 
+def ends(edge):
+    return (edge["b"], edge["a"]), (edge["a"], edge["b"])
+
+
 def test_a_page_says_what_the_result_says():
     found = LMarvel().fit(CARS).result_
     page = page_of(found, "Cars")
     assert page["title"] == "Cars"
-    assert page["subtitle"] == "6 variables, 7 edges, 392 rows, learned by LMarvel"
+    assert page["subtitle"] == f"Method: {method_name(found.settings)}"
+    assert page["verdict"] == list(found.verdict.lines)
     assert [node["name"] for node in page["nodes"]] == list(found.pag.names)
     assert [edge["text"] for edge in page["edges"]] == [str(edge) for edge in found.pag.edges()]
-    assert sum(kind["count"] for kind in page["legend"]) == found.pag.n_edges
     assert len(page["legend"]) == 6
     for edge in page["edges"]:
         told = found.explain(edge["a"], edge["b"])
         assert edge["why"] == told.to_dict()["why"]
-        assert edge["meaning"] == told.meaning
+        assert (edge["grade_a"], edge["grade_b"]) == tuple(found.grade(*end) for end in ends(edge))
         signs = {"o": 1, ">": 2, "-": 3}
         i, j = found.pag.index(edge["a"]), found.pag.index(edge["b"])
         assert (signs[edge["at_a"]], signs[edge["at_b"]]) == (found.pag.marks[j, i], found.pag.marks[i, j])
@@ -96,7 +101,8 @@ def test_direction_overrides_do_not_reorder_sentences(tmp_path):
     found = LMarvel().fit({"up\u202edown": [1.0, 2, 4, 3, 7, 5], "b": [2.0, 1, 5, 3, 6, 6.5]}).result_
     write_report(found, tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text()
-    assert "202e" not in text
+    assert "\u202e" not in text
+    assert not re.search(r"(?<!\\)\\u202e", text)  # sentences have it spelled out
     assert "up\\ufffddown" in text
 
 
@@ -111,11 +117,38 @@ def test_a_report_is_html_and_is_checked_first(tmp_path):
 def test_frequencies_and_the_check_are_on_the_page() -> None:
     found = LMarvel().fit(CARS, bootstrap=20, seed=1).result_
     page = page_of(found)
-    assert page["draws"] == 20
+    assert page["resamples"] == 20
     edge = page["edges"][0]
     assert edge["share"] == found.stability.edge(edge["a"], edge["b"])
-    assert edge["recurs"] == found.recurring(edge["a"], edge["b"])
-    assert edge["firmness"][0].startswith("Recurs: an edge in")
-    assert ["Separations of the graph that the data reject", "0"] in page["statistics"]
-    plain = page_of(LMarvel().fit(CARS).result_)
-    assert plain["draws"] is plain["edges"][0]["share"] is None
+    assert edge["firmness"][0].endswith(" % of 20 resamples have an edge here.")
+    assert ["Independences that the graph implies", "0 of 8 rejected at 0.01; 0.08 expected by chance"] in page[
+        "statistics"
+    ]
+    assert ["In doubt, with their number allowed for", "0 independences"] in page["statistics"]
+    unasked = page_of(LMarvel().fit(CARS).result_)
+    assert (unasked["resamples"], unasked["edges"][0]["grade_a"]) == (40, "open")
+
+
+def test_words_that_were_replaced_are_gone():
+    page = page_of(LMarvel().fit(CARS, bootstrap=20, seed=1).result_, data=CARS)
+    said = json.dumps([page["statistics"], page["grades"], page["widths"], page["captions"], page["signs"]])
+    said += json.dumps([[edge["meaning"], edge["firmness"], edge["resamples"]] for edge in page["edges"]])
+    for word in ("draw", "price", "recurs", "separation"):
+        assert word not in said.replace("search for separating sets", "").lower()
+
+
+def test_categories_have_no_mean():
+    found = LMarvel().fit(CARS).result_
+    columns = [dict(column) for column in found.data["columns"]]
+    columns[0] |= {"kind": "nominal", "mean": None, "sd": None}
+    del columns[1]["mean"], columns[1]["sd"]
+    data = page_of(replace(found, data={**found.data, "columns": columns}))["data"]
+    assert data["columns"] == ["variable", "kind", "mean", "standard deviation"]
+    assert [row[2:] for row in data["rows"][:2]] == [[None, None]] * 2
+    none = [{"name": column["name"]} for column in columns]
+    assert page_of(replace(found, data={**found.data, "columns": none}))["data"]["columns"] == ["variable"]
+
+
+def test_the_marks_to_show_are_checked():
+    with pytest.raises(ParameterError, match="marks must be one of all, supported, firm, not 'some'"):
+        page_of(LMarvel().fit(CARS).result_, marks="some")

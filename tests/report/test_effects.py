@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import PAG, Discovery, Lift, Statistics, all_effects, effect
+from lmarvel import PAG, Discovery, Statistics, all_effects, effect
 from lmarvel.report import effects, page_of, write_report
 from tests.cli.running import run, write_csv
+from tests.effects.graded import graded
 from tests.report.browsing import Visit, edge, node
 
 PAIRS = PAG.from_edges("Z o-> X", "W o-> X", "X --> M", "M --> Y", "Z --> Y", "nodes: Z W X M Y Q")
@@ -77,7 +78,7 @@ def test_a_pair_that_cannot_be_told_names_the_path_in_the_way() -> None:
     found = pair(told(table()), "Z", "Y")
     assert found is not None
     assert found["paths"] == [[None, [PAIRS.index("Z"), PAIRS.index("Y")]]]
-    assert ", unless you measure " in found["sentence"]
+    assert " if you measure " in found["sentence"]
 
 
 def test_the_work_is_bounded_and_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +86,7 @@ def test_the_work_is_bounded_and_what_was_left_out_is_said(monkeypatch: pytest.M
     shown = told(table())
     assert "numbers" not in (pair(shown, "X", "Y") or {})
     assert shown["notes"] == [
-        "3 pairs with an effect that can be told are without a number, to save time: 'lmarvel effect' tells it."
+        "3 identified effects have no estimate here, to save time: 'lmarvel effect' estimates one pair."
     ]
 
 
@@ -168,7 +169,7 @@ def classes(found: Any) -> set[str]:
 def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     page = opened(result(), table())
     answer = ask(page, "X", "Y")
-    assert "Can be told" in answer
+    assert "Identified" in answer
     assert "X affects Y by 0." in answer
     assert "Without Z this path is open: X <-o Z --> Y" in answer
     assert "way" in classes(edge(page, "X --> M"))
@@ -176,13 +177,13 @@ def test_the_answer_is_read_and_what_it_speaks_of_is_lit(opened: Any) -> None:
     assert "near" not in classes(edge(page, "W o-> X"))
     assert "adjusted" in classes(node(page, "Z"))
     assert "selected" in classes(node(page, "X")) & classes(node(page, "Y"))
-    assert page.inner_text("#status") == "Effect of X on Y: can be told"
+    assert page.inner_text("#status") == "Effect of X on Y: identified"
     assert "Nothing: no other path is open." in ask(page, "X", "M")
 
 
 def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
     page = opened(result(), table())
-    assert "The interval does not hold" in ask(page, "X", "Y")
+    assert "The interval ignores uncertainty" in ask(page, "X", "Y")
     page.click("#swap")
     answer = page.inner_text(".answer")
     assert answer.endswith("This rests on the learned graph being right, and on a sample that was not selected.")
@@ -193,7 +194,7 @@ def test_the_other_way_round_there_is_no_effect(opened: Any) -> None:
 def test_a_selection_takes_the_place_of_the_answer_which_can_be_asked_for_again(opened: Any) -> None:
     page = opened(result())
     ask(page, "Z", "Y")
-    assert "Cannot be told" in page.inner_text(".answer")
+    assert "Not identified" in page.inner_text(".answer")
     page.keyboard.press("Escape")
     assert page.locator("#graph.chosen, #graph .stray").count() == 0
     assert page.inner_text(".answer") == ""
@@ -211,7 +212,7 @@ def test_a_question_is_asked_by_keyboard_alone(opened: Any) -> None:
     page.keyboard.press("Tab")
     page.keyboard.type("Y")
     assert page.evaluate("document.activeElement.id") == "outcome"
-    assert "The effect of X on Y is the same under every explanation" in page.inner_text(".answer")
+    assert "The effect of X on Y is identified, and can be estimated by adjusting for Z." in page.inner_text(".answer")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert "Y does not affect X" in page.inner_text(".answer")
@@ -247,6 +248,19 @@ def test_a_page_that_cannot_answer_says_why(opened: Any) -> None:
 
 
 def test_a_learned_graph_says_how_firm_it_is(opened: Any) -> None:
-    data = table(2000)
-    page = opened(Lift().fit(data).result_, data)
-    assert "edges that bear on it" in ask(page, "X", "Y")
+    weak = PAG.from_edges("Z o-> X", "W o-> X", "X o-o M", "M --> Y", "Z --> Y", nodes=PAIRS.names)
+    page = opened(graded(PAIRS, [PAIRS] * 10 + [weak] * 10), table())
+    assert "Identified, but unreliable: the direction of X --> M is not established" in ask(page, "X", "Y")
+    answer = ask(page, "M", "X")
+    assert "Not established" in answer
+    assert "No path from M to X in the learned graph, but this is not established: " in answer
+    assert "does not affect" not in answer
+    assert "plain" not in classes(page.locator(".answer .badge").last)  # so that it is seen to be in doubt
+
+
+def test_many_pairs_without_an_effect_share_one_answer(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effects, "MOST_ABSENT", 5)
+    page = opened(graded(PAIRS, [PAIRS] * 10), table())
+    answer = ask(page, "M", "X")
+    assert "No path from M to X in the learned graph. How firm that is: 'lmarvel effect' reports it." in answer
+    assert "does not affect" not in answer

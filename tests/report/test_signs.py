@@ -8,7 +8,7 @@ from lmarvel import DAG, Knowledge, LMarvel, MSeparation
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of
 from lmarvel.report.signs import Signs
-from lmarvel.result.reliability import unfounded
+from lmarvel.result.support.reliability import unfounded
 from lmarvel.simulate import LinearSEM, hide, load_network
 from tests.result.test_wording import sampled
 
@@ -67,15 +67,15 @@ def test_marks_on_rejected_separations_are_marked():
 def test_what_was_known_is_marked_where_the_data_do_not_say_it():
     found = LMarvel(test=CHAIN, knowledge=Knowledge(tiers=[["A"], ["B", "C"]])).fit().result_
     signs = Signs(found)
-    assert badges(found) == {"A o-> B": ["From knowledge"], "B --> C": ["From knowledge"]}
-    assert signs.on(found.pag.edge("A", "B"))[0].text == "the mark at B follows from what was known"
-    assert signs.on(found.pag.edge("B", "C"))[0].text == "both marks follow from what was known"
+    assert badges(found) == {"A o-> B": ["From statements"], "B --> C": ["From statements"]}
+    assert signs.on(found.pag.edge("A", "B"))[0].text == "the mark at B follows from what you stated"
+    assert signs.on(found.pag.edge("B", "C"))[0].text == "both marks follow from what you stated"
 
 
 def test_a_statement_that_the_tests_deny_is_marked():
     found = LMarvel(test=CHAIN, knowledge=Knowledge(edges=[("A", "C")])).fit().result_
     told = badges(found)
-    assert told[str(found.pag.edge("A", "C"))] == ["Contradicted", "From knowledge"]
+    assert told[str(found.pag.edge("A", "C"))] == ["Contradicted", "From statements"]
     text = Signs(found).on(found.pag.edge("A", "C"))[0].text
     assert "you said that A and C are adjacent" in text
 

@@ -30,15 +30,15 @@ def result_of(*edges: str, **parts: object) -> Discovery:
 # --- meaning ----------------------------------------------------------------------------------------------
 
 MEANINGS = {
-    "A --> B": "A is a cause of B, or of being in the sample; B is not a cause of A.",
-    "A <-> B": "neither is a cause of the other or of being in the sample; an unmeasured cause (or several, tied"
-    " together by selection) makes them dependent.",
-    "A --- B": "selection: both influence being in the sample.",
-    "A o-> B": "B is not a cause of A. A may be a cause of B or of being in the sample, or an unmeasured cause (or"
-    " several, tied together by selection) may make them dependent.",
-    "A o-o B": "they are dependent whatever else is known. The data do not tell why: either may be a cause of the"
-    " other, they may share an unmeasured cause, or selection may tie them together.",
-    "A o-- B": "B is a cause of A, or of being in the sample; the data do not tell about A.",
+    "A --> B": "A causes B, or affects who is in the sample; B does not cause A.",
+    "A <-> B": "neither causes the other or affects who is in the sample; an unmeasured common cause (or several,"
+    " linked by sample selection) makes them associated.",
+    "A --- B": "sample selection: both affect who is in the sample.",
+    "A o-> B": "B does not cause A. A may cause B or affect who is in the sample, or an unmeasured common cause (or"
+    " several, linked by sample selection) may make them associated.",
+    "A o-o B": "associated whichever measured variables are held fixed. The data do not show why: either may cause the"
+    " other, they may share an unmeasured common cause, or sample selection may link them.",
+    "A o-- B": "B causes A, or affects who is in the sample; the data do not show whether A does, too.",
 }
 
 
@@ -49,13 +49,13 @@ def test_an_edge_means_the_same_from_either_end(edge: str) -> None:
 
 
 UNSELECTED = {
-    "A --> B": "A is a cause of B; B is not a cause of A.",
-    "A <-> B": "neither is a cause of the other: they share an unmeasured cause.",
-    "A --- B": "only selection explains it, and selection was ruled out: the tests contradict that.",
-    "A o-> B": "B is not a cause of A. A may be a cause of B, or they may share an unmeasured cause.",
-    "A o-o B": "they are dependent whatever else is known. The data do not tell why: either may be a cause of the"
-    " other, or they may share an unmeasured cause.",
-    "A o-- B": "B is a cause of A.",
+    "A --> B": "A causes B; B does not cause A.",
+    "A <-> B": "neither causes the other: they share an unmeasured common cause.",
+    "A --- B": "only sample selection explains it, and you ruled that out: the data contradict you.",
+    "A o-> B": "B does not cause A. A may cause B, or they may share an unmeasured cause.",
+    "A o-o B": "associated whichever measured variables are held fixed. The data do not show why: either may cause the"
+    " other, or they may share an unmeasured common cause.",
+    "A o-- B": "B causes A.",
 }
 
 
@@ -63,18 +63,19 @@ UNSELECTED = {
 def test_where_selection_is_ruled_out_nothing_is_said_of_it(edge: str) -> None:
     assert meaning(parse_edge(edge), selection=False) == UNSELECTED[edge]
     assert meaning(parse_edge(edge).reversed(), selection=False) == UNSELECTED[edge]
-    assert "sample" not in meaning(parse_edge(edge), selection=False)
+    if edge != "A --- B":  # which selection alone explains
+        assert "sample" not in meaning(parse_edge(edge), selection=False)
 
 
 @pytest.mark.parametrize("edge", ["A --> B", "A o-- B"])
 def test_a_settled_tail_is_a_cause_of_the_other_end(edge: str) -> None:
     for reading in (parse_edge(edge), parse_edge(edge).reversed()):
-        assert meaning(reading, settled=True) == MEANINGS[edge].replace(", or of being in the sample", "")
+        assert meaning(reading, settled=True) == MEANINGS[edge].replace(", or affects who is in the sample", "")
 
 
 def test_a_settled_circle_may_not_cause_selection_either() -> None:
     told = meaning(parse_edge("A o-> B"), settled=True)
-    assert told == MEANINGS["A o-> B"].replace(" or of being in the sample", "")
+    assert told == MEANINGS["A o-> B"].replace(" or affect who is in the sample", "")
     assert told == meaning(parse_edge("B <-o A"), settled=True)
 
 
@@ -84,7 +85,7 @@ def test_other_edges_have_nothing_to_settle(edge: str) -> None:
 
 
 def test_names_stand_in_the_sentence_as_they_are() -> None:
-    assert meaning(parse_edge('"{a} %s" --> "B; b"')).startswith("{a} %s is a cause of B; b, or")
+    assert meaning(parse_edge('"{a} %s" --> "B; b"')).startswith("{a} %s causes B; b, or")
 
 
 def test_the_legend_has_every_kind_of_edge() -> None:
@@ -101,8 +102,8 @@ def test_the_legend_has_every_kind_of_edge() -> None:
     [
         ("Lipids", "Heart", "Lipids <-> Heart: " + MEANINGS["A <-> B"]),
         ("Heart", "Lipids", "Heart <-> Lipids: " + MEANINGS["A <-> B"]),
-        ("Heart", "Fatigue", "Heart --> Fatigue: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
-        ("Fatigue", "Heart", "Fatigue <-- Heart: Heart is a cause of Fatigue; Fatigue is not a cause of Heart."),
+        ("Heart", "Fatigue", "Heart --> Fatigue: Heart causes Fatigue; Fatigue does not cause Heart."),
+        ("Fatigue", "Heart", "Fatigue <-- Heart: Heart causes Fatigue; Fatigue does not cause Heart."),
         ("Diet", "Stress", "Diet, Stress: not adjacent. They are independent."),
         ("Stress", "Fatigue", "Stress, Fatigue: not adjacent. They are independent given Heart."),
         ("Fatigue", "Stress", "Fatigue, Stress: not adjacent. They are independent given Heart."),
@@ -113,11 +114,11 @@ def test_describe(found: Discovery, a: str, b: str, text: str) -> None:
 
 
 def test_a_tail_is_settled_only_where_another_arrowhead_shows_it() -> None:
-    assert "or of being in the sample" in result_of("A --> B").describe("A", "B")
-    assert "or of being in the sample" not in result_of("C <-> A", "A --> B").describe("A", "B")
-    assert "or of being in the sample" not in result_of("C o-> A", "A --> B").describe("B", "A")
-    assert "or of being in the sample" in result_of("C o-o A", "A --o B").describe("A", "B")
-    assert "or of being in the sample" in result_of("A --> B", "C --> B").describe("A", "B")
+    assert "or affects who is in the sample" in result_of("A --> B").describe("A", "B")
+    assert "or affects who is in the sample" not in result_of("C <-> A", "A --> B").describe("A", "B")
+    assert "or affects who is in the sample" not in result_of("C o-> A", "A --> B").describe("B", "A")
+    assert "or affects who is in the sample" in result_of("C o-o A", "A --o B").describe("A", "B")
+    assert "or affects who is in the sample" in result_of("A --> B", "C --> B").describe("A", "B")
 
 
 def test_describe_speaks_of_every_pair(found: Discovery) -> None:
@@ -134,7 +135,7 @@ def test_a_pair_that_a_budget_left_open_is_not_described_as_dependent() -> None:
     found = LMarvel(test=MSeparation(STUDY, latent=["Gene"]), max_tests=0).fit().result_
     assert ("Diet", "Stress") in found.undecided
     text = found.describe("Diet", "Stress")
-    assert "they are dependent whatever else is known" not in text
+    assert "associated whichever" not in text
     assert "undecided" in text
 
 

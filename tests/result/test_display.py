@@ -11,7 +11,7 @@ import pytest
 from lmarvel import DAG, FCI, Discovery, Knowledge, LMarvel, MSeparation
 from lmarvel.cli.text import as_text
 from lmarvel.datasets import CARS
-from lmarvel.result.display import MOST_LINES, MOST_OPEN, edge_lines, legend, warnings_of
+from lmarvel.result.display import MOST_LINES, MOST_OPEN, caption, edge_lines, legend, warnings_of
 from lmarvel.result.trace import Trace
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
@@ -65,7 +65,10 @@ def oracle(*edges: str) -> Discovery:
 
 def test_a_small_result_prints_all_its_edges_its_legend_and_its_notes(cars: Discovery) -> None:
     text = str(cars)
-    assert text.startswith("PAG over 6 variables with 7 edges from 392 rows\n")
+    assert text.startswith(f"{cars.verdict}\n\n{caption(cars)}\n")
+    assert text.startswith(
+        "7 associations among 6 variables (392 rows); 5 of them appear in at least 90 % of resamples."
+    )
     for line in edge_lines(cars):
         assert line[:120] in text
     for kind in legend(cars):
@@ -79,7 +82,7 @@ def test_a_result_over_500_variables_prints_on_a_page(wide: Discovery) -> None:
     assert wide.pag.n_edges > 400
     assert len(lines) < PAGE
     assert max(map(len, lines)) <= 160
-    assert f"  and {wide.pag.n_edges - MOST_LINES:,} more edges, which print(result.pag) shows" in lines
+    assert f"  and {wide.pag.n_edges - MOST_LINES:,} more edges, which print(result.shown()) shows" in lines
 
 
 def test_long_names_and_many_notes_do_not_make_it_longer() -> None:
@@ -91,13 +94,14 @@ def test_long_names_and_many_notes_do_not_make_it_longer() -> None:
 
 def test_one_edge_is_one_edge() -> None:
     found = oracle("A --> B")
-    assert str(found).startswith("PAG over 2 variables with 1 edge\n")
-    assert repr(found) == "<Discovery: PAG over 2 variables with 1 edge by LMarvel>"
+    assert str(found).startswith("1 association among 2 variables.\n")
+    assert repr(found) == "<Discovery: 1 association among 2 variables by LMarvel>"
 
 
 def test_a_search_that_learned_nothing_says_so() -> None:
     found = LMarvel(max_tests=1, boundary="gs").fit(CARS).result_
-    assert str(found).startswith("Nothing learned about 6 variables: ")
+    assert str(found).startswith("Nothing was learned about 6 variables (392 rows): the search ended ")
+    assert caption(found) not in str(found)
     assert "<svg" not in found._repr_html_()
 
 
@@ -120,14 +124,17 @@ def test_what_the_data_reject_is_a_warning() -> None:
     found = LMarvel(alpha=0.001).fit(CARS).result_
     assert found.check is not None
     assert found.check.failed
-    assert str(found.check) in "".join(Balanced(found._repr_html_()).said)
-    assert str(found.check)[:80] in str(found)
+    rejected = (
+        "The data reject 2 of 8 implied independences (0.008 expected by chance): do not read causes from this graph."
+    )
+    assert rejected in "".join(Balanced(found._repr_html_()).said)
+    assert rejected in str(found).splitlines()[:4]
 
 
 def test_what_was_known_changes_the_legend() -> None:
     known = Knowledge(selection=False, latents=False)
     found = LMarvel(test=MSeparation(DAG.from_edges("A --> C", "B --> C", "C --> D")), knowledge=known).fit().result_
-    assert "being in the sample" not in found._repr_html_()
+    assert "in the sample" not in found._repr_html_()
     assert "unmeasured" not in str(found)
 
 
@@ -142,7 +149,7 @@ def test_names_reach_a_notebook_as_text() -> None:
 def test_a_graph_without_edges_shows_that_there_are_none() -> None:
     rng = np.random.default_rng(3)
     found = LMarvel().fit({"A": rng.normal(size=200), "B": rng.normal(size=200)}).result_
-    assert "no edges: no dependence was found" in found._repr_html_()
+    assert "no edges: no association was found" in found._repr_html_()
 
 
 def test_an_explanation_shows_its_words(cars: Discovery) -> None:
@@ -174,7 +181,7 @@ def test_of_very_many_undecided_pairs_a_page_shows_the_first_and_counts_the_othe
     assert len(found.undecided) > MOST_OPEN
     assert not found.nothing_learned
     lines = list(edge_lines(found))
-    assert sum("(undecided: " in line for line in lines) == MOST_OPEN
+    assert sum("   undecided: " in line for line in lines) == MOST_OPEN
     left_out = len(found.undecided) - MOST_OPEN
     assert lines[-1] == f"  and {left_out:,} more undecided pairs, which --format edges prints"
     assert len(lines) == found.pag.n_edges - left_out + 1

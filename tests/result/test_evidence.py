@@ -14,10 +14,12 @@ import pytest
 
 from lmarvel import DAG, M3HC, MAG, PAG, Discovery, Lift, LMarvel, MSeparation, Statistics, mag_to_pag
 from lmarvel.cli.text import as_text
+from lmarvel.deferred import Deferred
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.report import page_of
 from lmarvel.result.evidence_wording import hidden_node
+from lmarvel.result.support.grounds import Grounds
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
 PRICE = 14.0
@@ -38,8 +40,8 @@ RECORDS = (
     Weighed(2, 1, 12.0, frozenset({3}), 0.31),
     LeftOut(0, 2, 9.41, frozenset(), 0.31),
     LeftOut(0, 3, 0.0, frozenset({1}), 0.004),
-    Supported(0, 1, 12.04),
-    Supported(2, 1, 13.0),
+    Supported(0, 1, 41.9),  # of 42, three penalties
+    Supported(2, 1, 42.0),
     Supported(3, 1, 2.0),
     Supported(1, 3, None),
 )
@@ -75,43 +77,47 @@ def factor(rows: int = 2000) -> Discovery:
 
 def test_support_is_told_for_each_end() -> None:
     found = chain()
-    assert found.support("A", "B") == {"A": None, "B": 12.04}
+    assert found.support("A", "B") == {"A": None, "B": 41.9}
     assert found.support("D", "B") == {"D": math.inf, "B": 2.0}
     with pytest.raises(GraphError, match="A and C are not adjacent"):
         found.support("A", "C")
 
 
-def test_an_edge_has_the_word_of_its_weaker_mark() -> None:
+def test_each_mark_has_the_grade_of_its_own_distance() -> None:
     found = chain()
-    assert {(e.a, e.b): found.support_word(e.a, e.b) for e in found.pag.edges()} == {
-        ("A", "B"): "open",  # 12.04 of 14
-        ("C", "B"): "likely",  # 13 of 14
-        ("B", "D"): "open",  # 2 and none met
+    assert found.grades.basis == "score"
+    assert {a + b: found.grade(a, b) for e in found.pag.edges() for a, b in ((e.a, e.b), (e.b, e.a))} == {
+        "AB": "open",  # 41.9 of 42
+        "BA": None,  # circles say nothing
+        "CB": "likely",  # 42 of 42
+        "BC": None,
+        "BD": "likely",  # no other was met
+        "DB": "open",  # 2 of 42
     }
-    assert scored("A --> B", "B --> C").support_word("A", "B") is None  # circles say nothing
+    assert scored("A --> B", "B --> C").grade("A", "B") is None
 
 
-def test_the_cautious_graph_has_circles_for_weak_marks() -> None:
+def test_the_graph_to_show_has_circles_for_weak_marks() -> None:
     found = chain()
-    assert found.cautious("open") == found.pag
-    assert found.cautious() == PAG.from_edges("A o-o B", "C o-> B", "B o-> D", nodes=[*"ABCD"])
-    assert found.cautious("firm") == PAG.from_edges("A o-o B", "C o-o B", "B o-> D", nodes=[*"ABCD"])
-    with pytest.raises(ParameterError, match="level must be one of firm, likely, open"):
-        found.cautious("sure")
+    assert found.shown("all") == found.pag
+    assert found.shown() == PAG.from_edges("A o-o B", "C o-> B", "B o-> D", nodes=[*"ABCD"])
+    assert found.shown("firm") == PAG.from_edges("A o-o B", "C o-o B", "B o-o D", nodes=[*"ABCD"])
+    with pytest.raises(ParameterError, match="marks must be one of all, supported, firm, not 'sure'"):
+        found.shown("sure")  # type: ignore[arg-type]
 
 
-def test_where_hidden_nodes_are_at_work_every_word_is_a_step_weaker() -> None:
+def test_where_hidden_nodes_are_at_work_every_mark_is_open() -> None:
     records = (Supported(0, 1, 45.0), Supported(2, 1, 13.0), Supported(3, 1, 45.0), Supported(1, 3, None))
-    for hidden, words in (((), ("firm", "likely", "firm")), ((NODE,), ("likely", "open", "likely"))):
+    for hidden, grades in (((), ["likely", "open", "likely", "likely"]), ((NODE,), ["open"] * 4)):
         found = scored("A --> B", "C --> B", "B --> D", records=(*records, *hidden))
-        assert tuple(found.support_word(a, b) for a, b in ("AB", "CB", "BD")) == words
+        assert [found.grade(a, b) for a, b in ("AB", "CB", "BD", "DB")] == grades
 
 
-def test_a_mark_that_nobody_weighed_is_open() -> None:
+def test_a_mark_that_nobody_weighed_is_unchecked() -> None:
     found = scored("A --> B", "C --> B")  # the time was up
-    assert found.support_word("A", "B") == "open"
-    assert found.cautious() == PAG.from_edges("A o-o B", "C o-o B", nodes=[*"ABC"])
-    assert "the time did not suffice" in str(found.explain("A", "B"))
+    assert found.grade("A", "B") == "unchecked"
+    assert found.shown() == PAG.from_edges("A o-o B", "C o-o B", nodes=[*"ABC"])
+    assert "Not checked (time limit) (the learned graph has A o-> B)." in found.describe("A", "B")
 
 
 def test_methods_without_records_say_what_they_said() -> None:
@@ -121,12 +127,12 @@ def test_methods_without_records_say_what_they_said() -> None:
     for method in (M3HC(), LMarvel()):
         found = method.fit(data).result_
         assert found.support("A", "C") == {"A": None, "C": None}
-        assert found.support_word("A", "C") is None
+        assert found.grades.basis == "resamples"
         assert found.hidden == ()
         assert found.selection_gain is None
-        assert "firm" not in str(found.explain("A", "C")) + as_text(found)
-        with pytest.raises(ParameterError, match="Lift's does"):
-            found.cautious()
+        assert "score" not in "".join(str(found.explain("A", "C")).split("Edge: in")[1:])
+        unsampled = replace(found, later_grounds=Deferred.of(Grounds()))
+        assert (unsampled.grades.basis, unsampled.grade("A", "C")) == ("none", "unchecked")
     assert "the search by score chose it" in str(M3HC().fit(data).result_.explain("A", "C"))
     assert "the search by score left the edge out" in str(M3HC().fit(data).result_.explain("A", "B"))
 
@@ -170,7 +176,7 @@ def test_everything_comes_back_from_a_file(make: Any, tmp_path: Any) -> None:
 
 def test_an_edge_cites_score_and_test() -> None:
     told = chain().explain("A", "B")
-    assert told.adjacency.text == "Edge: without it the score worsens by 34.2, refitted; p = 3e-12 given nothing"
+    assert told.adjacency.text == "Edge: removing it worsens the score by 34.2; p = 3e-12 given nothing"
     assert told.adjacency.event == RECORDS[0]
     weak = chain().explain("C", "B").adjacency.text
     assert weak.endswith("p = 0.31 given D; a test at 0.01 alone would not show the edge")
@@ -190,13 +196,15 @@ def test_a_gap_cites_the_set_the_test_and_the_score() -> None:
 
 def test_a_mark_says_how_firm_it_is_and_the_meaning_too() -> None:
     told = chain().explain("C", "B")
-    assert told.marks[1].text.endswith("; with another mark here the score worsens by 13.0 (likely)")
-    assert told.meaning.startswith("likely, not firm: B is not a cause of C.")
+    assert told.marks[1].text.endswith("; another mark here worsens the score by 42.0 (an edge costs 14.0)")
+    assert told.meaning.startswith("B probably does not cause C. C may cause B")
     told = chain().explain("B", "D")
-    assert told.meaning.startswith("open, for other marks fit nearly as well or were not ruled out: B is a cause of D")
-    assert told.marks[1].text.endswith("no graph that was met has another mark here (firm)")
-    firm = scored("A --> B", "C --> B", records=(Supported(0, 1, 45.0), Supported(2, 1, 45.0)))
-    assert firm.explain("A", "B").meaning.startswith("B is not a cause of A.")
+    assert told.meaning.startswith("D probably does not cause B. B may cause D")
+    assert told.meaning.endswith(" Direction not established (the learned graph has B --> D).")
+    assert told.marks[1].text.endswith("no graph that was met has another mark here")
+    told = chain().explain("A", "B")
+    assert told.meaning.startswith("associated whichever measured variables are held fixed.")
+    assert told.meaning.endswith(" Direction not established (the learned graph has A o-> B).")
 
 
 def test_selection_is_told_with_what_speaks_for_it() -> None:
@@ -206,18 +214,21 @@ def test_selection_is_told_with_what_speaks_for_it() -> None:
     assert gain > 10
     said = f"the best graph without selection is worse by {gain:,.1f}"
     assert said in found.explain("A", "B").meaning.lower()
-    assert f"Selection: {said}" in as_text(found)
-    assert f"Selection: {said}" in page_of(found)["hidden"]
+    assert f"Sample selection: {said}" in as_text(found)
+    assert f"Sample selection: {said}" in page_of(found)["hidden"]
     assert "or a test erred" not in as_text(found) + str(found.explain("A", "B"))
-    unmet = scored("A --- B", "B --- C", "C --- D", "A --- D", gain=None)
+    pairs = [(0, 1), (1, 2), (2, 3), (0, 3)]
+    weighed = tuple(Supported(x, y, None) for pair in pairs for x, y in (pair, pair[::-1]))
+    unmet = scored("A --- B", "B --- C", "C --- D", "A --- D", records=weighed, gain=None)
+    assert unmet.describe_edge("A", "B").startswith("sample selection: both probably affect who is in the sample.")
     assert "No graph without selection was met." in unmet.describe_edge("A", "B")
 
 
 def test_where_tests_decided_selection_may_be_an_error() -> None:
     K = np.eye(4) + 0.35 * np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
-    X = np.random.default_rng(3).multivariate_normal(np.zeros(4), np.linalg.inv(K), size=2000)
+    X = np.random.default_rng(4).multivariate_normal(np.zeros(4), np.linalg.inv(K), size=3000)
     found = LMarvel().fit(dict(zip("ABCD", X.T, strict=True))).result_
-    assert found.explain("A", "B").meaning == "selection: both influence being in the sample, or a test erred."
+    assert found.explain("A", "B").meaning == "sample selection: both affect who is in the sample, or a test erred."
     assert any(note.startswith("4 edges speak of selection, or a test erred") for note in found.notes)
     assert "or a test erred" in as_text(found)
 
@@ -234,7 +245,7 @@ def test_a_tail_that_selection_gave_is_marked_too() -> None:
 def test_an_oracle_does_not_err_and_what_was_ruled_out_is_not_spoken_of() -> None:
     dag = DAG.from_edges("A --> S", "B --> S", "B --> T", "C --> T", "C --> U", "D --> U", "D --> V", "A --> V")
     exact = LMarvel(test=MSeparation(dag, selection=[*"STUV"])).fit().result_
-    assert exact.describe_edge("A", "B") == "selection: both influence being in the sample."
+    assert exact.describe_edge("A", "B") == "sample selection: both affect who is in the sample."
     assert not any("erred" in note for note in exact.notes)
     ruled_out = replace(exact, settings={**exact.settings, "test": "fisher-z", "selection": False})
     assert "erred" not in ruled_out.describe_edge("A", "B")
@@ -243,28 +254,33 @@ def test_an_oracle_does_not_err_and_what_was_ruled_out_is_not_spoken_of() -> Non
 # --- text and report --------------------------------------------------------------------------------------
 
 
-def test_the_text_has_a_column_of_support_and_the_hidden_nodes() -> None:
-    text = as_text(replace(chain(), stats=Statistics({"x": {0: 1}}, {"search": 1.0})))
-    assert re.search(r"^  A o-> B   open$", text, re.MULTILINE)
-    assert re.search(r"^  C o-> B   likely$", text, re.MULTILINE)
-    assert "How well the marks are supported" in text
-    assert "Score    100.0 (stage lift; an edge costs 14.0)" in text
+def test_the_text_has_a_column_of_grades_and_the_hidden_nodes() -> None:
+    found = replace(chain(), stats=Statistics({"x": {0: 1}}, {"search": 1.0}))
+    text = as_text(found, details=True)
+    for line in ("A o-o B", "C o-> B   likely", "B o-> D   likely"):
+        assert re.search(rf"^  {line}$", text, re.MULTILINE)
+    assert re.search(r"^  B --> D   open; likely$", as_text(found, marks="all"), re.MULTILINE)
+    assert "\nGrades\n  likely    another mark worsens the score by at least three penalties per edge" in text
+    assert "resamples" not in text
+    assert "\nGrades\n" not in as_text(found)
+    assert "Score    100.0 (stage lift; penalty 14.0 per edge)" in text
     assert "Hidden nodes" not in text
-    assert "Selection:" not in text
+    assert "Sample selection:" not in text
     told = "A, B and C: one unmeasured cause of these three fits (without it the score worsens by 34.1)"
     assert told in as_text(replace(hidden_chain(), stats=Statistics({"x": {0: 1}}, {"search": 1.0})))
 
 
-def test_the_page_has_support_loss_and_hidden_nodes() -> None:
+def test_the_page_has_grades_loss_and_hidden_nodes() -> None:
     page = page_of(chain())
-    assert {(e["a"], e["b"]): (e["support"], e["loss"]) for e in page["edges"]} == {
-        ("A", "B"): ("open", 34.2),
-        ("C", "B"): ("likely", 12.0),
-        ("B", "D"): ("open", None),
+    assert {(e["a"], e["b"]): (e["grade_a"], e["grade_b"], e["loss"]) for e in page["edges"]} == {
+        ("A", "B"): (None, "open", 34.2),
+        ("C", "B"): (None, "likely", 12.0),
+        ("B", "D"): ("open", "likely", None),
     }
     assert page["hidden"] == []
     assert page_of(hidden_chain())["hidden"][0].startswith("A, B and C: one unmeasured cause of these three fits")
-    assert [entry["word"] for entry in page["supports"]] == ["firm", "likely", "open"]
+    assert [entry["word"] for entry in page["grades"]] == ["likely", "open"]
+    assert page["grades"][0]["meaning"].startswith("another mark worsens the score by 42.0 or more")
     assert ["Score", "100.0"] in page["statistics"]
     plain = page_of(LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_)
-    assert plain["hidden"] == plain["supports"] == []
+    assert plain["hidden"] == plain["grades"] == []

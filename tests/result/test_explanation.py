@@ -165,11 +165,11 @@ def test_words():
     assert "At C an arrowhead: R0, C is a collider between A and B" in str(found.explain("A", "C"))
     assert "At A a circle: no rule decides this end" in str(found.explain("A", "C"))
     assert str(found.explain("A", "B")).startswith(
-        "A and B are not adjacent\nMeaning: they are independent.\nNo edge: "
+        "A and B are not adjacent\nMeaning: no association was found.\nNo edge: "
     )
     ring = DAG.from_edges(*(f"V{i} --> S{i}" for i in range(4)), *(f"V{(i + 1) % 4} --> S{i}" for i in range(4)))
     told = LMarvel(test=MSeparation(ring, selection=[f"S{i}" for i in range(4)])).fit().result_.explain("V0", "V1")
-    assert told.meaning == "selection: both influence being in the sample."
+    assert told.meaning == "sample selection: both affect who is in the sample."
     assert "form a cycle of circles without a chord: only selection explains it" in str(told)
     assert told.to_dict()["why"][1]["because"]
 

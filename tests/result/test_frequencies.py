@@ -5,7 +5,7 @@ import pytest
 
 from lmarvel import PAG, ParameterError
 from lmarvel.graph.bitsets import closure
-from lmarvel.result.frequencies import Stability, Tally, reachable
+from lmarvel.result.support.frequencies import Stability, Tally, reachable
 from lmarvel.simulate import Study
 from tests.generators import random_study
 

@@ -12,32 +12,38 @@ from lmarvel.datasets import CARS
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ResultError
 from lmarvel.graph.kinds import DAG
-from lmarvel.result.check import Implied, ModelCheck
 from lmarvel.result.file.parts import checksum
-from lmarvel.result.reliability import Doubt
+from lmarvel.result.support.check import Implied, ModelCheck
+from lmarvel.result.support.frequencies import Stability
+from lmarvel.result.support.grounds import Grounds
+from lmarvel.result.support.reliability import Doubt
 
 CHAIN = DAG.from_edges("A --> C", "B --> C", "C --> D", "D --> E")
 
 
 def checked(*failed):
-    """Return a result of a perfect test with a check in which these pairs fail."""
+    """Return a result of a perfect test, as if of a table, with a check in which these pairs fail."""
     found = LMarvel(test=MSeparation(CHAIN)).fit().result_
     implied = tuple(Implied(a, b, frozenset(given), 0.001) for a, b, *given in failed)
     check = ModelCheck(0.01, (*implied, Implied("C", "E", frozenset("D"), 0.6)), pairs=6)
-    return replace(found, later_check=Deferred.of(check))
+    grounds = Grounds(Stability.of([found.pag] * 40))
+    settings = {**found.settings, "rows": 1000}
+    return replace(found, settings=settings, later_check=Deferred.of(check), later_grounds=Deferred.of(grounds))
 
 
 def test_marks_are_flagged_that_rest_on_a_rejected_separation_however_far_back():
     found = checked(("A", "B"))  # C is a collider between them; C --> D and D --> E follow from that
     for a, b in (("A", "C"), ("B", "C"), ("C", "D"), ("D", "E")):
         assert [(one.x, one.y) for one in found.rests_on_rejected(a, b)] == [("A", "B")]
-        why = "a mark rests on a separation that the data reject: A, B"
+        why = "a mark rests on an independence that the data reject: A, B"
         assert found.doubts[frozenset((a, b))] == (Doubt("rejected", why),)
     assert not found.rests_on_rejected("C", "A")  # a circle rests on nothing
-    assert "The mark at E rests on a separation that the data reject: A and B given nothing" in str(
+    assert "The mark at E rests on an independence that the data reject: A and B given nothing" in str(
         found.explain("D", "E")
     )
-    assert "a mark rests on" in as_text(found)
+    assert "  D --> E   firm; edge 100 %\n" in as_text(checked())
+    assert "  D o-o E   edge 100 %\n" in as_text(found)
+    assert "  D --> E   open; edge 100 %\n" in as_text(found, marks="all")
 
 
 def test_marks_that_rest_on_others_are_not_flagged():
@@ -52,7 +58,7 @@ def test_marks_that_rest_on_others_are_not_flagged():
 def test_every_result_of_a_table_has_a_check_and_files_keep_it(tmp_path):
     found = LMarvel().fit(CARS).result_
     assert found.check.pairs == 15 - found.pag.n_edges == len(found.check.implied)
-    assert "Check    The data reject" in as_text(found)
+    assert "Check    The data reject 0 of 8 found independences" in as_text(found, details=True)
     path = tmp_path / "cars.json"
     found.save(path)
     assert Discovery.load(path).check == found.check

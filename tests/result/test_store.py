@@ -1,16 +1,19 @@
 """Result files: what is saved comes back equal, and what is damaged is refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmarvel import FCI, M3HC, MBCS, PAG, RFCI, Discovery, LMarvel, MSeparation
+from lmarvel import DAG, FCI, M3HC, MBCS, PAG, RFCI, Discovery, Knowledge, Lift, LMarvel, MSeparation
 from lmarvel.datasets import CARS
+from lmarvel.drawing import draw
 from lmarvel.errors import ResultError
 from lmarvel.interchange.registry import read_graph
+from lmarvel.result.display import CAPTIONS
 from lmarvel.result.file.parts import checksum
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
@@ -190,8 +193,19 @@ def test_layout_of_the_json_does_not_matter(tmp_path):
     assert Discovery.load(path) == found
 
 
+def test_the_docs_name_every_key_of_a_file():
+    told = (Path(__file__).parents[2] / "docs" / "result-file.md").read_text()
+    listed = [line.split(" | ")[0] for line in told.split("## The trace")[0].splitlines() if line.startswith("| `")]
+    named = {name for cell in listed for name in cell.split("`")[1::2]}
+    oracle = LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_
+    knowing = LMarvel(knowledge=Knowledge(tiers=[["Weight"], ["MilesPerGallon"]]))
+    results = (oracle, Lift().fit(CARS).result_, knowing.fit(CARS, bootstrap=3).result_)
+    assert set().union(*(found.to_dict() for found in results)) == named
+
+
 def test_a_graph_shows_itself_in_a_notebook():
     found = LMarvel().fit(CARS).result_
-    assert found.pag._repr_svg_() == found.draw()
+    assert found.pag._repr_svg_() == draw(found.pag)
     assert found.draw().startswith("<svg")
+    assert found.draw() == draw(found.shown(), caption=CAPTIONS["supported"])
     assert PAG.from_edges("A o-> B")._repr_svg_().count('class="node"') == 2

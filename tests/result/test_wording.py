@@ -12,18 +12,9 @@ from hypothesis import strategies as st
 from lmarvel import DAG, FCI, M3HC, MBCS, PAG, Discovery, LMarvel, MSeparation, Statistics
 from lmarvel.datasets import CARS
 from lmarvel.report import page_of
+from lmarvel.result.power import power, powerless, powerless_note, smallest_noticed, straight_only
 from lmarvel.result.trace import Adjacent, BudgetEnded
-from lmarvel.result.wording import (
-    open_pairs,
-    p_is,
-    power,
-    powerless,
-    powerless_note,
-    rounded,
-    smallest_noticed,
-    straight_only,
-    undecided_note,
-)
+from lmarvel.result.wording import open_pairs, p_is, rounded, undecided_note
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 from lmarvel.text import counted, printable, readable
 from tests.cli.running import confounded, run, write_csv
@@ -75,8 +66,8 @@ def test_what_does_not_show_is_escaped() -> None:
 
 def test_what_goes_unnoticed() -> None:
     settings = {"rows": 392, "alpha": 0.01, "test": "fisher-z"}
-    assert power(settings) == "with 392 rows and alpha 0.01 a correlation below 0.13 goes unnoticed"
-    assert straight_only(settings) == "dependence along curves is not looked for (--test curved does)"
+    assert power(settings) == "with 392 rows, correlations below 0.13 go unnoticed (level 0.01)"
+    assert straight_only(settings) == "curved relations are not looked for (--test curved does)"
     assert straight_only({**settings, "test": "curved"}) is None
     assert powerless(settings) is None
     assert power({**settings, "test": "Mine"}) is None
@@ -126,8 +117,8 @@ def test_rows_that_cannot_show_anything_are_said_not_to(tmp_path) -> None:
 def test_latent_causes_that_selection_ties_together_are_not_called_one() -> None:
     assert str(SELECTED.project(["L1", "L2"], ["S"]).edge("A", "B")) == "A <-> B"
     found = LMarvel(test=MSeparation(SELECTED, ["L1", "L2"], ["S"])).fit().result_
-    assert "share an unmeasured cause" not in found.describe("A", "B")
-    assert "tied together by selection" in found.describe("A", "B")
+    assert "share an unmeasured" not in found.describe("A", "B")
+    assert "linked by sample selection" in found.describe("A", "B")
 
 
 def test_without_selection_no_word_is_lost_on_it(tmp_path) -> None:
@@ -135,10 +126,10 @@ def test_without_selection_no_word_is_lost_on_it(tmp_path) -> None:
     out = run("learn", path, "--no-selection", "-o", tmp_path / "r.json", "--report", tmp_path / "r.html").out
     told = run("explain", tmp_path / "r.json", "B").out + run("explain", tmp_path / "r.json", "B", "C").out
     page = (tmp_path / "r.html").read_text().split("page-data")[1]
-    assert "they share an unmeasured cause" in out
+    assert "they share an unmeasured common cause" in out
     for text in (out, told, page):
-        assert "being in the sample" not in text
-        assert "tied together" not in text
+        assert "in the sample" not in text
+        assert "linked by" not in text
 
 
 # --- what happened ----------------------------------------------------------------------------------------
@@ -220,11 +211,11 @@ def test_edges_on_which_the_tests_disagree_are_shown_everywhere(contested: Disco
     from lmarvel.cli.text import as_text
 
     many = len(contested.contested)
-    assert as_text(contested).count("(the tests disagree: independent given ") == many
+    assert as_text(contested).count("the tests disagree: independent given ") == many
     assert f"the tests disagree on {counted(many, 'edge')}" in as_text(contested)
     contested.save(tmp_path / "r.json")
     a, b, _, _ = contested.contested[0]
-    assert "(the tests disagree: independent given " in run("explain", tmp_path / "r.json", a).out
+    assert "the tests disagree: independent given " in run("explain", tmp_path / "r.json", a).out
     assert "the tests disagree" in run("explain", tmp_path / "r.json", a, b).out
     assert disputed(contested) == {frozenset((a, b)) for a, b, _, _ in contested.contested}
 

@@ -36,7 +36,10 @@ TREE = {  # what stands under what in the site's navigation
         *("tutorials/knowledge", "tutorials/how-sure", "tutorial-effect", "tutorials/own-test"),
         "tutorials/coming-from",
     ),
-    "guides.md": ("guide", "command-line", "tests", "knowledge", "stability", "effects", "methods", "accuracy"),
+    "guides.md": (
+        *("guide", "command-line", "tests", "knowledge", "stability", "grades"),
+        *("effects", "methods", "accuracy"),
+    ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
     "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
     "contributing.md": ("architecture", "decisions/index", "security"),
@@ -50,7 +53,8 @@ GUIDES = """# Guides
 - [The command line](command-line.md): pipes, defaults in a file, completion.
 - [The tests](tests.md): tests of conditional independence by name, what each is for, and where it fails.
 - [What you know already](knowledge.md): tiers, causes, impossible causes, and what each is worth.
-- [How sure](stability.md): what recurs, which level to take, does the graph fit.
+- [How sure](stability.md): the verdict, resamples, the level, and whether the graph fits.
+- [Grades](grades.md): firm, likely or open, and how often each was right.
 - [From the graph to the effect](effects.md): does X affect Y, and by how much.
 - [Methods](methods.md): when to use which, and what each guarantees.
 - [How right the methods are](accuracy.md): beside each other and beside other programs.

@@ -32,7 +32,7 @@ from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
 from lmarvel.data.dataset import Dataset
 from lmarvel.deferred import late
-from lmarvel.errors import CITestError, DataError
+from lmarvel.errors import CITestError, DataError, UnusableError
 
 special = late("scipy.special")
 
@@ -175,13 +175,16 @@ class BlockGaussian(TableTest):
             if found is not None and found.df == 0:
                 self._refuse(x, y)
         if self.n > self.columns:
-            self.blocks.moments.check_collinear(self.correlation)
+            of_columns = [name for name, size in zip(self.names, self._sizes, strict=True) for _ in range(int(size))]
+            self.blocks.moments.check_collinear(self.correlation, of_columns)
 
     def _refuse(self, x: int, y: int) -> None:
         one, two = self.names[x], self.names[y]
         if self._sizes[x] < self._sizes[y]:
             one, two = two, one
-        raise DataError(f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge levels")
+        raise UnusableError(
+            f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge categories"
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""

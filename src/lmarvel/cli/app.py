@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ progress = late("rich.progress")
 
 
 _USAGE: Any = typer.BadParameter.__mro__[1]  # the base of all errors of usage, wherever the library keeps it
+_BLINK = 0.05  # seconds between two looks of a bar: each resample that takes longer shows
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 Command = TypeVar("Command", bound=Callable[..., None])
 app = typer.Typer(
@@ -55,8 +57,38 @@ def _name_of(function: Any) -> str:
     return str(function.__name__)
 
 
+def _process_began() -> float:
+    """Return when this process began, by ``time.monotonic``; where the system does not tell, that is now."""
+    now = time.monotonic()
+    try:
+        after_the_name = Path("/proc/self/stat").read_text("utf-8").rpartition(")")[2].split()
+        since_boot = int(after_the_name[19]) / os.sysconf("SC_CLK_TCK")
+        return now - max(time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot, 0.0)
+    except (OSError, ValueError, LookupError, AttributeError):
+        return now
+
+
+class _Watch:
+    """When the command began: the first with the process, a later one of the same process when it is run."""
+
+    def __init__(self) -> None:
+        self.begun, self.used = _process_began(), False
+
+    def start(self) -> None:
+        self.begun, self.used = time.monotonic() if self.used else self.begun, True
+
+
+_WATCH = _Watch()
+
+
+def elapsed() -> float:
+    """Return how many seconds the command has taken, those to load the program included."""
+    return time.monotonic() - _WATCH.begun
+
+
 def main() -> None:
     """Run the command line; every error of the package becomes one line and exit code 2."""
+    _WATCH.start()
     _prepare_streams()
     _name_the_shell(sys.argv[1:])
     warnings.showwarning = _Warnings()  # type: ignore[assignment]
@@ -211,10 +243,14 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         progress.TimeRemainingColumn(),
     ]
     with progress.Progress(*parts, console=console.Console(stderr=True), transient=True, refresh_per_second=4) as bar:
-        task = bar.add_task("data", total=1)
+        task, shown = bar.add_task("data", total=1), ("", 0.0)
 
         def report(phase: str, done: int, total: int) -> None:
-            if done % 64 == 0 or done == total:
-                bar.update(task, description=phase, completed=done, total=total)
+            nonlocal shown
+            now = time.monotonic()
+            if phase != shown[0] or done == total or now - shown[1] > _BLINK:
+                shown = phase, now
+                text = f"{phase} {done:,} of {total:,}" if total > 1 else phase
+                bar.update(task, description=text, completed=done, total=total)
 
         yield report

@@ -30,7 +30,7 @@ from lmarvel.estimators.check import checked_on
 from lmarvel.estimators.tune import TuningPath
 from lmarvel.estimators.tuning import DRAWS
 from lmarvel.estimators.tuning import tune as tuned
-from lmarvel.result.reliability import encode_check
+from lmarvel.result.support.reliability import encode_check
 from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
@@ -52,6 +52,7 @@ def check(
 ) -> None:
     """Test what a learned graph implies on a table: how many separations fail, how many would by chance, the worst."""
     found = load_result(result)
+    table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         told = checked_on(found, table.dataset(data), level, test)
     print(as_json(encode_check(told, found.pag)) if form == "json" else "\n".join(check_lines(told)))
@@ -67,8 +68,8 @@ def tune(
         Literal["bic", "held-out", "stability"], typer.Option(help="What decides: bic, held-out or stability.")
     ] = "bic",
     values: Annotated[str | None, typer.Option(help="Values to try, with commas.")] = None,
-    draws: Annotated[int, typer.Option(help="stability: tables to draw at each value.")] = DRAWS,
-    seed: Annotated[int, typer.Option(help="What folds and draws come of.")] = 0,
+    draws: Annotated[int, typer.Option(help="stability: resamples at each value.")] = DRAWS,
+    seed: Annotated[int, typer.Option(help="Random seed for folds and resamples.")] = 0,
     n_jobs: Annotated[int, typer.Option(help="Workers, -1 for all processors.")] = 1,
     table: TableOptions = _NOTHING_SAID,
     form: Form = "text",

@@ -13,15 +13,15 @@ import numpy as np
 
 from lmarvel.ci.oracle import MSeparation
 from lmarvel.datasets import CARS
+from lmarvel.effects.causes import causes
 from lmarvel.estimators import Auto, LMarvel
 from lmarvel.graph.kinds import DAG, PAG
-from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.study import Study
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import percent
-from lmarvel.result.reliability import Claim, claims_of
-from lmarvel.result.wording import edge_kinds, kind_of
+from lmarvel.result.display import caption, edge_lines, legend
+from lmarvel.result.wording import method_name
 from lmarvel.simulate import LinearSEM
 from lmarvel.text import counted
 
@@ -40,8 +40,6 @@ STUDY = Study(
     selection=("Volunteered",),
 )
 ROWS, SEED = 4000, 1
-DRAWS = 100  # tables that are drawn again from the rows
-RECURS = 0.8  # the share of them in which what is said has to recur
 WIDTH = 110
 
 
@@ -51,87 +49,75 @@ def demonstration() -> Iterator[str]:
     yield ""
     yield from _cars()
     yield ""
-    yield "2. A SIMULATED STUDY whose truth is known. Genotype was not measured; only those who volunteered are in it."
+    yield "2. A SIMULATED STUDY whose truth is known. Genotype was not measured; only volunteers are in the sample."
     yield ""
     yield from (f"   {edge}" for edge in STUDY.dag.edges())
     yield ""
     yield from _study()
     yield ""
     yield "On a table of yours: lmarvel describe FILE"
-    yield "                     lmarvel learn FILE --bootstrap 100 --seed 1 --report report.html"
+    yield "                     lmarvel learn FILE --report report.html"
 
 
 def _cars() -> Iterator[str]:
-    """Yield what is found in the cars, how often it recurs, and what can be said for that."""
-    found = Auto().fit(CARS, bootstrap=DRAWS, seed=SEED).result_
-    yield f"   Method {found.settings['chosen']}."
-    yield ""
-    yield from _told(found)
-    yield "   The score looks at straight-line dependence."
+    """Yield what is found in the cars, and how much of it the data support."""
+    yield from _told(Auto().fit(CARS).result_)
 
 
 def _told(found: Discovery) -> Iterator[str]:
-    """Yield the edges with their shares of the draws, and of what they say only what recurs."""
-    yield f"   What is found, and in which share of {DRAWS} draws of the rows the edge is, and then its marks are:"
+    """Yield the verdict, the supported graph with what its edges say, and the causal claims."""
+    for line in found.verdict.lines:
+        yield from _wrapped(line)
     yield ""
-    yield from (f"   {edge!s:<32} {found.recurring(edge.a, edge.b)}" for edge in found.pag.edges())
+    yield f"   {caption(found)}"
+    yield from (f" {line}" for line in edge_lines(found))
+    if found.resamples is not None and found.pag.n_edges:
+        yield f"   edge: share of {found.resamples.replicates:,} resamples of the rows that have it"
     yield ""
-    kept = found.stable(RECURS)
-    yield f"   What recurs in at least {percent(RECURS)} of the draws, other marks as circles:"
+    for kind, text in legend(found).items():
+        yield from _wrapped(f"A {kind} B   {text}", indent=10)
     yield ""
-    yield from (f"   {edge}" for edge in kept.edges())
-    yield from () if kept.n_edges else ("   nothing",)
-    yield ""
-    kinds = set(map(kind_of, kept.edges()))
-    for kind, text in edge_kinds().items():
-        if kind in kinds:
-            yield from wrap(f"   A {kind} B: {text}", WIDTH, subsequent_indent=" " * 12)
-    yield "   A circle says that the data do not tell."
-    yield ""
-    yield from _said_of_causes(found)
-    yield f"   {found.check}"
+    yield from _claimed(found)
+    yield f"   Method: {method_name(found.settings)}."
 
 
-def _said_of_causes(found: Discovery) -> Iterator[str]:
-    """Yield what recurs of who causes whom, and that nothing does where nothing does."""
-    claims = claims_of(found, RECURS)
+def _claimed(found: Discovery) -> Iterator[str]:
+    """Yield which variable causes which, as far as the data support it."""
+    claims = [one for y in found.pag.names for one in causes(found, y) if one.status == "definite"]
+    for one in claims:
+        yield from _wrapped(f"{one.sentence}.")
     if not claims:
-        yield f"   Who causes whom is not told: no such claim recurs in {percent(RECURS)} of the draws."
-    yield from (f"   {claim}: in {percent(claim.share)} of the draws." for claim in claims if claim.causes)
-    denied: dict[str, list[Claim]] = {}
-    for claim in claims:
-        if not claim.causes:
-            denied.setdefault(claim.a, []).append(claim)
-    for cause, denials in sorted(denied.items()):
-        least = percent(min(claim.share for claim in denials))
-        named = ", ".join(sorted(claim.b for claim in denials))
-        said = f"   {cause} does not cause {named}: in {least} of the draws or more."
-        yield from wrap(said, WIDTH, subsequent_indent=" " * 6)
+        yield "   The data support no claim that one of these variables causes another."
 
 
 def _study() -> Iterator[str]:
     """Yield what is found in the study, with data and with a perfect test, and whether it is right."""
     data = simulated_model().sample(STUDY, ROWS, seed=SEED)
-    found = Auto().fit(data, names=STUDY.observed, bootstrap=DRAWS, seed=SEED).result_
-    yield f"   {found.settings['method']} on {counted(ROWS, 'row')}."
-    yield ""
+    found = Auto().fit(data, names=STUDY.observed).result_
     yield from _told(found)
     yield ""
     yield from _explained(found)
+    shown, truth = found.shown().marks, STUDY.pag.reordered(found.pag.names).marks
+    right, of = int(((shown == truth) & (shown > CIRCLE)).sum()), int((shown > CIRCLE).sum())
     oracle = LMarvel(test=MSeparation(STUDY.dag, STUDY.latent, STUDY.selection)).fit()
+    yield f"   True among the arrowheads and tails that are shown: {right} of {of}."
     yield f"   Equal to the PAG of the true graph: {_verdict(found.pag, STUDY.pag)}."
     yield f"   L-MARVEL with a perfect test instead of data: {_verdict(oracle.pag_, STUDY.pag)}."
 
 
 def _explained(found: Discovery) -> Iterator[str]:
-    """Yield why there is an arrow that recurs, the first of them; nothing where none does."""
-    kept = [edge for edge in found.stable(RECURS).edges() if (edge.at_a, edge.at_b) == (TAIL, ARROW)]
-    for edge in kept[:1]:
+    """Yield why there is an arrow that the data support, the first of them; nothing where there is none."""
+    arrows = [edge for edge in found.shown().edges() if (edge.at_a, edge.at_b) == (TAIL, ARROW)]
+    for edge in arrows[:1]:
         yield "   Every edge and every mark can be explained:"
         yield ""
         for line in str(found.explain(edge.a, edge.b, depth=1)).splitlines():
-            yield from wrap(f"   {line}", WIDTH, subsequent_indent=" " * 6)
+            yield from _wrapped(line)
         yield ""
+
+
+def _wrapped(line: str, indent: int = 3) -> list[str]:
+    return wrap(f"   {line}", WIDTH, subsequent_indent=" " * (3 + indent))
 
 
 def simulated_model() -> LinearSEM:

@@ -12,9 +12,11 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
+from lmarvel.data.checks import WayOut
 from lmarvel.data.columns import Kind
+from lmarvel.data.moments import about_matrix
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.text import counted, listing, readable
+from lmarvel.text import counted, listing, printable, readable, sentence
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6
@@ -32,16 +34,17 @@ def describe(
 ) -> None:
     """Show what a table holds, what is strange about it, and the command that would learn from it."""
     with interruptible():
-        found = table.profile(data)
+        found, way = table.proposal(data)
     arguments = ["learn", *[word for word in sys.argv[2:] if word != "--json"]]
-    command = command_for(found.way, arguments)
+    command = command_for(found, way, arguments)
     if json:
-        print(as_json(found.to_dict() | {"command": command}))
+        options = {"drop": None, "missing": None} if way is None else {"drop": list(way.drop), "missing": way.missing}
+        print(as_json(found.to_dict() | options | {"command": command}))
     else:
-        print("\n".join(description(found, data.name, command)))
+        print("\n".join(description(found, data.name, way, command)))
 
 
-def description(found: Profile, name: str, command: str | None) -> Iterator[str]:
+def description(found: Profile, name: str, way: WayOut | None, command: str | None) -> Iterator[str]:
     """Iterate over the lines that tell people what a table holds."""
     gaps = found.rows - found.complete
     incomplete = f", {counted(gaps, 'row')} with missing values" if gaps else ", no missing values"
@@ -49,7 +52,7 @@ def description(found: Profile, name: str, command: str | None) -> Iterator[str]
     yield ""
     yield from _columns(found)
     yield from _findings(found)
-    yield from _command(found, command)
+    yield from _command(found, way, command)
 
 
 def _columns(found: Profile) -> Iterator[str]:
@@ -79,7 +82,7 @@ def _values(column: ColumnProfile) -> str:
             return "none"
         shown = sorted(column.levels, key=lambda level: -level[1]) if len(column.levels) > _LEVELS else column.levels
         named = ", ".join(f"{_cut(level, 20)} ({n:,})" for level, n in shown[:_LEVELS])
-        return f"{counted(column.distinct, 'level')}: {named}{', ...' * (len(shown) > _LEVELS)}"
+        return f"{counted(column.distinct, 'category', 'categories')}: {named}{', ...' * (len(shown) > _LEVELS)}"
     if column.low is None or column.high is None:
         return "none"
     return f"{column.low:.6g} to {column.high:.6g} ({column.distinct:,} different)"
@@ -87,23 +90,26 @@ def _values(column: ColumnProfile) -> str:
 
 def _findings(found: Profile) -> Iterator[str]:
     """Iterate over what to look at; columns of which the same is to be said stand together."""
-    columns: dict[Finding, list[str]] = {}
+    columns: dict[Finding, dict[str, str]] = {}
     for column in found.columns:
         for finding in column.findings:
             shown = readable(column.name) + (f" ({column.missing:,})" if finding.kind == GAPS else "")
-            columns.setdefault(finding, []).append(shown)
-    if not columns:
+            columns.setdefault(finding, {})[column.name] = shown
+    if not columns and not found.note:
         return
     yield "To look at"
+    if found.note:
+        yield f"  {printable(found.note)}"
     for finding, names in columns.items():
-        yield f"  {listing(names, _NAMED)}: {finding.what}; {finding.advice(len(names))}"
+        yield f"  {listing(names.values(), _NAMED)}: {finding.what}; {finding.advice(list(names))}"
     yield ""
 
 
-def _command(found: Profile, command: str | None) -> Iterator[str]:
-    if command is None or found.way is None:
-        yield "No part of this table can be learned from as it is."
+def _command(found: Profile, way: WayOut | None, command: str | None) -> Iterator[str]:
+    if command is None or way is None:
+        said = "No part of this table can be learned from as it is."
+        yield sentence(about_matrix(found.matrix)) if found.matrix else said
         return
-    kept = f" with {counted(found.way.rows, 'row')}" if found.way.rows < found.rows else ""
+    kept = f" with {counted(way.rows, 'row')}" if way.rows < found.rows else ""
     yield f"This would run{kept}"
     yield f"  {command}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -10,12 +11,17 @@ import typer
 from lmarvel.cli.app import command, interruptible, progress_bar
 from lmarvel.cli.options import Jobs, Table
 from lmarvel.cli.showing import Result, load_result
+from lmarvel.cli.streams import readable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.effects import effect as answer
 from lmarvel.effects import effect_learned_again, exported
-from lmarvel.errors import ParameterError
+from lmarvel.errors import FormatError, ParameterError, ResultError
 from lmarvel.estimators.bootstrap import check_settings
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
+from lmarvel.interchange.registry import FORMATS
+from lmarvel.interchange.truth import read_stated
+from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
@@ -26,17 +32,28 @@ Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to
 def causes(
     result: Result,
     y: Annotated[str, typer.Argument(help="The variable whose causes are asked for.")],
+    marks: Annotated[
+        Literal["all", "supported", "firm"],
+        typer.Option(help="Claims to make: all of the learned graph, those at least likely, or firm ones."),
+    ] = "supported",
+    every: Annotated[bool, typer.Option("--all", help="List every variable, also those that do not cause it.")] = False,
     form: Form = "text",
 ) -> None:
     """Say which variables cause one: under every explanation of the data, under some, or under none."""
-    told = load_result(result).causes(y)
-    print(as_json(told.to_dict()) if form == "json" else told)
+    told = load_result(result).causes(y, marks)
+    print(as_json(told.to_dict()) if form == "json" else told.listed(every, "--all"))
 
 
 @command
 @with_table
 def effect(
-    result: Result,
+    result: Annotated[
+        Path,
+        typer.Argument(
+            help="A result file, or a graph of your own, such as graph.txt with lines 'X --> Y'; <-> is an unmeasured"
+            " common cause."
+        ),
+    ],
     data: Table,
     x: Annotated[str, typer.Argument(help="The cause.")],
     y: Annotated[str, typer.Argument(help="The outcome.")],
@@ -49,9 +66,9 @@ def effect(
     ] = None,
     learn_again: Annotated[
         int | None,
-        typer.Option(min=1, help="Learn again from so many draws of the rows, and tell what these graphs say of it."),
+        typer.Option(min=1, help="Number of resamples to learn again from; reports what their graphs say."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="For the draws of rows.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for the resamples.")] = 0,
     n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[
@@ -59,21 +76,25 @@ def effect(
         typer.Option("--format", help="What to print: text, json, or the question for another program."),
     ] = "text",
 ) -> None:
-    """Say whether a variable affects another, and by how much, under every explanation of the data."""
+    """Say whether a variable affects another, and by how much, in a learned graph or in one of your own."""
     if seed < 0:
         raise ParameterError(f"must be a whole number of at least 0, not {seed}", parameter="seed")
-    found = load_result(result)
+    found = _load(result)
+    if learn_again is not None and not isinstance(found, Discovery):
+        raise ParameterError("needs a result file: a graph does not say how it was learned", parameter="learn_again")
     if form in ("dagitty", "dowhy"):
         out = exported(found, x, y)
         print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")
         return
     if learn_again is not None:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
+    if isinstance(found, Discovery):
+        table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         rows = table.dataset(data)
         told = answer(found, x, y, rows, given=given or (), bootstrap=bootstrap, seed=seed)
         again = None
-        if learn_again is not None:
+        if learn_again is not None and isinstance(found, Discovery):
             with progress_bar(quiet=False) as show:
                 tell = partial(show, "learning again")
                 again = effect_learned_again(
@@ -84,4 +105,19 @@ def effect(
         return
     print(told)
     if again is not None:
-        print(f"Learned again from {counted(learn_again or 0, 'draw')} of the rows, each with its own graph: {again}.")
+        print(f"Learned again from {counted(learn_again or 0, 'resample')}, each with its own graph: {again}.")
+
+
+def _load(path: Path) -> Discovery | DAG | ADMG | MAG | PAG:
+    """Return the result that a file holds, or else the graph."""
+    with readable_file(path, "standard input.json") as file:
+        try:
+            return Discovery.load(file)
+        except ResultError as error:
+            if not file.is_file():
+                raise
+            try:
+                return read_stated(file)
+            except FormatError as unread:
+                known = {ending for form in FORMATS.values() for ending in form.endings} - {".json"}
+                raise unread if file.suffix.lower() in known else error from None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import check_apart, command, fail, interruptible, progress_bar
+from lmarvel.cli.app import check_apart, command, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
@@ -24,6 +23,7 @@ from lmarvel.cli.options import (
     Forbid,
     Jobs,
     KnowledgeFile,
+    Marks,
     Method,
     Quiet,
     Require,
@@ -38,19 +38,19 @@ from lmarvel.cli.options import (
 )
 from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
-from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, indented
+from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, time_line
 from lmarvel.data import Dataset
-from lmarvel.drawing import ENDINGS, check_target, draw
-from lmarvel.errors import ParameterError, ResultError
+from lmarvel.drawing import ENDINGS, check_target
+from lmarvel.errors import ResultError
 from lmarvel.estimators import METHODS, PagEstimator
 from lmarvel.estimators.bootstrap import Interrupted
 from lmarvel.estimators.compare import compare as run
 from lmarvel.estimators.recording import counting_from
 from lmarvel.files import check_writable
-from lmarvel.graph.kinds import PAG
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.support.grades import Shown
 from lmarvel.result.wording import open_pairs
 from lmarvel.text import printable, readable
 
@@ -78,10 +78,8 @@ def learn(
     form: Annotated[
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
-    cautious: Annotated[
-        Literal["likely", "firm"] | None,
-        typer.Option(help="lift: print and draw circles in place of weaker marks; results and reports stay whole."),
-    ] = None,
+    marks: Marks = "supported",
+    details: Annotated[bool, typer.Option("--details", help="Print tests, settings, score and power, too.")] = False,
     bootstrap: Bootstrap = None,
     seed: Seed = None,
     n_jobs: Jobs = None,
@@ -105,20 +103,21 @@ def learn(
         workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
         model = estimator_of(method, **chosen, **workers, knowledge=knowledge_of(knowledge, tiers, forbid, require))
         drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
-        if cautious is not None and method not in ("auto", "lift"):
-            raise ParameterError(f"--cautious needs the support of marks, which lift tells and {method} does not")
         # A budget is the command's; of a bootstrap each draw has one of its own.
         begun = nullcontext() if bootstrap is not None else counting_from(time.monotonic())
         with progress_bar(quiet) as show, table.usable(data), begun:
             show("data", 0, 1)
             dataset = table.dataset(data)
+            before = time.monotonic()
             found = drawing.fit(model, dataset, show)
-    careful = _careful(found, cautious)
-    written = _write(found, found.pag if careful is None else careful, output, report, data, dataset)
+            phases = dict(found.stats.seconds)
+            if bootstrap is not None:
+                phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
+    written = _write(found, marks, output, report, data, dataset)
     if shown:
-        print(as_edges(careful or found.pag) if form == "edges" else _PRINTERS[form](found))
-        if careful is not None and form == "text":
-            print(f"\nWith circles where a mark is less than {cautious}\n\n{indented(as_edges(careful))}")
+        print(_printed(found, form, marks, details))
+        if form == "text":
+            print(time_line(elapsed(), phases))
         if written and form == "text":
             print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
     if drawing.stopped:
@@ -135,22 +134,11 @@ def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[
     return {name: value for name, value in given.items() if name in own and name != "n_jobs"}
 
 
-_PRINTERS: dict[str, Callable[[Discovery], str]] = {
-    "text": as_text,
-    "json": lambda found: printable(found.to_json().rstrip("\n")),
-}
-
-
-def _careful(found: Discovery, level: str | None) -> PAG | None:
-    """Return the graph without weak marks, where it was asked for and the method tells which these are."""
-    if level is None:
-        return None
-    if found.evidence.chose is None:
-        warnings.warn(
-            "--cautious has no effect: this result does not tell how well its marks are supported", stacklevel=2
-        )
-        return None
-    return found.cautious(level)
+def _printed(found: Discovery, form: str, marks: Shown, details: bool) -> str:
+    """Return what to print: a page for people, the edges that are shown, or the whole result."""
+    if form == "json":
+        return printable(found.to_json().rstrip("\n"))
+    return as_edges(found.shown(marks)) if form == "edges" else as_text(found, marks, details)
 
 
 def check_output(path: Path) -> None:
@@ -163,18 +151,18 @@ def check_output(path: Path) -> None:
 
 
 def _write(
-    found: Discovery, shown: PAG, output: Path | None, report: Path | None, data: Path, dataset: Dataset
+    found: Discovery, marks: Shown, output: Path | None, report: Path | None, data: Path, dataset: Dataset
 ) -> list[Path]:
     """Write what was asked for; the ending of the output says what it is: the whole result, or the graph to show."""
     if output is not None and output.suffix.lower() == ".json":
         found.save(output)
     elif output is not None and output.suffix.lower() in ENDINGS:
-        draw(shown, output, shares=found.edge_shares())
+        found.draw(output, marks=marks)
     elif output is not None:
-        write_graph(shown, output)
+        write_graph(found.shown(marks), output)
     if report is not None:
         with writable_file(report, ".html") as file:
-            write_report(found, file, title=data.name, data=dataset)
+            write_report(found, file, title=data.name, data=dataset, marks=marks)
     return [path for path in (output, report) if path not in (None, STANDARD)]
 
 
@@ -233,7 +221,7 @@ class Drawing:
         except Interrupted as end:
             if self._kept is None or not end.stability.replicates:
                 raise
-            done = f"interrupted after {end.stability.drawn:,} of {self.replicates:,} draws"
+            done = f"interrupted after {end.stability.drawn:,} of {self.replicates:,} resamples"
             self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command goes on from there"
             return model.result_
         return fitted.result_

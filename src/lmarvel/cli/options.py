@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
@@ -32,13 +32,12 @@ Method = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Bootstrap = Annotated[
-    int | None,
-    typer.Option(help="Learn again from so many tables drawn from the rows, and tell how often each part recurs."),
+Marks = Annotated[
+    Literal["all", "supported", "firm"],
+    typer.Option(help="Marks to show: all that were learned, those that the data support, or only firm ones."),
 ]
-Seed = Annotated[
-    int | None, typer.Option(help="What is random, the bootstrap and restarts of lift, comes of it; default 0.")
-]
+Bootstrap = Annotated[int | None, typer.Option(help="Number of bootstrap resamples.")]
+Seed = Annotated[int | None, typer.Option(help="Random seed for the bootstrap and restarts; default 0.")]
 Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
 
 KnowledgeFile = Annotated[

@@ -22,7 +22,8 @@ from lmarvel.interchange.truth import read_truth
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.explanation import Explanation
-from lmarvel.result.reliability import doubts_about
+from lmarvel.result.support.grades import Shown
+from lmarvel.result.support.reliability import doubts_about
 from lmarvel.text import counted, listing, readable
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Result = Annotated[
     ),
 ]
 _NOTHING_SAID = TableOptions()
+MARKS = "Marks to show: all, supported by the data, or firm; circles replace the others."
 FORMATS = "text, json, dot, graphml, edges, pcalg, tetrad, dagitty, mermaid"
 
 
@@ -83,6 +85,7 @@ def report(
     out: Annotated[Path, typer.Argument(help="The HTML file to write; - is standard output.")],
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     data: Annotated[Path | None, typer.Option(help="The table, for estimates of effects.")] = None,
+    marks: Annotated[Shown, typer.Option(help=f"{MARKS} A switch on the page changes it.")] = "supported",
     table: TableOptions = _NOTHING_SAID,
 ) -> None:
     """Write a result as one HTML file: interactive graph, explanations, effects, tables."""
@@ -94,10 +97,11 @@ def report(
     found = load_result(result)
     with interruptible(), writable_file(out, ".html") as file:
         if data is None:
-            write_report(found, file, title)
+            write_report(found, file, title, marks=marks)
         else:
+            table = table.as_learned(found, data)
             with table.usable(data):
-                write_report(found, file, title, table.dataset(data))
+                write_report(found, file, title, table.dataset(data), marks)
     _written(out)
 
 
@@ -113,22 +117,31 @@ def draw(
     out: Annotated[Path, typer.Argument(help="The picture to write: .svg, .png or .pdf; - is standard output, SVG.")],
     layout: Annotated[str, typer.Option(help="auto, layered or spring.")] = "auto",
     title: Annotated[str | None, typer.Option(help="A line above the drawing.")] = None,
+    marks: Annotated[Shown | None, typer.Option(help=f"{MARKS} Only results have grades.")] = None,
 ) -> None:
-    """Draw a graph."""
+    """Draw a result or a graph."""
     check_apart(inputs=[graph], outputs=[out])
     if out != STANDARD:
         check_target(out)
     with readable_file(graph, "standard input.json") as source, writable_file(out, ".svg") as file:
-        write(read_graph(source), file, layout=layout, title=title, shares=_shares(source))
+        found = _result_in(source)
+        if found is not None:
+            found.draw(file, layout=layout, title=title, marks=marks or "supported")
+        elif marks is not None:
+            raise ParameterError(
+                f"--marks needs a result file, and {readable(str(graph))} has a graph only: leave it out"
+            )
+        else:
+            write(read_graph(source), file, layout=layout, title=title)
     _written(out)
 
 
-def _shares(path: Path) -> dict[frozenset[str], float] | None:
-    """Return how often edges recur, where the file is a result that tells."""
+def _result_in(path: Path) -> Discovery | None:
+    """Return the result that a file has; None where it has something else."""
     if path.suffix.lower() != ".json":
         return None
     try:
-        return Discovery.load(path).edge_shares()
+        return Discovery.load(path)
     except ResultError:
         return None
 

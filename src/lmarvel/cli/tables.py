@@ -7,24 +7,32 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from lmarvel.ci.registry import as_ci_test
 from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.checks import WayOut, joined
+from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
-from lmarvel.data.sources.base import Source
+from lmarvel.data.reading import Reading
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
 from lmarvel.datasets import BUNDLED
-from lmarvel.errors import DataError, LMarvelError, UnusableError
-from lmarvel.text import nearest, readable
+from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import ROLES, still_to_say
+from lmarvel.text import nearest, printable, readable
+
+_MOST_TRIED = 40  # columns that are dropped on trial
 
 
 @dataclass(frozen=True)
@@ -34,11 +42,11 @@ class TableOptions:
     columns: Annotated[list[str] | None, typer.Option(help="Use only these columns (repeat, or commas).")] = None
     drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out (repeat, or commas).")] = None
     categorical: Annotated[
-        list[str] | None, typer.Option(help="Columns whose values are levels without an order; text is by itself.")
+        list[str] | None, typer.Option(help="Categorical columns; text columns are categorical automatically.")
     ] = None
     ordinal: Annotated[
         list[str] | None,
-        typer.Option(help="Columns whose values are levels in an order; of text: 'size=small<medium<large'."),
+        typer.Option(help="Columns of categories in an order; for text: 'size=small<medium<large'."),
     ] = None
     missing: Annotated[
         Literal["refuse", "drop", "em"] | None,
@@ -51,37 +59,95 @@ class TableOptions:
     numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
         False
     )
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="Values that stand for a missing one (repeat, or commas); of one column: age=-9."),
+    ] = None
+    skip_rows: Annotated[
+        int | None, typer.Option(help="Lines above the header; by default titles and units are noticed; 0: none.")
+    ] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first row has names; default by its cells.")
+    ] = None
 
     def dataset(self, path: Path) -> Dataset:
         """Open a table with what was said of it."""
         source = self._source(path)
         chosen, said = self._resolved(source)
-        return Dataset.of(
-            source,
-            **chosen,
-            categorical=said.categorical,
-            ordinal=said.ordinal,
-            missing=said.missing,
-            weights=said.weights,
-            cluster=said.cluster,
-            numeric_only=said.numeric_only,
-        )
+        resolved = {**chosen, **said._asdict(), "separator": self._separator}
+        typed = self._typed()  # all of it, also what the source was opened with: a result keeps what was said
+        return Dataset.of(source, **typed | {name: resolved[name] for name in resolved if name in typed})
 
-    def profile(self, path: Path) -> Profile:
-        """Look through a table, whatever it holds."""
+    def as_learned(self, found: Discovery, path: Path) -> TableOptions:
+        """Return the options with those that a graph was learned with where none is typed; print what is taken over."""
+        typed = self._typed()
+        source = replace(self, **self._remembered(found, typed, path))._source(path)
+        chosen, said = self._resolved(source)
+        resolved = {"categorical": said.categorical, "ordinal": said.ordinal}
+        taken = self._remembered(found, typed | {name: resolved[name] for name in resolved if name in typed}, path)
+        for role in ROLES:
+            if role in taken and taken[role] not in source.names:
+                del taken[role]  # whoever reads the table tells of it
+        if taken:
+            words = [word for name, value in taken.items() for word in option_words(name, value)]
+            shown = printable(shlex.join(words))
+            print(f"lmarvel: reading the table as when the graph was learned: {shown}", file=sys.stderr)
+        names = found.pag.names
+        if chosen["columns"] is None and not chosen["drop"] and set(names) <= set(source.names):
+            taken["columns"] = list(names)  # nothing else matters, whatever is wrong with it
+        filled = replace(self, **taken)
+        filled.__dict__["_opened"] = {path: source}
+        return filled
+
+    def _remembered(self, found: Discovery, typed: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return what holds for this table, too, of the options that a graph was learned with."""
+        left = still_to_say(found.data, typed, path)
+        if isinstance(left.get("na"), list):
+            left["na"] = tuple(left["na"])  # values as they are, while those of a list were typed
+        return {field.name: left[field.name] for field in fields(self) if field.name in left}
+
+    def _typed(self) -> dict[str, Any]:
+        """Return the options that are not left at their default."""
+        given = {field.name: vars(self)[field.name] for field in fields(self)}
+        return {field.name: given[field.name] for field in fields(self) if given[field.name] != field.default}
+
+    def proposal(self, path: Path) -> tuple[Profile, WayOut | None]:
+        """Look through a table, whatever it holds, and find options with which a test can be made of it.
+
+        These are tried on the table, one after the other, until some are enough.
+        """
+        reading = self._lenient(path)
+        found = profile(reading, self.missing)
+        ways = [found.way]
+        if found.na:
+            again = profile(_reopened(reading, WayOut((), None, 0, tuple(found.na)), lenient=True), self.missing)
+            if again.way is not None:
+                na = [pair for pair in (*found.na, *again.way.na) if pair[0] not in again.way.drop]
+                ways.insert(0, again.way._replace(na=tuple(na)))
+        if found.matrix:
+            return found, None
+        tried = (_tried(reading, way, found) for way in ways if way is not None)
+        return next(((replace(found, note=note), way) for way, note in tried if way is not None), (found, None))
+
+    def _lenient(self, path: Path) -> Reading:
+        """Open a table so that nothing in it is refused, without the columns of weights and clusters."""
         source = self._source(path)
         chosen, said = self._resolved(source)
         said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
         roles = [name for name in (self.weights, self.cluster) if name is not None]
-        return profile(open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], None, None, said))
+        return open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], Layout(), said)
 
     def _source(self, path: Path) -> Source:
         """Open a table; one that was opened is the same again, with what was read of it."""
         opened: dict[Path, Source] = self.__dict__.setdefault("_opened", {})
         if path not in opened:
-            separator = None if self.separator is None else self.separator.replace("\\t", "\t")
-            opened[path] = open_source(path, None, separator, self.decimal)
+            layout = Layout(self._separator, self.decimal, self.skip_rows, self.header)
+            opened[path] = open_source(path, None, layout)
         return opened[path]
+
+    @property
+    def _separator(self) -> str | None:
+        return None if self.separator is None else self.separator.replace("\\t", "\t")
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
         known = source.names
@@ -94,6 +160,7 @@ class TableOptions:
             self.weights,
             self.cluster,
             self.numeric_only,
+            _missing_codes(self.na, known),
         )
         return chosen, said
 
@@ -104,39 +171,123 @@ class TableOptions:
             yield
         except DataError as error:
             try:
-                found = self.profile(path)
+                found, way = self.proposal(path)
             except LMarvelError:
                 raise error from None
-            if not (found.faults and isinstance(error, UnusableError)):
+            if not isinstance(error, UnusableError):
                 raise
-            raise DataError(refusal(found, error)) from None
+            raise DataError(refusal(found, way, error, self.missing)) from None
 
 
-def refusal(found: Profile, error: DataError) -> str:
+def refusal(found: Profile, way: WayOut | None, error: DataError, missing: str | None) -> str:
     """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
-    gaps = [column.name for column in found.columns if column.missing]
-    said, ways = f"{joined(found.faults)}.", ""
-    if len(found.faults) == 1 and not gaps:
-        said = f"{error}."
-    if gaps:
-        left = f"--missing drop leaves {found.complete:,} of {found.rows:,} rows"
-        ways = f" Of missing values: {left}, --missing em finds the moments around them, --drop leaves columns out."
-    command = command_for(found.way, sys.argv[1:])
+    gaps = missing in (None, "refuse") and any(column.missing for column in found.columns)
+    said = f"{joined(found.faults)}." if gaps or len(found.faults) > 1 or not found.complete else f"{error}."
+    ways = ""
+    if gaps and way is not None:
+        left = f"--missing drop keeps {found.complete:,} of {found.rows:,} rows, " if found.complete > 3 else ""
+        ways = f" For missing values: {left}--missing em uses all rows, --drop leaves columns out."
+    command = command_for(found, way, sys.argv[1:])
     end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
     return f"{said}{ways} {end}"
 
 
-def command_for(way: WayOut | None, arguments: list[str]) -> str | None:
+def _reopened(reading: Reading, way: WayOut, lenient: bool = False) -> Reading:
+    """Return a table as it is with the options of a way out."""
+    na: dict[str, list[str]] = {}
+    for name, value in way.na:
+        na.setdefault(name, []).append(value)
+    said = Said(missing=way.missing, cluster=way.cluster, na=na or None, lenient=lenient)
+    return open_dataset(reading, None, None, way.drop, Layout(), said)
+
+
+def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None, str]:
+    """Return a way out that is enough, with more columns dropped if need be, and why these have to be."""
+    note = ""
+    for _ in range(_MOST_TRIED):
+        try:
+            return way._replace(rows=_rows_that_run(reading, way)), note
+        except Determined as error:
+            note = note or str(error)
+            way = way._replace(drop=(*way.drop, error.culprit))
+        except LMarvelError as error:
+            note = note or str(error)
+            break
+    for other in _variants(way, found):
+        with suppress(LMarvelError):
+            return other._replace(rows=_rows_that_run(reading, other)), note
+    return None, note
+
+
+def _rows_that_run(reading: Reading, way: WayOut) -> int:
+    """Return the number of rows that a test, and a score, can be made of with the options of a way out."""
+    plain = not (way.drop or way.missing or way.na or way.cluster)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = Dataset(reading if plain else _reopened(reading, way))
+        data.read()
+        if as_ci_test("auto", data).name == "g-square":  # it can live with what a score cannot
+            as_ci_test("mixed", data)
+        return data.n
+
+
+def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
+    """Iterate over a way out with one more column dropped, and with all of categories dropped."""
+    left = [column for column in found.columns if column.name not in (*way.drop, way.cluster)]
+    of_categories = [column.name for column in left if column.kind is Kind.NOMINAL]
+    others = [column.name for column in left if column.kind is not Kind.NOMINAL]
+    for more in [*([name] for name in [*of_categories, *reversed(others)][:_MOST_TRIED]), of_categories]:
+        if more and len(left) - len(more) >= 2:
+            na = tuple(pair for pair in way.na if pair[0] not in more)
+            yield way._replace(drop=(*way.drop, *more), na=na)
+
+
+def option_words(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
+    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
+    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
+    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
+    """
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    if isinstance(value, Mapping):
+        sign = "," if name == "na" else "<"
+        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
+        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
+        return [word for part in parts for word in (flag, part)]
+    if not isinstance(value, list | tuple):
+        return [flag, str(value)]
+    parts = list(map(str, value))
+    if any("," in part for part in parts):
+        return [word for part in parts for word in (flag, part)]
+    return [flag, ",".join(parts)]
+
+
+def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str | None:
     """Return a command with the options that a way out needs."""
     if way is None:
         return None
-    more: list[str] = []
+    words = [found.na.get(pair, "=".join(pair)) for pair in way.na]
+    more = [part for word in dict.fromkeys(words) for part in ("--na", word)]
     if way.drop:
-        plain = not any("," in name for name in way.drop)
-        more += ["--drop", ",".join(way.drop)] if plain else [word for name in way.drop for word in ("--drop", name)]
-    more += ["--missing", way.missing] if way.missing else []
-    words = ["lmarvel", *arguments, *more]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+        more += option_words("drop", list(way.drop))
+    if way.missing:
+        arguments = _without_option(arguments, "--missing")
+        more += ["--missing", way.missing]
+    more += ["--cluster", way.cluster] if way.cluster else []
+    whole = ["lmarvel", *arguments, *more]
+    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)
+
+
+def _without_option(arguments: list[str], option: str) -> list[str]:
+    """Return the words of a command without an option and its value."""
+    before = ["", *arguments]
+    return [w for w, last in zip(arguments, before, strict=False) if option not in (w, last, w.partition("=")[0])]
 
 
 def _names(given: list[str], known: list[str]) -> list[str]:
@@ -149,8 +300,35 @@ def _names(given: list[str], known: list[str]) -> list[str]:
     ]
 
 
-def _orders(given: list[str], known: list[str]) -> dict[str, list[str] | None]:
-    """Return the orders of ordinal columns: name, or name=lowest<...<highest."""
+def _missing_codes(given: Any, known: list[str]) -> Any:
+    """Return the values that stand for a missing one: VALUE of all columns, or name=VALUE; or as a result has them.
+
+    Examples
+    --------
+    >>> _missing_codes(["-9,99"], ["age", "sex"]), _missing_codes(["-9", "age=99"], ["age", "sex"])
+    (['-9', '99'], {'age': ['-9', '99'], 'sex': ['-9']})
+    """
+    if isinstance(given, Mapping):
+        return {name: values for name, values in given.items() if name in known} or None
+    if not isinstance(given, list):
+        return given
+    everywhere: list[str] = []
+    by_name: dict[str, list[str]] = {}
+    for item in given:
+        name, _, value = item.partition("=")
+        if value and name.strip() in known:
+            by_name.setdefault(name.strip(), []).extend(_names([value], []))
+        else:
+            everywhere += _names([item], [])
+    if not (everywhere and by_name):
+        return everywhere or by_name or None
+    return {name: [*everywhere, *by_name.get(name, [])] for name in known}
+
+
+def _orders(given: list[str] | Mapping[str, list[str] | None], known: list[str]) -> dict[str, list[str] | None]:
+    """Return the orders of ordinal columns: name, or name=lowest<...<highest; or as a result file has them."""
+    if isinstance(given, Mapping):
+        return dict(given)
     found: dict[str, list[str] | None] = {}
     for item in given:
         name, _, order = item.partition("=")

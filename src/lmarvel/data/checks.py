@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED
 from lmarvel.data.levels import Levels
+from lmarvel.data.moments import determining
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError
+from lmarvel.text import joined as spoken
 from lmarvel.text import listing
 
 Matrix = NDArray[np.float64]
@@ -23,33 +25,45 @@ MOST_LEVELS = 100
 _COPY = 1 - 1e-12
 _COLLINEAR = 1e-10
 _ROUNDS = 50
+_ROWS_OF_A_PAIR = 20  # in which two columns were observed, from which on EM can tell their covariance
+_WORST = 5  # columns with gaps, in a message
 MANY_LEVELS = "many levels"
-_MERGE = "merge levels, or leave {it} out"
+LONE = "a single row"
+DROP = "drop {it}{how}"
+_MERGE = "merge categories, or drop {it}{how}"
+_MOST_LONE = 5  # categories of a single row that may be taken for missing; of more the column is dropped
 
 
 class Fault(NamedTuple):
     """Something that no test can be run on: the columns that would have to go, a sentence, and what to do.
 
-    ``what`` says the same of one of the columns, without its name; in ``advice``, {it} stands for the columns.
+    ``what`` says the same of one of the columns, without its name; in ``advice``, {it} stands for the columns, {how}
+    for the option. ``na`` has the values of the column that may be taken for missing instead.
     """
 
     drop: tuple[str, ...]
     sentence: str
     what: str
-    advice: str = "leave {it} out"
+    advice: str = DROP
     kind: str = ""
+    na: tuple[str, ...] = ()
 
 
 def _about(name: str, what: str) -> Fault:
-    return Fault((name,), f"{name!r} {what}", what)
+    return Fault((name,), f"column {name!r} {what}", what)
 
 
 class WayOut(NamedTuple):
-    """Columns to leave out and what to do with gaps, with the number of rows that are left; None: there is no way."""
+    """Columns to leave out and what to do with gaps, with the number of rows that are left.
+
+    ``na`` has columns with values to take for missing, and ``cluster`` the column of units with several rows.
+    """
 
     drop: tuple[str, ...]
     missing: str | None
     rows: int
+    na: tuple[tuple[str, str], ...] = ()
+    cluster: str | None = None
 
 
 class UnusableTable(UnusableError):
@@ -70,7 +84,15 @@ def _in_python(way: WayOut | None) -> str:
         return "Nothing is left that could be learned from"
     said = [f"drop={list(way.drop)!r}"] if way.drop else []
     said += [f'missing="{way.missing}"'] if way.missing else []
+    said += [f"na={_by_column(way.na)!r}"] if way.na else []
     return f"This leaves {way.rows} rows that can be used: Dataset.of(data, {', '.join(said)})"
+
+
+def _by_column(na: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in na:
+        found.setdefault(name, []).append(value)
+    return found
 
 
 def check_levels(table: Table) -> None:
@@ -86,7 +108,7 @@ def check_levels(table: Table) -> None:
     assert some.levels is not None
     found = [*_levels(rows, some.levels, some.names)]
     if found:
-        raise UnusableError(f"{joined(found)}. Leave {_it(found)} out, or merge levels")
+        raise UnusableError(f"{joined(found)}. Drop {_it(found)}, merge categories, or take some for missing (na)")
 
 
 def _it(faults: Sequence[Fault]) -> str:
@@ -100,7 +122,7 @@ def faults_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str
     --------
     >>> rows = np.array([[1.0, 5.0, 2.0], [2.0, 5.0, 4.0], [4.0, 5.0, 8.0], [3.0, 5.0, 6.0]])
     >>> [fault.sentence for fault in faults_of(rows, (None, None, None), ("a", "b", "c"))]
-    ["constant column 'b'", "'c' is a copy of 'a'"]
+    ["column 'b' is constant", "column 'c' is a copy of 'a'"]
     """
     found = [*_flat(rows, names), *_levels(rows, levels, names)]
     gone = {name for fault in found for name in fault.drop}
@@ -122,6 +144,16 @@ def missing_values(rows: Matrix, names: Sequence[str]) -> list[Fault]:
     return [Fault((), gaps, "missing values")]
 
 
+def no_complete_row(rows: Matrix, names: Sequence[str]) -> Fault:
+    """Return the fault of a table in which each row has a gap: which columns have the most."""
+    gaps = np.isnan(rows).sum(axis=0)
+    worst = sorted(np.flatnonzero(gaps).tolist(), key=lambda i: -gaps[i])
+    which = spoken(f"{names[i]!r} ({gaps[i]:,})" for i in worst[:_WORST])
+    return Fault(
+        (), f"none of the {len(rows):,} rows is complete; most values are missing in {which}", "missing values"
+    )
+
+
 def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     """Find columns without values, with infinite ones, and with one value."""
     seen = ~np.isnan(rows)
@@ -134,14 +166,28 @@ def _flat(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     ]
     for what, which in (("empty", empty), ("constant", constant)):
         if which:
-            yield Fault(tuple(which), f"{what} column {listing([repr(name) for name in which], NAMED)}", what)
+            yield Fault(tuple(which), f"{columns_are(which)} {what}", what)
     if infinite:
         where = listing([repr(name) for name in infinite], NAMED)
         yield Fault(tuple(infinite), f"infinite values in {where}", "infinite values")
 
 
+def columns_are(names: Sequence[str]) -> str:
+    """Return the beginning of a sentence on columns, singular or plural.
+
+    Examples
+    --------
+    >>> columns_are(["B"]), columns_are(["B", "C"])
+    ("column 'B' is", "columns 'B' and 'C' are")
+    """
+    if len(names) == 1:
+        return f"column {names[0]!r} is"
+    quoted = [repr(name) for name in names]
+    return f"columns {listing(quoted, NAMED) if len(quoted) > NAMED else spoken(quoted)} are"
+
+
 def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
-    """Find columns with too many levels, and with levels of a single row."""
+    """Find columns with too many categories, and with categories of a single row."""
     for i, (name, known) in enumerate(zip(names, levels, strict=True)):
         if known is None:
             continue
@@ -151,13 +197,19 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
         counts = np.bincount(codes, minlength=len(known.names))
         present = int((counts > 0).sum())
         if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):
-            many = f"has {present} levels in {len(codes)} rows, as an id or free text has"
+            many = f"has {present} categories in {len(codes)} rows, as an id or free text has"
             yield Fault((name,), f"column {name!r} {many}", many, kind=MANY_LEVELS)
         elif present > 1 and (counts == 1).any():
-            lone = [repr(known.names[k]) for k in np.flatnonzero(counts == 1)]
+            lone = tuple(known.names[k] for k in np.flatnonzero(counts == 1))
             has = f"{'has 1 row' if len(lone) == 1 else 'have 1 row each'}, which no test can use"
-            which = f"the {'level' if len(lone) == 1 else 'levels'} {listing(lone, 5)}"
-            yield Fault((name,), f"{which} of {name!r} {has}", f"{which} {has}", _MERGE)
+            which = f"the {'category' if len(lone) == 1 else 'categories'} {listing(map(repr, lone), 5)}"
+            few = len(lone) <= _MOST_LONE and (counts > 1).sum() > 1 and can_be_named(name, lone)
+            yield Fault((name,), f"{which} of {name!r} {has}", f"{which} {has}", _MERGE, LONE, lone if few else ())
+
+
+def can_be_named(name: str, values: Sequence[str]) -> bool:
+    """Whether an option can name the values of a column: commas and equals signs part them there."""
+    return not any("," in value or "=" in f"{name}{value}" for value in values)
 
 
 def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
@@ -171,7 +223,7 @@ def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[s
             forth, back = _decides(rows[:, i], rows[:, j])
             if forth and back:
                 gone.add(j)
-                yield _about(names[j], f"is a copy of {names[i]!r}, level by level")
+                yield _about(names[j], f"is a copy of {names[i]!r}, category by category")
             elif forth or back:
                 one, other = (i, j) if forth else (j, i)
                 gone.add(one)
@@ -224,8 +276,14 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
             yield _about(names[at[j]], f"is a copy of {names[at[i]]!r}")
     kept = [k for k in range(at.size) if k not in gone]
     if len(complete) > len(kept) + 1:
-        for k in _dependent(r[np.ix_(kept, kept)]):
-            yield _about(names[at[kept[k]]], "is a combination of other columns")
+        among = r[np.ix_(kept, kept)]
+        dependent = _dependent(among)
+        free = [k for k in range(len(kept)) if k not in dependent]
+        for k in dependent:
+            before = [*(j for j in free if j < k), k]
+            found = determining(among[np.ix_(before, before)], len(before) - 1)
+            others = [repr(names[at[kept[before[i]]]]) for i in found]
+            yield _about(names[at[kept[k]]], f"is determined by {spoken(others)}")
 
 
 def _dependent(r: Matrix) -> list[int]:
@@ -244,9 +302,18 @@ def _dependent(r: Matrix) -> list[int]:
 
 
 def way_out(
-    rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str], drop: Sequence[str] = ()
+    rows: Matrix,
+    levels: Sequence[Levels | None],
+    names: Sequence[str],
+    drop: Sequence[str] = (),
+    missing: str | None = None,
 ) -> WayOut | None:
-    """Work out which columns to leave out, ``drop`` among them, and what to do with gaps, and try it."""
+    """Work out which columns to leave out, ``drop`` among them, and what to do with gaps, and try it.
+
+    What a user says of gaps in ``missing`` is kept to. Categories of a single row are taken for missing.
+    """
+    rows, said = rows.copy(), None if missing == "refuse" else missing
+    na: list[tuple[str, str]] = []
     at = [i for i, name in enumerate(names) if name not in set(drop)]
     gone, missing, kept = [name for name in names if name in set(drop)], None, rows[:, at]
     for _ in range(_ROUNDS):
@@ -255,24 +322,38 @@ def way_out(
             return None
         kept, missing = rows[:, at], None
         if np.isnan(kept).any():
-            worst = _worst_gaps(kept)
+            worst = None if said == "em" else _worst_gaps(kept, said is None and not any(levels[i] for i in at))
             if worst is not None:
                 gone.append(left[worst])
                 del at[worst]
                 continue
-            kept, missing = _filled_or_dropped(kept, [levels[i] for i in at])
+            kept, missing = _filled_or_dropped(kept, [levels[i] for i in at], said)
         faults = faults_of(kept, [levels[i] for i in at], left)
         if not faults:
-            return WayOut(tuple(gone), missing, len(kept)) if len(kept) > 3 else None
-        out = {name for fault in faults for name in fault.drop}
+            left_in = tuple((name, value) for name, value in na if name not in gone)
+            return WayOut(tuple(gone), missing, len(kept), left_in) if len(kept) > 3 else None
+        lone = [(fault.drop[0], value) for fault in faults for value in fault.na]
+        for name, value in lone:
+            _take_for_missing(rows, levels, names.index(name), value)
+        na += lone
+        out = {name for fault in faults for name in fault.drop if not fault.na}
         gone += [name for name in left if name in out]
         at = [i for i in at if names[i] not in out]
     return None
 
 
-def _worst_gaps(rows: Matrix) -> int | None:
-    """Return the column with the most gaps if rows without any are too few to learn from."""
+def _take_for_missing(rows: Matrix, levels: Sequence[Levels | None], i: int, value: str) -> None:
+    known = levels[i]
+    assert known is not None
+    rows[rows[:, i] == known.names.index(value), i] = np.nan
+
+
+def _worst_gaps(rows: Matrix, may_fill: bool) -> int | None:
+    """Return the column with the most gaps if rows without any are too few to learn from, and gaps cannot be filled."""
     gaps = np.isnan(rows)
+    seen = (~gaps).astype(np.float64)
+    if may_fill and (seen.T @ seen).min() >= max(_ROWS_OF_A_PAIR, len(rows) // 10):
+        return None
     enough = min(max(10, 2 * rows.shape[1], len(rows) // 4), max(len(rows) // 2, 4))
     if int((~gaps.any(axis=1)).sum()) >= enough:
         return None
@@ -280,9 +361,11 @@ def _worst_gaps(rows: Matrix) -> int | None:
     return int(np.argmax(counts)) if counts.max() > len(rows) // 10 or len(rows) < 40 else None
 
 
-def _filled_or_dropped(rows: Matrix, levels: Sequence[Levels | None]) -> tuple[Matrix, str]:
+def _filled_or_dropped(rows: Matrix, levels: Sequence[Levels | None], said: str | None) -> tuple[Matrix, str]:
     complete = rows[~np.isnan(rows).any(axis=1)]
     numbers = all(known is None for known in levels)
+    if said is not None:
+        return (rows, "em") if said == "em" else (complete, "drop")
     if numbers and len(complete) < 0.7 * len(rows):
         return rows, "em"
     return complete, "drop"

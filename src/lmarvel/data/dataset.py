@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from lmarvel.data.columns import Kind
 from lmarvel.data.moments import Moments
-from lmarvel.data.opening import Said, open_dataset, some_moments
+from lmarvel.data.opening import Said, open_dataset, plain_options, some_moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Tick, Weights, batch_rows
+from lmarvel.data.sources.base import Layout
 from lmarvel.data.table import Table, chosen_columns, open_source, table_of
 from lmarvel.data.view import Clusters
 from lmarvel.errors import DataError
@@ -36,6 +37,8 @@ class Dataset:
     ----------
     names : tuple of str
         The columns, in the order of the table.
+    read_as : mapping
+        What was said to :meth:`Dataset.of`, by parameter, as far as a result file can keep it.
 
     Examples
     --------
@@ -50,18 +53,20 @@ class Dataset:
     [0, 1, 1, 2]
     """
 
-    __slots__ = ("_given", "_reading", "names")
+    __slots__ = ("_given", "_reading", "names", "read_as")
 
     names: tuple[str, ...]
+    read_as: Mapping[str, Any]
     _given: Moments | None  # in place of rows
     _reading: Reading | None
 
-    def __init__(self, source: Table | Reading | Moments) -> None:
+    def __init__(self, source: Table | Reading | Moments, read_as: Mapping[str, Any] | None = None) -> None:
         reading = Reading(source) if isinstance(source, Table) else source if isinstance(source, Reading) else None
         fields: dict[str, object] = {
             "names": source.names if not isinstance(source, Reading) else source.table.names,
             "_given": source if isinstance(source, Moments) else None,
             "_reading": reading,
+            "read_as": read_as or {},
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -71,7 +76,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process, or into a file, as the rows that are worked on; a file is read for that."""
-        return Dataset, (self._given if self._reading is None else self._reading,)
+        return Dataset, (self._given if self._reading is None else self._reading, dict(self.read_as))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:8]) + ", ..." * (len(self.names) > 8)
@@ -94,6 +99,9 @@ class Dataset:
         cluster: Any = None,
         decimal: str | None = None,
         numeric_only: bool = False,
+        na: Any = None,
+        skip_rows: int | None = None,
+        header: bool | None = None,
     ) -> Dataset:
         """Make a dataset of anything that is a table, and choose its columns.
 
@@ -124,6 +132,14 @@ class Dataset:
             The decimal sign of a text file, by default told from its numbers.
         numeric_only : bool
             Leave out the columns that are not numbers.
+        na : value, sequence of values, or mapping from names to these, optional
+            Values that stand for a missing one, such as -9 or "Refused": in all columns, or by column.
+        skip_rows : int, optional
+            Lines above the header of a text file or spreadsheet; by default title rows and units are noticed, skipped
+            and reported. With 0 nothing is skipped.
+        header : bool, optional
+            Whether a text file or spreadsheet has a row of names. By default told from the first row; columns
+            without names are called column1, column2 and so on.
 
         Examples
         --------
@@ -133,11 +149,14 @@ class Dataset:
         >>> Dataset.of(sizes, ordinal={"size": ["S", "M", "L"]}).levels
         (('S', 'M', 'L'), None)
         """
+        read_as = plain_options(locals(), Dataset.of)  # not listed here, so that a parameter that is added is kept too
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
+        told = told or na is not None
         if isinstance(data, Dataset):
             everything = columns is None or set(columns) == set(data.names)
             if names is None and everything and not (drop or told):
                 return data
+            read_as = {**data.read_as, **read_as}
             data = data._given if data._reading is None else data._reading
         if isinstance(data, Moments):
             if told:
@@ -145,12 +164,21 @@ class Dataset:
                     "there are no rows behind moments, so that weights, clusters, kinds and gaps mean nothing: pass the"
                     " table itself"
                 )
-            return cls(some_moments(data, names, columns, drop))
+            return cls(some_moments(data, names, columns, drop), read_as)
+        layout = Layout(separator, decimal, skip_rows, header)
         if isinstance(data, Reading) or told:
-            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only)
-            return cls(open_dataset(data, names, columns, drop, separator, decimal, said))
-        source = open_source(data, names, separator, decimal)
-        return cls(table_of(source, chosen_columns(source.names, columns, drop)))
+            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na)
+            return cls(open_dataset(data, names, columns, drop, layout, said), read_as)
+        source = open_source(data, names, layout)
+        return cls(table_of(source, chosen_columns(source.names, columns, drop)), read_as)
+
+    @property
+    def was_said(self) -> dict[str, Any] | None:
+        """What was said to :meth:`Dataset.of`, weights and clusters as arrays too; None where there are no rows."""
+        if self._reading is None:
+            return None
+        arrays = {"weights": self._reading.weights, "cluster": self._reading.clusters}
+        return {name: given for name, given in arrays.items() if given is not None} | dict(self.read_as)
 
     # --- what a pass tells ------------------------------------------------------------------------------
 
@@ -232,7 +260,7 @@ class Dataset:
         """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
 
         A column with levels has their names too, and one of numbers ``few``, the number of different ones, where
-        these are so few that they may be codes of levels.
+        these are so few that they may be codes of levels. ``reading`` is :attr:`read_as`, where something was said.
         """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
@@ -244,7 +272,8 @@ class Dataset:
                 self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, self._few(), strict=True
             )
         ]
-        return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns}
+        reading = {"reading": dict(self.read_as)} if self.read_as else {}
+        return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns, **reading}
 
     def said(self) -> dict[str, str | int]:
         """Return what was said of the table, and the columns that have levels, as plain settings of a run.

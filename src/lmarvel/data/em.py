@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import UnusableError
+from lmarvel.text import listing
 
 Matrix = NDArray[np.float64]
 _ENOUGH = 1e-8  # change of a correlation, or of a mean in deviations, in one step
@@ -87,8 +88,10 @@ def _standard(rows: Matrix, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
     centre, scale = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
     flat = [name for i, name in enumerate(names) if not scale[i] > 0]
     if flat:
+        one = len(flat) == 1
         raise UnusableError(
-            f"constant column {', '.join(map(repr, flat[:20]))}: it can be neither cause nor effect here, drop it"
+            f"column{'s' * (not one)} {listing(map(repr, flat), 20)} {'is' if one else 'are'} constant: drop"
+            f" {'it' if one else 'them'}"
         )
     return centre, scale
 

@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.levels import Levels
 from lmarvel.data.rows import add_scatter, correlation_of, lower_inverse, means, merge, mirror, scatter_of, within
 from lmarvel.deferred import late
-from lmarvel.errors import DataError, UnusableError
+from lmarvel.errors import DataError, Determined, UnusableError
 
 lapack = late("scipy.linalg.lapack")
 
@@ -119,10 +120,13 @@ class Moments:
         """Return the inverse of the correlation matrix; collinear columns are refused by name."""
         return inverse_of(self.check_collinear(correlation))
 
-    def check_collinear(self, correlation: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def check_collinear(
+        self, correlation: NDArray[np.float64] | None = None, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
         """Return the lower Cholesky factor; refuse columns that are combinations of others, and name them.
 
-        Without a matrix the correlations are worked out here, and the factor takes their place in memory.
+        Without a matrix the correlations are worked out here, and the factor takes their place in memory. ``names``
+        has what people call the columns, where several belong to one variable.
         """
         own = correlation is None
         correlation = self.correlation() if correlation is None else correlation
@@ -131,16 +135,56 @@ class Moments:
         weak = np.flatnonzero(pivots[:bad] < _COLLINEAR)
         k = int(weak[0]) if weak.size else bad
         if k < len(self.names):
-            self._refuse_collinear(self.correlation() if own else correlation, k)
+            shown = self.names if names is None else names
+            others = determining(self.correlation() if own else correlation, k)
+            raise Determined(shown[k], [shown[i] for i in others])
         return factor
 
-    def _refuse_collinear(self, correlation: NDArray[np.float64], k: int) -> None:
-        weights = np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0]
-        used = np.flatnonzero(np.abs(weights) > 1e-6 * max(np.abs(weights).max(initial=0.0), 1e-300))
-        others = ", ".join(repr(self.names[i]) for i in used)
-        raise UnusableError(
-            f"the column {self.names[k]!r} is determined by {others}: together they are collinear. Drop one of them"
-        )
+
+def determining(correlation: NDArray[np.float64], k: int) -> list[int]:
+    """Return the columns before column k of which it is a combination.
+
+    Examples
+    --------
+    >>> determining(np.corrcoef([[1.0, 2, 3, 4], [2, 1, 1, 3], [0, 3, 1, 1], [3, 3, 4, 7]]), 3)
+    [0, 1]
+    """
+    weights = np.abs(np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0])
+    return [int(i) for i in np.flatnonzero(weights > 1e-6 * max(weights.max(initial=0.0), 1e-300))]
+
+
+def matrix_of(rows: NDArray[np.float64], levels: Sequence[Levels | None], names: Sequence[str]) -> str:
+    """Return "correlation" or "covariance" where a table is such a matrix, perhaps with its names, else "".
+
+    Examples
+    --------
+    >>> r = np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]])
+    >>> matrix_of(r, (None,) * 3, ("a", "b", "c")), matrix_of(4 * r, (None,) * 3, ("a", "b", "c"))
+    ('correlation', 'covariance')
+    """
+    at = [i for i, known in enumerate(levels) if known is None or len(known.names) < len(rows)]
+    label = [known for i, known in enumerate(levels) if known is not None and i not in at]
+    if len(rows) != len(at) or len(at) < 3 or any(levels[i] is not None for i in at):
+        return ""
+    if label and {name for known in label for name in known.names} != {names[i] for i in at}:
+        return ""
+    matrix = rows[:, at]
+    filled = np.where(np.isnan(matrix), matrix.T, matrix)
+    diagonal = filled.diagonal()
+    if not np.isfinite(filled).all() or not np.allclose(filled, filled.T, atol=1e-8) or not (diagonal > 0).all():
+        return ""
+    scale = np.sqrt(np.outer(diagonal, diagonal))
+    if (np.abs(filled) > scale * (1 + 1e-8)).any():
+        return ""
+    return "correlation" if np.allclose(diagonal, 1) else "covariance"
+
+
+def about_matrix(kind: str) -> str:
+    """Return what to say of a matrix that was passed in place of observations."""
+    return (
+        f"this is a {kind} matrix, not a table with one row per observation. In Python, pass it with the number of rows"
+        f" that it was computed from: LMarvel().fit(Moments(names, n, np.zeros(len(names)), matrix))"
+    )
 
 
 def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -280,8 +324,11 @@ class Running:
             raise DataError("the table has one row: independence cannot be tested on it")
         if not (self.all_vary or self.varies.all()):
             constant = np.flatnonzero(~self.varies)
-            which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]])
-            raise UnusableError(f"constant column {which}: it can be neither cause nor effect here, drop it")
+            which = _listed([repr(self.names[i]) for i in constant[: _NAMED + 1]], " and ")
+            one = len(constant) == 1
+            raise UnusableError(
+                f"column{'s' * (not one)} {which} {'is' if one else 'are'} constant: drop {'it' if one else 'them'}"
+            )
 
     def _counts(self, columns: NDArray[np.intp], counts: NDArray[np.int64]) -> str:
         return _listed([f"{self.names[i]!r} ({counts[i]})" for i in columns[: _NAMED + 1]])
@@ -294,8 +341,11 @@ def _finite(numbers: Vector) -> bool:
 _NAMED = 20  # columns, in a message
 
 
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words[:_NAMED]) + ", ..." * (len(words) > _NAMED)
+def _listed(words: Sequence[str], last: str = ", ") -> str:
+    """Return words with commas between them, of many the first; ``last`` stands before the last of few."""
+    if len(words) > _NAMED:
+        return ", ".join(words[:_NAMED]) + ", ..."
+    return last.join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def _merged(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 import warnings
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from lmarvel.data.levels import Wish, column_of
 from lmarvel.data.moments import Moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Weights
-from lmarvel.data.sources.base import Source
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
@@ -31,7 +33,52 @@ class Said(NamedTuple):
     weights: Any = None
     cluster: Any = None
     numeric_only: bool = False
+    na: Any = None
     lenient: bool = False  # text among numbers is read as levels: nothing is refused
+
+
+def plain_options(given: Mapping[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the arguments of a function that are not its defaults as plain data, ready for JSON.
+
+    Weights and clusters as arrays are left out.
+
+    Examples
+    --------
+    >>> def read(data, drop=(), header=None, ordinal=(), weights=None): ...
+    >>> plain_options({"drop": (), "header": False, "ordinal": {"size": ("S", "L")}, "weights": [1, 2]}, read)
+    {'header': False, 'ordinal': {'size': ['S', 'L']}}
+    """
+    kept: dict[str, Any] = {}
+    for name, default in _defaults(function).items():
+        value = given[name]
+        if value is default or (name in ("weights", "cluster") and not isinstance(value, str)):
+            continue
+        plain = _plain(list(value) if name in ("names", "columns", "drop") and isinstance(value, str) else value)
+        if plain is not None and plain != _plain(default) and plain != [] and plain != {}:
+            kept[name] = plain
+    return kept
+
+
+@lru_cache(maxsize=4)
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a function that have defaults, with these."""
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if not isinstance(value, Iterable):
+        return str(value)
+    return [plain for plain in map(_plain, value) if plain is not None]
 
 
 def open_dataset(
@@ -39,8 +86,7 @@ def open_dataset(
     names: Sequence[str] | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
-    separator: str | None,
-    decimal: str | None,
+    layout: Layout,
     said: Said,
 ) -> Reading:
     """Open a table, choose its columns, and check what was said against them.
@@ -48,7 +94,7 @@ def open_dataset(
     Of a table that something was said of before, that stands unless it is said anew.
     """
     before = data if isinstance(data, Reading) else None
-    source = open_source(data if before is None else before.table, names, separator, decimal)
+    source = open_source(data if before is None else before.table, names, layout, said.na)
     wanted = _variables(source.names, columns, drop, said)
     categorical, ordinal, missing = _merged(before, source.names, said)
     kept = [source.names[i] for i in wanted]

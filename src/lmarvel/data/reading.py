@@ -13,12 +13,12 @@ from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.levels import Levels, written
-from lmarvel.data.moments import Moments, Running
+from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table
 from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import NotNumbers, UnusableError
+from lmarvel.errors import DataError, NotNumbers, UnusableError
 
 _NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
@@ -105,6 +105,7 @@ class Reading:
     def _usable_moments(self, running: Running) -> Moments:
         view = self._view
         assert view is not None
+        self._refuse_matrix(running.n)
         if view.table.levels is not None:
             check_levels(view.table)
         if self.asked.missing == "em" and running.missing.any():
@@ -113,6 +114,15 @@ class Reading:
         if self.drawn is not None or view.weights is not None:
             return replace(moments, n=round(self.effective()))
         return moments
+
+    def _refuse_matrix(self, n: int) -> None:
+        """Refuse a matrix of correlations in place of observations; no other table is as long as it is wide."""
+        table = self.view().table
+        if not 0 <= len(table.names) - n <= 1:
+            return
+        kind = matrix_of(all_rows(table), table.levels or (None,) * len(table.names), table.names)
+        if kind:
+            raise DataError(about_matrix(kind))
 
     def _refuse(self, error: UnusableError) -> NoReturn:
         """Raise an error again, unless there is more to say: then all that is wrong with the table, and a way out."""
@@ -125,7 +135,9 @@ class Reading:
             gaps = [] if self.asked.missing == "em" else missing_values(rows, table.names)
             if len(faults) + len(gaps) < 2:
                 raise error
-            raise UnusableTable([*gaps, *faults], way_out(rows, levels, table.names)) from None
+            raise UnusableTable(
+                [*gaps, *faults], way_out(rows, levels, table.names, missing=self.asked.missing)
+            ) from None
 
     def _filled(self) -> Moments:
         """Return the moments by EM, and how many rows without gaps tell as much."""

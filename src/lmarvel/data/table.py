@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED, check_known
-from lmarvel.data.levels import Levels, Wish
+from lmarvel.data.levels import Levels, Wish, written
 from lmarvel.data.sources import open_file
-from lmarvel.data.sources.base import Batches, Rows, Source, pieces
+from lmarvel.data.sources.base import Batches, Layout, Rows, Source, pieces, without_codes
 from lmarvel.data.sources.frames import open_array, open_frame, open_mapping
 from lmarvel.errors import DataError, NotNumbers
 from lmarvel.text import listing
@@ -27,6 +27,7 @@ from lmarvel.text import listing
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
 KEPT = 1 << 24  # values of a file, 128 MB: up to here its rows are kept as they were read
 _AS_IT_IS = Wish()
+_AS_LAID_OUT = Layout()
 
 
 class Table(NamedTuple):
@@ -91,16 +92,45 @@ def open_table(
     separator : str, optional
         The separator of a text file, by default told from its ending.
     """
-    source = open_source(data, names, separator)
+    source = open_source(data, names, Layout(separator))
     return table_of(source, chosen_columns(source.names, columns, drop))
 
 
-def open_source(data: Any, names: Sequence[str] | None, separator: str | None, decimal: str | None = None) -> Source:
-    """Open anything that is a table, with all its columns under the names that they are to have."""
-    source = _source_of(data, names, separator, decimal)
+def open_source(data: Any, names: Sequence[str] | None, layout: Layout = _AS_LAID_OUT, na: Any = None) -> Source:
+    """Open anything that is a table, with all its columns under the names that they are to have.
+
+    What ``na`` names is missing, wherever it stands.
+    """
+    source = _source_of(data, names, layout)
     if not source.names:
         raise DataError("the table has no columns")
-    return source if names is None else replace(source, names=renamed(source.names, names))
+    source = source if names is None else replace(source, names=renamed(source.names, names))
+    codes = missing_codes(na, source.names)
+    return without_codes(source, codes) if codes else source
+
+
+def missing_codes(na: Any, names: Sequence[str]) -> dict[int, frozenset[str]]:
+    """Return the values that stand for a missing one, by position; they are given for all columns, or by name.
+
+    Examples
+    --------
+    >>> missing_codes(-9, ["a", "b"]), missing_codes({"b": ["Refused", 99.0]}, ["a", "b"]) == {1: {"Refused", "99"}}
+    ({0: frozenset({'-9'}), 1: frozenset({'-9'})}, True)
+    """
+    if na is None:
+        return {}
+    by_name = na if isinstance(na, Mapping) else dict.fromkeys(names, na)
+    check_known("na", by_name, names)
+    found = {names.index(name): frozenset(map(_code, _several(values))) for name, values in by_name.items()}
+    return {i: codes for i, codes in found.items() if codes}
+
+
+def _several(values: Any) -> Iterable[Any]:
+    return values if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
+
+
+def _code(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else written(float(value))
 
 
 def table_of(source: Source, wanted: Sequence[int], wish: Wish = _AS_IT_IS) -> Table:
@@ -216,15 +246,15 @@ class ReadOnce:
             self._rows = kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
-def _source_of(data: Any, names: Sequence[str] | None, separator: str | None, decimal: str | None) -> Source:
-    if separator is not None and not _is_separator(separator):
-        raise DataError(f"the separator of a text file is one plain character, not {separator!r}")
+def _source_of(data: Any, names: Sequence[str] | None, layout: Layout) -> Source:
+    if layout.separator is not None and not _is_separator(layout.separator):
+        raise DataError(f"the separator of a text file is one plain character, not {layout.separator!r}")
     if isinstance(data, Source):
         return data
     if isinstance(data, Table):
         return Source(list(data.names), lambda columns, wish: _some_rows(data, columns), data.in_memory)
     if isinstance(data, str | os.PathLike):
-        return open_file(Path(data), separator, decimal)
+        return open_file(Path(data), layout)
     if isinstance(data, Mapping):
         return open_mapping(data)
     if isinstance(data, np.ndarray | list | tuple):

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.checks import no_complete_row
 from lmarvel.data.columns import check_known, not_one_a_row
 from lmarvel.data.levels import Column, Levels, as_levels, number, written
 from lmarvel.data.scan import Weights, batch_rows
 from lmarvel.data.sources.base import Rows, rows_beside
 from lmarvel.data.table import Table
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import DataError, ParameterError, UnusableError
 
 MISSING = ("refuse", "drop", "em")
 MOST_BYTES = 8 << 30  # of a table with levels, which is held in memory as float64
@@ -106,7 +107,8 @@ def view_of(
             if given is not None and len(given) != len(kept):
                 raise not_one_a_row(role, len(given), len(kept))
         if dropped == len(kept) > 0:
-            raise DataError("every row has a missing value, so that none is left: leave out the columns with the most")
+            fault = no_complete_row(all_rows(table), table.names)
+            raise UnusableError(f'{fault.sentence}: drop such columns, or let EM find the moments (missing="em")')
         table = _without_gaps(table)
         weighing = None if weighing is None else weighing[kept]
         belonging = None if belonging is None else belonging[kept]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmarvel.drawing.layout import LAYOUTS
 from lmarvel.drawing.raster import require_matplotlib, write_raster
-from lmarvel.drawing.scene import MOST_EDGES, Shares, compose, place_boxes
+from lmarvel.drawing.scene import MOST_EDGES, Ends, Shares, compose, place_boxes
 from lmarvel.drawing.svg import to_svg, write_svg
 from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_bytes, write_text
@@ -27,6 +27,8 @@ def draw(
     layout: str = "auto",
     title: str | None = None,
     shares: Shares | None = None,
+    hollow: Ends = (),
+    caption: str | None = None,
 ) -> str:
     """Draw a graph: return it as SVG text, and write it to a file where a path is given.
 
@@ -45,8 +47,12 @@ def draw(
     title : str, optional
         A line above the drawing.
     shares : mapping from pairs to shares, optional
-        How often edges recur, see :class:`lmarvel.Stability`: those that do are thick, those that do not thin and
-        faint.
+        The share of resamples that have each edge, see :class:`lmarvel.Stability`: edges that most have are thick,
+        those that few have are thin and faint.
+    hollow : collection of pairs, optional
+        Marks that are not established, (a, b) for that at b on the edge a-b: they are outlined, not filled.
+    caption : str, optional
+        A line below the drawing. Results say there which marks are drawn, see :meth:`lmarvel.Discovery.draw`.
 
     Returns
     -------
@@ -65,7 +71,7 @@ def draw(
         raise ParameterError(f"must be one of {', '.join(LAYOUTS)}, not {layout!r}", parameter="layout")
     if target is not None:
         check_target(target)
-    scene = compose(graph, layout, title, shares)
+    scene = compose(graph, layout, title, shares, hollow=hollow, caption=caption)
     text = write_svg(scene)
     if target is not None and target.suffix.lower() == ".svg":
         write_text(target, text)

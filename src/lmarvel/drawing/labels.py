@@ -121,3 +121,14 @@ def _filling(pieces: list[str], width: float) -> tuple[str, ...]:
             found.append("")
         found[-1] += piece
     return tuple(row.strip() for row in found)
+
+
+def wrapped(text: str, width: float) -> tuple[str, ...]:
+    """Return a sentence in rows of at most this width, in font sizes; only a wider word makes a wider row.
+
+    Examples
+    --------
+    >>> wrapped("All learned marks; hollow ones are not established", 20)
+    ('All learned marks; hollow ones are', 'not established')
+    """
+    return _filling([f"{word} " for word in one_line(text).split()], width)

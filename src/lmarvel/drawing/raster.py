@@ -10,13 +10,27 @@ import warnings
 from typing import Any
 
 from lmarvel.drawing.labels import FONT_SIZE
-from lmarvel.drawing.scene import MARGIN, RADIUS, RAILS, ROW_HEIGHT, STROKE, Arrowhead, Box, Line, Scene, Shape
-from lmarvel.drawing.svg import BOX_FILL, BOX_LINE, INK
+from lmarvel.drawing.scene import (
+    CAPTION_SIZE,
+    MARGIN,
+    OUTLINE,
+    RADIUS,
+    RAILS,
+    ROW_HEIGHT,
+    STROKE,
+    Arrowhead,
+    Box,
+    Circle,
+    Line,
+    Scene,
+    Shape,
+)
+from lmarvel.drawing.svg import BOX_FILL, BOX_LINE, INK, MUTED, caption_rows
 from lmarvel.errors import LMarvelError
 
 _DPI = 192.0
-_MOST_PIXELS = 12_000.0  # a side; beyond it Agg takes gigabytes
-_POINTS = 0.75  # points a pixel
+_MOST_PIXELS = 12_000.0  # per side; beyond it Agg takes gigabytes
+_POINTS = 0.75  # points per pixel
 
 
 def require_matplotlib() -> None:
@@ -66,6 +80,8 @@ def _figure(scene: Scene) -> Any:
         _edge(axes, line)
     for box in scene.boxes:
         _node(axes, box)
+    for row, y in caption_rows(scene):
+        axes.text(MARGIN, y, row, va="baseline", fontsize=CAPTION_SIZE * _POINTS, color=MUTED, parse_math=False)
     return figure
 
 
@@ -89,18 +105,16 @@ def _edge(axes: Any, line: Line) -> None:
 def _shape(axes: Any, shape: Shape, colour: str, opacity: float) -> None:
     from matplotlib import patches
 
-    if isinstance(shape, Arrowhead):
-        axes.add_patch(
-            patches.Polygon(shape.corners, closed=True, facecolor=colour, edgecolor="none", zorder=2, alpha=opacity)
-        )
-    elif shape is not None:
-        ring: dict[str, Any] = {
-            "facecolor": "white",
-            "edgecolor": colour,
-            "linewidth": STROKE * _POINTS,
-            "alpha": opacity,
-        }
-        axes.add_patch(patches.Circle(shape.centre, RADIUS, zorder=2, **ring))
+    if shape is None:
+        return
+    look: dict[str, Any] = {"facecolor": "white", "edgecolor": colour, "zorder": 2, "alpha": opacity}
+    if isinstance(shape, Circle):
+        axes.add_patch(patches.Circle(shape.centre, RADIUS, linewidth=STROKE * _POINTS, **look))
+        return
+    look |= {"linewidth": OUTLINE * _POINTS, "joinstyle": "round"}
+    if isinstance(shape, Arrowhead) and not shape.hollow:
+        look |= {"facecolor": colour, "edgecolor": "none"}
+    axes.add_patch(patches.Polygon(shape.corners, closed=True, **look))
 
 
 def _node(axes: Any, box: Box) -> None:

@@ -6,15 +6,15 @@ Units are SVG pixels, and y grows downwards. Every writer draws this scene, so a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.drawing.curve import Curve, Point, route
-from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened
+from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened, wrapped
 from lmarvel.drawing.layout import ASPECT, positions
 from lmarvel.drawing.spacing import moved_aside
 from lmarvel.errors import GraphError
@@ -27,12 +27,16 @@ ROW_HEIGHT = 16.0
 RADIUS = 4.6  # of a circle mark
 HEAD = 12.0  # length of an arrowhead
 HEAD_WIDTH = 5.2  # half of its base
+TAIL_LENGTH, TAIL_WIDTH = 11.0, 3.2  # of a hollow tail, and half of its width
+OUTLINE = 1.5  # of hollow marks
 STROKE = 1.8
-THINNEST, THICKEST = 0.8, 2.6  # of the weakest edge (or one that recurs in no draw), and of the strongest
-FAINTEST = 0.35  # of an edge that recurs in no draw
+THINNEST, THICKEST = 0.8, 2.6  # of the weakest edge (or one that no resample has), and of the strongest
+FAINTEST = 0.35  # of an edge that no resample has
 RAILS = 2.6  # how much wider than a line the two rails of an undirected edge are together
 MARGIN = 24.0
 TITLE_HEIGHT = 36.0
+CAPTION_SIZE, CAPTION_ROW = 12.0, 16.0
+CAPTION_LEAST = 250.0  # a narrower picture is widened, so that its caption does not become a column of words
 _TURNS = 6
 _MOST_PULLED = 3.0  # how far a small picture is pulled apart to fill the room it gets
 _MOST_MOVED = 200  # with more nodes, moving boxes aside takes too long
@@ -75,15 +79,25 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Arrowhead:
-    """A filled triangle, the tip first."""
+    """A triangle, the tip first; filled, or outlined where the mark is not established."""
 
     corners: tuple[Point, Point, Point]
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HollowTail:
+    """The outlined end of a line, where a tail is not established."""
+
+    corners: tuple[Point, Point, Point, Point]
 
 
 Floats = NDArray[np.float64]
 Shares = Mapping[frozenset[str], float]
 Curves = dict[tuple[str, str], Curve]
-Shape = Circle | Arrowhead | None
+Shape = Circle | Arrowhead | HollowTail | None
+Ends = Collection[tuple[str, str]]
+"""Ends of edges: (a, b) is that of a-b at b."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +110,18 @@ class Line:
     curve: Curve
     at_a: Shape
     at_b: Shape
-    share: float | None = None  # of the draws of a bootstrap in which there is an edge
+    share: float | None = None  # of the resamples that have the edge
     strength: float | None = None  # from 0 to 1
 
     @property
     def width(self) -> float:
-        """How thick the line is: by its strength, or where that is not known by how often it recurs."""
+        """How thick the line is: by its strength, or where that is not known by its share of resamples."""
         known = self.share if self.strength is None else self.strength
         return STROKE if known is None else THINNEST + (THICKEST - THINNEST) * known
 
     @property
     def opacity(self) -> float:
-        """How well it is seen: what does not recur is faint."""
+        """How well it is seen: what few resamples have is faint."""
         return 1.0 if self.share is None else FAINTEST + (1.0 - FAINTEST) * self.share
 
 
@@ -119,6 +133,7 @@ class Scene(NamedTuple):
     width: float
     height: float
     title: str | None
+    caption: tuple[str, ...] = ()  # in rows, below all else
 
 
 def style_of(edge: Edge) -> Style:
@@ -157,12 +172,15 @@ def compose(
     shares: Shares | None = None,
     strengths: Shares | None = None,
     room: Point | None = None,
+    hollow: Ends = (),
+    caption: str | None = None,
 ) -> Scene:
     """Lay out a graph and work out every shape of its drawing.
 
-    ``shares`` says how often edges recur, ``strengths`` how strong they are, from 0 to 1. The picture has the shape of
-    ``room``, if there is any, and is pulled apart to fill it. No label covers another, and edges run around boxes
-    where there is a way. A graph of more than ``MOST_EDGES`` edges is refused.
+    ``shares`` says which share of resamples has an edge, ``strengths`` how strong edges are, from 0 to 1. The picture
+    has the shape of ``room``, if there is any, and is pulled apart to fill it. No label covers another, and edges run
+    around boxes where there is a way. The marks at the ends in ``hollow`` are outlined, and the caption is below all
+    else. A graph of more than ``MOST_EDGES`` edges is refused.
     """
     if graph.n_edges > MOST_EDGES:
         raise GraphError(
@@ -181,13 +199,24 @@ def compose(
     shift = np.array([MARGIN, top]) - every.min(axis=0)
     wide, high = every.max(axis=0) + shift + MARGIN
     wide = max(wide, 160.0, ems(heading) * FONT_SIZE * 1.25 + 2 * MARGIN if heading else 0.0)
-    told, strong = shares or {}, strengths or {}
+    below = wrapped(caption, max(wide - 2 * MARGIN, CAPTION_LEAST) / CAPTION_SIZE) if caption else ()
+    needed = max(map(ems, below), default=0.0) * CAPTION_SIZE + 2 * MARGIN
+    if below and needed > wide:
+        shift[0] += (needed - np.ptp(every[:, 0])) / 2 - MARGIN
+        wide = needed
+    told, strong, open_ends = shares or {}, strengths or {}, frozenset(hollow)
     lines = tuple(
-        _line(edge, curves[edge.a, edge.b].moved(*shift.tolist()), told.get(pair), strong.get(pair))
+        replace(
+            _line(edge, curves[edge.a, edge.b].moved(*shift.tolist()), open_ends),
+            share=told.get(pair),
+            strength=strong.get(pair),
+        )
         for edge in graph.edges()
         for pair in [frozenset((edge.a, edge.b))]
     )
-    return Scene(_boxes(graph, placed + shift, sizes), lines, round(float(wide), 1), round(float(high), 1), heading)
+    high += CAPTION_ROW * len(below)
+    size = round(float(wide), 1), round(float(high), 1)
+    return Scene(_boxes(graph, placed + shift, sizes), lines, *size, heading, below)
 
 
 def _boxes(graph: MixedGraph, centres: Floats, sizes: Floats) -> tuple[Box, ...]:
@@ -240,23 +269,27 @@ def _route_all(graph: MixedGraph, table: Floats) -> tuple[Curves, list[tuple[int
     return curves, stuck
 
 
-def _line(edge: Edge, curve: Curve, share: float | None, strength: float | None) -> Line:
+def _line(edge: Edge, curve: Curve, hollow: Ends) -> Line:
     """Set a mark at each end of an edge."""
-    at_b, front = _mark(edge.at_b, curve)
-    at_a, back = _mark(edge.at_a, front.reversed())
-    return Line(edge, style_of(edge), curve, back.reversed(), at_a, at_b, share, strength)
+    at_b, front = _mark(edge.at_b, curve, (edge.a, edge.b) in hollow)
+    at_a, back = _mark(edge.at_a, front.reversed(), (edge.b, edge.a) in hollow)
+    return Line(edge, style_of(edge), curve, back.reversed(), at_a, at_b)
 
 
-def _mark(mark: int, curve: Curve) -> tuple[Shape, Curve]:
+def _mark(mark: int, curve: Curve, hollow: bool) -> tuple[Shape, Curve]:
     """Return the shape of the mark at the end of a curve, and the curve without the part under the shape."""
-    if mark == TAIL:
+    if mark == TAIL and not hollow:
         return None, curve
     if mark == CIRCLE:
         rest = curve.shortened_by(2 * RADIUS + STROKE / 2)
         (x, y), (u, v) = curve.end, rest.end
         return Circle(((x + u) / 2, (y + v) / 2)), rest
-    rest = curve.shortened_by(HEAD)
-    (x, y), (u, v) = curve.end, rest.end
+    rest = curve.shortened_by(TAIL_LENGTH if mark == TAIL else HEAD)
+    (x, y), (u, v) = curve.shortened_by(OUTLINE).end if hollow else curve.end, rest.end
     length = float(np.hypot(x - u, y - v)) or 1.0
-    across = ((v - y) / length * HEAD_WIDTH, (x - u) / length * HEAD_WIDTH)
-    return Arrowhead(((x, y), (u + across[0], v + across[1]), (u - across[0], v - across[1]))), rest
+    across = np.array([v - y, x - u]) / length * (TAIL_WIDTH if mark == TAIL else HEAD_WIDTH)
+    (left, top), (right, bottom) = across.tolist(), (-across).tolist()
+    base = ((u + left, v + top), (u + right, v + bottom))
+    if mark == TAIL:
+        return HollowTail(((x + right, y + bottom), (x + left, y + top), *base)), rest
+    return Arrowhead(((x, y), *base), hollow), rest

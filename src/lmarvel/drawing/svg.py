@@ -10,7 +10,24 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lmarvel.drawing.curve import Curve
 from lmarvel.drawing.labels import FONT_SIZE, printable
-from lmarvel.drawing.scene import MARGIN, RADIUS, RAILS, ROW_HEIGHT, STROKE, Arrowhead, Box, Line, Scene, Shape, compose
+from lmarvel.drawing.scene import (
+    CAPTION_ROW,
+    CAPTION_SIZE,
+    MARGIN,
+    OUTLINE,
+    RADIUS,
+    RAILS,
+    ROW_HEIGHT,
+    STROKE,
+    Arrowhead,
+    Box,
+    Circle,
+    HollowTail,
+    Line,
+    Scene,
+    Shape,
+    compose,
+)
 from lmarvel.graph.marks import Edge, arrow
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.text import counted
@@ -18,6 +35,7 @@ from lmarvel.text import counted
 INK = "#1b1f24"
 BOX_FILL = "#f4f7fb"
 BOX_LINE = "#5d6b7c"
+MUTED = "#545d68"
 FONTS = "system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
@@ -36,7 +54,7 @@ def to_svg(graph: MixedGraph, *, layout: str = "auto", title: str | None = None)
 def write_svg(scene: Scene) -> str:
     """Return a scene as SVG text; edges come first, so that they never cover a label."""
     size = f"{counted(len(scene.boxes), 'node')}, {counted(len(scene.lines), 'edge')}"
-    label = f"{scene.title or 'Graph'}: {size}"
+    label = ". ".join([f"{scene.title or 'Graph'}: {size}", *filter(None, [" ".join(scene.caption)])])
     size = f'width="{scene.width:g}" height="{scene.height:g}" viewBox="0 0 {scene.width:g} {scene.height:g}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(label)}'
@@ -53,7 +71,18 @@ def write_svg(scene: Scene) -> str:
         parts.extend(_edge(line))
     for box in scene.boxes:
         parts.extend(_node(box))
+    for row, y in caption_rows(scene):
+        parts.append(
+            f'<text class="caption" x="{MARGIN:g}" y="{y:.1f}" font-size="{CAPTION_SIZE:g}" fill="{MUTED}">'
+            f"{escape(row)}</text>"
+        )
     return "\n".join([*parts, "</svg>", ""])
+
+
+def caption_rows(scene: Scene) -> Iterator[tuple[str, float]]:
+    """Give the rows of the caption, each with the height of its baseline."""
+    first = scene.height - CAPTION_ROW * len(scene.caption) + 4.0
+    yield from ((row, first + k * CAPTION_ROW) for k, row in enumerate(scene.caption))
 
 
 def _attribute(name: str) -> str:
@@ -67,8 +96,7 @@ def _edge(line: Line) -> Iterator[str]:
         f'<g class="edge {style.family}" data-a={_attribute(edge.a)} data-b={_attribute(edge.b)}'
         f" data-kind={quoteattr(arrow(edge.at_a, edge.at_b))}{_seen(line)}>"
     )
-    recurs = "" if line.share is None else f", an edge in {100 * line.share:.0f} % of draws"
-    yield f"<title>{escape(_plain(edge) + recurs)}</title>"
+    yield f"<title>{escape(''.join(_tooltip(line)))}</title>"
     path, wide = _path(line.curve), line.width * (RAILS if style.double else 1.0)
     yield (f'<path class="line" d="{path}" fill="none" stroke="{style.colour}" stroke-width="{wide:.3g}"{dash}/>')
     if style.double:
@@ -76,6 +104,16 @@ def _edge(line: Line) -> Iterator[str]:
     yield from _shape("at-a", line.at_a, style.colour)
     yield from _shape("at-b", line.at_b, style.colour)
     yield "</g>"
+
+
+def _tooltip(line: Line) -> Iterator[str]:
+    """Give the edge, its share of resamples, and which of its marks are not established."""
+    yield _plain(line.edge)
+    if line.share is not None:
+        yield f"; {100 * line.share:.0f} % of resamples have the edge"
+    for name, shape in ((line.edge.a, line.at_a), (line.edge.b, line.at_b)):
+        if isinstance(shape, HollowTail) or (isinstance(shape, Arrowhead) and shape.hollow):
+            yield f"; mark at {printable(name)} not established"
 
 
 def _seen(line: Line) -> str:
@@ -94,17 +132,20 @@ def _path(curve: Curve) -> str:
 
 
 def _shape(where: str, shape: Shape, colour: str) -> Iterator[str]:
-    if shape is None:
-        return
-    if isinstance(shape, Arrowhead):
-        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in shape.corners)
-        yield f'<path class="mark {where} arrow" d="M{corners}Z" fill="{colour}"/>'
-    else:
+    if isinstance(shape, Circle):
         x, y = shape.centre
         yield (
             f'<circle class="mark {where} circle" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS:g}" fill="#ffffff"'
             f' stroke="{colour}" stroke-width="{STROKE:g}"/>'
         )
+    elif shape is not None:
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in shape.corners)
+        kind = "tail" if isinstance(shape, HollowTail) else "arrow"
+        if isinstance(shape, Arrowhead) and not shape.hollow:
+            yield f'<path class="mark {where} arrow" d="M{corners}Z" fill="{colour}"/>'
+        else:
+            outline = f'fill="#ffffff" stroke="{colour}" stroke-width="{OUTLINE:g}" stroke-linejoin="round"'
+            yield f'<path class="mark {where} {kind} hollow" d="M{corners}Z" {outline}/>'
 
 
 def _node(box: Box) -> Iterator[str]:

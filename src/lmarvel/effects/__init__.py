@@ -1,4 +1,4 @@
-"""From a PAG to an effect: who causes whom, whether that can be told, and by how much.
+"""From a PAG, or a graph that a user states, to an effect: who causes whom, whether that can be told, and by how much.
 
 :func:`causes` tells who is a cause for sure, possibly, or not at all. :func:`effect` answers a question about one
 pair, with numbers if there is a table; :func:`all_effects` says of all pairs whether and how their effects are

@@ -23,10 +23,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from lmarvel.effects.pag_index import Prepared, augmented, minimal_separators, node_set, prepare, selection_near
+from lmarvel.effects.pag_index import (
+    Askable,
+    Prepared,
+    augmented,
+    minimal_separators,
+    node_set,
+    prepare,
+    selection_near,
+)
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members
-from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.graph.mixed import Node
 from lmarvel.text import listing, readable
@@ -163,7 +170,7 @@ class Verdict:
         return self.valid
 
 
-def is_valid_adjustment(graph: PAG | MAG | Prepared, x: Node, y: Node, z: Node | Iterable[Node] = ()) -> Verdict:
+def is_valid_adjustment(graph: Askable | Prepared, x: Node, y: Node, z: Node | Iterable[Node] = ()) -> Verdict:
     """Tell whether adjusting for ``z`` gives the effect of x on y in every model with this PAG, and if not, why not.
 
     Examples
@@ -244,15 +251,15 @@ def not_amenable(ready: Prepared, pair: Pair) -> tuple[tuple[str, ...], str]:
     x, v = readable(ready.graph.names[pair.x]), readable(ready.graph.names[path[1]])
     near, far = int(ready.graph.marks[path[1], pair.x]), int(ready.graph.marks[pair.x, path[1]])
     if near == CIRCLE == far:
-        why = f"the data do not tell whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
+        why = f"the data do not show whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
     elif near == CIRCLE:
-        why = f"the data do not tell whether {x} affects {v} or an unmeasured cause affects both"
+        why = f"the data do not show whether {x} affects {v} or an unmeasured cause affects both"
     else:
         why = f"the data do not exclude that, beside the effect of {x} on {v}, an unmeasured cause affects both"
     return ready.named(path), f"{why} (path {ready.path_text(path)})"
 
 
-def adjustment_set(graph: PAG | MAG | Prepared, x: Node, y: Node) -> frozenset[str] | None:
+def adjustment_set(graph: Askable | Prepared, x: Node, y: Node) -> frozenset[str] | None:
     """Return a valid adjustment set, or None if there is none.
 
     It is the largest of its kind: all possible ancestors of x and y that are not forbidden.
@@ -272,7 +279,7 @@ def adjustment_set(graph: PAG | MAG | Prepared, x: Node, y: Node) -> frozenset[s
     return None if z is None else frozenset(ready.named(z))
 
 
-def adjustment_sets(graph: PAG | MAG | Prepared, x: Node, y: Node, *, minimal: bool = True) -> Iterator[frozenset[str]]:
+def adjustment_sets(graph: Askable | Prepared, x: Node, y: Node, *, minimal: bool = True) -> Iterator[frozenset[str]]:
     """Iterate over the valid adjustment sets: the minimal ones, or all of them, the smaller ones first.
 
     They are found while one iterates, so the first ones of very many cost little.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,26 +11,29 @@ import numpy as np
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.caveats import Recurring, caution, edges_among, says_selection, what_it_rests_on
+from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
+from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
+from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
 from lmarvel.effects.formula import Density
-from lmarvel.effects.pag_index import Prepared, node_set, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.table import Columns
-from lmarvel.errors import GraphError, ParameterError
-from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Edge
+from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
+from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
 def effect(
-    result: Discovery | PAG | Prepared,
+    result: Discovery | Askable | Prepared,
     x: Node,
     y: Node,
     data: Any = None,
@@ -45,12 +48,14 @@ def effect(
 
     Parameters
     ----------
-    result : Discovery or PAG
-        What was learned.
+    result : Discovery, PAG, MAG, DAG or ADMG
+        What was learned; or a DAG or ADMG of your own, in which each arrow is an effect, each ``<->`` an unmeasured
+        common cause, and no other unmeasured common cause exists.
     x, y : str
         Cause and outcome.
     data : array, frame, mapping, path or Dataset, optional
-        The table; without it the answer has no numbers.
+        The table; without it the answer has no numbers. It is read as the one that the result was learned from, in all
+        that is not said of it (:meth:`lmarvel.Dataset.of`).
     given : str or sequence of str
         Variables to condition on: the effect among those with the same values of them.
     bootstrap : int, optional
@@ -83,10 +88,12 @@ def effect(
         )
     _check_counts(bootstrap, most)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
-    table = None if data is None else Columns(Dataset.of(data, columns=ready.graph.names), nominal)
+    before = result.data if isinstance(result, Discovery) else None
+    table = None if data is None else Columns(_read(ready, data, before), nominal)
     answered = Answering(ready, table, result, bootstrap, seed)
     span = None
-    if identified.status == "not identified" and identified.path and not z:
+    one_graph = isinstance(ready, Stated)  # and no class of graphs
+    if identified.status == "not identified" and identified.path and not z and not one_graph:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
     return answered.answer(identified, z, span)
 
@@ -109,6 +116,8 @@ class Answering:
         How many other valid adjustment sets to estimate with.
     climb : bool
         Whether to look further for a set of small variance than among minimal sets and the largest.
+    claims : Claims
+        What the graph says about causes, and how firm that is; by default, read from the result.
     """
 
     ready: Prepared
@@ -118,6 +127,11 @@ class Answering:
     seed: int = 0
     beside: int = SIDE_BY_SIDE
     climb: bool = True
+    claims: Claims | None = None
+
+    def __post_init__(self) -> None:
+        if self.claims is None:
+            object.__setattr__(self, "claims", Claims.of(self.result, self.ready))
 
     def answer(self, identified: Identified, given: int = 0, span: Range | None = None) -> Effect:
         """Return the answer for a pair, with numbers if there is a table and the effect is identified."""
@@ -129,44 +143,62 @@ class Answering:
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
             estimates = _by_formula(ready, identified, self.table, self.bootstrap, self.seed)
-        chance = " The interval does not hold the chance of learning another graph." if estimates else ""
-        near = ready.possible_ancestors(1 << i | 1 << j | given)
-        selected = selection_near(ready.graph, 1 << i | 1 << j) is not None
-        edges = edges_among(self.result, ready.named(near), border=identified.status == "none")
-        if selected:  # which is why nothing can be told
-            edges = [edge for edge in edges_among(self.result, ready.graph.names) if says_selection(edge)]
-        often = None
-        if identified.cause != "possible":
-            often = Recurring.of(
-                self.result, identified.path, identified.x, identified.y, identified.cause == "definite"
-            )
-        return Effect(
+        told = Effect(
             identified,
             ready.named(given),
             tuple(estimates),
             tuple(others),
             span,
             ready.named(ready.possible_descendants(1 << i) & given),
-            self.rests_on(edges, selected) + _recurs(identified, often) + chance + self._elsewhere(bool(estimates)),
+            self.rests_on(bool(estimates), selection_near(ready.graph, 1 << i | 1 << j) is not None),
             ready.graph.names,
-            caution(self.result, edges, f"it recurs in {often.words}" if often and often.too_rare else ""),
+            stated=isinstance(ready, Stated),
         )
+        return self._graded(told, i, j, given)
 
-    def rests_on(self, edges: Sequence[Edge], selected: bool = False) -> str:
-        """Say what answers rest on, and how firm the edges are that bear on them.
+    def _graded(self, told: Effect, i: int, j: int, given: int) -> Effect:
+        """Return an answer with how firm it is, and what to be cautious about."""
+        claims = self.claims
+        assert claims is not None
+        differ = () if told.disagreement is None else (told.disagreement,)
+        if claims.result is None:
+            return replace(told, cautions=differ)
+        claim, one, status = claims.on(j)[i], claims.rejected(i, j), told.identified.status
+        own = () if one is None else (rejection(one),)
+        if status == "none" and not given:
+            return _without_effect(told, claims, i, j)
+        if status == "not identified" and (told.identified.cause != "definite" or given):
+            return told
+        if status == "not identified":
+            bearing = Bearing(claims).along(claims.path(i, j))
+            level = claim.level if claim.status == "definite" else OPEN
+        else:
+            bearing = Bearing(claims).within(self.ready.possible_ancestors(1 << i | 1 << j | given))
+            level = min(bearing.level, claim.level if claim.status == "definite" else OPEN if own else STATED)
+        found = () if level == STATED else (*bearing.cautions(), *own)
+        return _with_cautions(told, min(level, OPEN) if differ else level, (*found, *differ))
+
+    def rests_on(self, numbers: bool = False, selected: bool = False) -> str:
+        """Say what answers rest on; with ``numbers``, what these do.
 
         ``selected`` means that the answer is that the sample was selected.
         """
+        if isinstance(self.ready, Stated):
+            return self.ready.assumes
+        if isinstance(self.ready.graph, MAG):  # which nothing learns
+            unselected = "" if selected else ", and on a sample that was not selected"
+            return f"This rests on the graph you gave being right{unselected}."
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
-        left_out = "" if whole else " What was said beforehand is left out: the graph is that of the data alone."
-        return what_it_rests_on(self.result, edges, selected) + left_out
+        left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
+        chance = " The interval ignores uncertainty about the graph." if numbers else ""
+        return what_it_rests_on(self.result, selected) + left_out + chance + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""
         learned = self.result.data if isinstance(self.result, Discovery) else None
         if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
             return ""
-        return " The graph was learned from another table than these numbers: that it is right for both is assumed."
+        return " The graph was learned from another table: this assumes that it is right for both."
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
@@ -185,12 +217,40 @@ class Answering:
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
 
 
-def _recurs(identified: Identified, often: Recurring | None) -> str:
-    """Say how often what is claimed of a pair recurs, where a bootstrap tells."""
-    if often is None:
-        return ""
-    verb = "causes" if identified.cause == "definite" else "does not cause"
-    return f" How often it recurs that {readable(identified.x)} {verb} {readable(identified.y)}: {often.words}."
+def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:
+    """Return the columns of a table that the graph is over."""
+    try:
+        return read_as_before(data, before, ready.graph.names)
+    except DataError as error:
+        if not (error.parameter == "columns" and isinstance(ready, Stated)):
+            raise
+    has = Dataset.of(data).names
+    lacks = next(name for name in ready.graph.names if name not in has)
+    raise DataError(
+        f"the table has no column {lacks!r}, which the graph has: if it was not measured, take it out of the graph and"
+        " write <-> between the variables that it affects"
+    )
+
+
+def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
+    """Return the answer that there is no effect with how firm that is: as firm as that i does not cause j."""
+    assert claims.result is not None
+    claim, one = claims.on(j)[i], claims.rejected(i, j)
+    level = claim.level if claim.status == "impossible" else OPEN
+    x, y = (readable(name) for name in (told.identified.x, told.identified.y))
+    because = no_path(x, y, missed_below(claims.result, i, j) if level >= LIKELY else None)
+    told = replace(told, identified=replace(told.identified, because=because))
+    if level >= LIKELY:
+        return replace(told, grade=grade_named(level))
+    told = replace(told, associated="" if one is None else do_not_conclude(one, x, y))
+    own = () if one is None else (rejection(one),)
+    return _with_cautions(told, level, (*own, *why_not_impossible(claims, i, j)))
+
+
+def _with_cautions(told: Effect, level: int, cautions: Sequence[str]) -> Effect:
+    """Return an answer with its grade and its cautions, each once; one that is not established has some."""
+    general = (NOT_ESTABLISHED,) if level < LIKELY else ()
+    return replace(told, grade=grade_named(level), cautions=tuple(dict.fromkeys(cautions)) or general)
 
 
 def _by_formula(

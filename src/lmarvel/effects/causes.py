@@ -12,63 +12,88 @@ X is an ancestor of Y
 Where ``---`` or ``--o`` shows that the sample was selected, a tail at X says no more than that X causes the other end
 or being in the sample. X is then a definite cause only if it has an arrowhead, which excludes the second, and steps
 along ``---`` are possible.
+
+A graph that was learned from a table may be wrong. What it says is then claimed only as far as the grades of its parts
+go (:mod:`lmarvel.effects.claims`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from itertools import pairwise
 
-from lmarvel.effects.caveats import beside, edges_among, what_it_rests_on
-from lmarvel.effects.pag_index import Prepared, selection_near
-from lmarvel.errors import GraphError
-from lmarvel.graph.bitsets import bits, closure, members
+from lmarvel.effects.caveats import ILLEGAL, Bearing, missed_below, rejection, what_it_rests_on
+from lmarvel.effects.claims import Claim, Claims, Status
+from lmarvel.effects.classify import points_back
+from lmarvel.effects.pag_index import MOST_STEPS, Prepared, selection_near
+from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.text import ShownAsText, listing, readable
+from lmarvel.result.support.check import Implied
+from lmarvel.result.support.grades import GRADES, MARKS_SHOWN, Grade, Shown
+from lmarvel.result.wording import p_is
+from lmarvel.text import ShownAsText, counted, listing, readable, sentence
 
-Status = Literal["definite", "possible", "impossible"]
-_CLAIMS: dict[Status, str] = {
+_PLAIN: dict[Status, str] = {
     "definite": "{x} causes {y}",
     "possible": "{x} may cause {y}",
     "impossible": "{x} does not cause {y}",
 }
-_CLAIMED: dict[Status, bool | None] = {"definite": True, "possible": None, "impossible": False}
+_GRADED: dict[tuple[Status, Grade], str] = {
+    ("definite", "stated"): "{x} causes {y}, as you stated",
+    ("definite", "firm"): "{x} causes {y}",
+    ("definite", "likely"): "{x} probably causes {y}",
+    ("impossible", "stated"): "{x} does not cause {y}, as you stated",
+    ("impossible", "firm"): "{x} does not cause {y}",
+    ("impossible", "likely"): "{x} probably does not cause {y}",
+}
+NOT_ESTABLISHED = "parts of the learned graph that this needs are not established"
+ON_A_SCREEN = 20  # variables that are listed unasked
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What the graph says about one variable as a cause of another.
+    """What is known about one variable as a cause of another.
 
     Attributes
     ----------
     name : str
         The variable.
     status : 'definite', 'possible' or 'impossible'
-        Whether it is an ancestor under every explanation, under some, or under none.
+        Whether it is an ancestor under every explanation, under some, or under none. It is possible, too, where the
+        learned graph says more than the data support.
     reason : str
         Why.
     path : tuple of str
-        A path that shows it; empty for impossible causes.
-    firm : str
-        How firm that is, where something tells: how well the marks of the path are supported, whether they rest on a
-        separation that the data reject, and how often it recurs.
+        A path that shows it; empty where the graph has none.
+    grade : 'firm', 'likely', 'open', 'unchecked', 'stated' or None
+        How firm it is what the learned graph says; None where it says nothing, or where nothing is graded.
+    cautions : tuple of str
+        What speaks against relying on it.
+    learned : 'definite', 'possible' or 'impossible'
+        What the learned graph says, supported or not.
+    sentence : str
+        All of it in words.
 
     Examples
     --------
     >>> from lmarvel import PAG
-    >>> causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")["A"]
-    Cause(name='A', status='possible', reason='no edge of A o-> C --> D points back', path=('A', 'C', 'D'), firm='')
+    >>> cause = causes(PAG.from_edges("A o-> C", "B o-> C", "C --> D"), "D")["A"]
+    >>> cause.status, cause.path, cause.sentence
+    ('possible', ('A', 'C', 'D'), 'A may cause D: no edge of A o-> C --> D points back')
     """
 
     name: str
     status: Status
     reason: str
     path: tuple[str, ...] = ()
-    firm: str = ""
+    grade: Grade | None = None
+    cautions: tuple[str, ...] = ()
+    learned: Status = "possible"
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +110,8 @@ class Causes(ShownAsText):
         What shows that the sample was selected, if anything does; definite causes are fewer then.
     rests_on : str
         What has to be true for the answer to be.
+    cautions : tuple of str
+        What speaks against relying on any of it.
 
     Examples
     --------
@@ -98,6 +125,7 @@ class Causes(ShownAsText):
     all: tuple[Cause, ...]
     selected: str | None
     rests_on: str
+    cautions: tuple[str, ...] = ()
 
     @property
     def definite(self) -> tuple[str, ...]:
@@ -106,7 +134,7 @@ class Causes(ShownAsText):
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """The variables that cause it under some explanations and not under others."""
+        """The variables that cause it under some explanations and not under others, or of which it is not known."""
         return self._with("possible")
 
     @property
@@ -129,31 +157,80 @@ class Causes(ShownAsText):
         )
 
     def __str__(self) -> str:
-        y = readable(self.of)
-        lines = [
-            f"{_CLAIMS[cause.status].format(x=readable(cause.name), y=y)}: {cause.reason}"
-            + (f" ({cause.firm})" if cause.firm else "")
-            for status in _CLAIMS
-            for cause in self.all
-            if cause.status == status
-        ]
-        return "\n".join([*lines, *([f"{self.selected}."] if self.selected else []), self.rests_on])
+        return self.listed()
+
+    def listed(self, all: bool = False, how: str = "listed(all=True)") -> str:
+        """Return the answer in lines: what causes it, what may, and a count of the rest.
+
+        Parameters
+        ----------
+        all : bool
+            Whether to list every variable.
+        how : str
+            What to name as the way to list every variable.
+
+        Examples
+        --------
+        >>> from lmarvel import PAG
+        >>> print(causes(PAG.from_edges("C --> D"), "C").listed(all=True))
+        D does not cause C: no path leads from D to C without an edge that points back
+        This rests on the learned graph being right, and on a sample that was not selected.
+        """
+        for_or_maybe = sorted((one for one in self.all if one.learned != "impossible"), key=_order)
+        against = sorted((one for one in self.all if one.learned == "impossible"), key=_order)
+        graded = any(one.grade is not None for one in against)
+        first = for_or_maybe if all else for_or_maybe[:ON_A_SCREEN]
+        lines = [_line(one) for one in first]
+        rest, verb = len(for_or_maybe) - len(first), _verb(for_or_maybe[len(first) :])
+        if rest:
+            lines.append(f"{counted(rest, 'more variable')} {verb} {readable(self.of)}; list them with {how}")
+        if all or (not graded and len(against) <= ON_A_SCREEN - len(first)):
+            lines += [_line(one) for one in against]
+        elif against:
+            lines.append(f"{self._counted(against)}; list {'it' if len(against) == 1 else 'them'} with {how}")
+        lines += [f"{self.selected}."] if self.selected else []
+        return "\n".join([*lines, *(sentence(f"caution: {one}") for one in self.cautions), self.rests_on])
+
+    def _counted(self, against: list[Cause]) -> str:
+        """Count the variables without a path, by grade."""
+        grades = Counter(one.grade for one in against)
+        parts = [f"{grades[grade]:,} {grade}" for grade in reversed(GRADES) if grades[grade]]
+        by_grade = f" ({', '.join(parts)})" if parts else ""
+        return f"{counted(len(against), 'variable')}: no path to {readable(self.of)} in the learned graph{by_grade}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as plain data."""
-        plain = [{**c.__dict__, "path": list(c.path)} for c in self.all]
-        return {"of": self.of, "causes": plain, "selected": self.selected, "rests_on": self.rests_on}
+        """Return it as plain data; every variable is in it."""
+        plain = [{**c.__dict__, "path": list(c.path), "cautions": list(c.cautions)} for c in self.all]
+        general = {"selected": self.selected, "rests_on": self.rests_on, "cautions": list(self.cautions)}
+        return {"of": self.of, "causes": plain, **general}
 
 
-def causes(result: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
+def _order(cause: Cause) -> tuple[int, int, int, int]:
+    """Put claims first, of these the firmest; then what the learned graph says causes it; and near causes first."""
+    level = 0 if cause.grade is None else GRADES.index(cause.grade) + 1
+    return cause.status == "possible", -level, cause.learned == "possible", len(cause.path)
+
+
+def _line(cause: Cause) -> str:
+    own = [one for one in cause.cautions if one != ILLEGAL]
+    return f"{cause.sentence}. Caution: {'; '.join(own)}" if own and cause.status != "possible" else cause.sentence
+
+
+def _verb(causes: list[Cause]) -> str:
+    return "may cause" if any(one.status == "possible" for one in causes) else "cause"
+
+
+def causes(result: Discovery | PAG | MAG | Prepared, y: Node, marks: Shown = "supported") -> Causes:
     """Return which variables cause ``y`` under every explanation of the data, under some, and under none.
 
     Parameters
     ----------
     result : Discovery, PAG or MAG
-        What was learned.
+        What was learned. Only a result that was learned from a table has grades.
     y : str
         The variable that is asked about.
+    marks : {"supported", "firm", "all"}
+        Which claims to make: those that are at least likely, firm ones, or all that the learned graph makes.
 
     Examples
     --------
@@ -164,99 +241,105 @@ def causes(result: Discovery | PAG | MAG | Prepared, y: Node) -> Causes:
     D does not cause C: no path leads from D to C without an edge that points back
     This rests on the learned graph being right, and on a sample that was not selected.
     """
+    if marks not in MARKS_SHOWN:
+        raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
     ready = (
         result if isinstance(result, Prepared) else Prepared(result.pag if isinstance(result, Discovery) else result)
     )
-    graph = ready.graph
-    j = graph.index(y)
-    selected = selection_near(graph, 1 << j)
-    steps = ready.out if selected is None else [_not_pointing(graph, v) for v in range(len(graph))]
-    sure = definite_ancestors(ready, j) if selected is None else _despite_selection(graph, j)
-    described = [_describe(ready, v, j, sure, steps) for v in range(len(graph)) if v != j]
-    firm = tuple(
-        replace(cause, firm=beside(result, cause.path, cause.name, graph.names[j], _CLAIMED[cause.status]))
-        for cause in described
-    )
-    edges = edges_among(result, ready.named(ready.possible_ancestors(1 << j)), border=True)
-    return Causes(graph.names[j], firm, selected, what_it_rests_on(result, edges, selected is not None))
+    claims, j = Claims.of(result, ready), ready.graph.index(y)
+    selected = selection_near(ready.graph, 1 << j)
+    wording = _Wording(claims, j, marks)
+    described = tuple(wording.describe(v, claim) for v, claim in enumerate(claims.on(j)) if v != j)
+    general = (ILLEGAL,) if claims.illegal else ()
+    return Causes(ready.graph.names[j], described, selected, what_it_rests_on(result, selected is not None), general)
 
 
-def _describe(ready: Prepared, v: int, y: int, sure: int, steps: list[int]) -> Cause:
-    name, to = ready.graph.names[v], readable(ready.graph.names[y])
-    if sure >> v & 1:
-        directed = _shortest(ready.graph.masks.children, v, y)
-        if directed:
-            return Cause(name, "definite", ready.path_text(directed), ready.named(directed))
-        path = ready.possible_path(v, sure & ~(1 << v)) or [v]
-        path += _shortest(ready.graph.masks.children, path[-1], y)[1:]
-        why = (
-            f"{readable(name)} stands between two unshielded ways that lead to {to}, and at least one of them leaves it"
+class _Wording:
+    """The words for what is claimed of the causes of one variable."""
+
+    def __init__(self, claims: Claims, y: int, marks: Shown) -> None:
+        self._claims, self._y, self._marks = claims, y, marks
+        self._names = claims.ready.graph.names
+        result = claims.result
+        self._shown_graph = None if result is None else result.shown(marks)
+        self._graph = "the learned graph" if result is None or result.mag is None else "the best-scoring graph"
+
+    def describe(self, x: int, claim: Claim) -> Cause:
+        """Return what is said of one variable."""
+        path = self._claims.path(x, self._y)
+        named = self._claims.ready.named(path)
+        reason = self._reason(x, claim, path)
+        if claim.level == 0:
+            claimed = _PLAIN[claim.status].format(**self._pair(x))
+            return Cause(self._names[x], claim.status, reason, named, None, (), claim.status, f"{claimed}: {reason}")
+        shown = claim.level >= MARKS_SHOWN[self._marks]
+        words = self._shown(x, claim, reason) if shown else self._hedged(x, claim, reason, path)
+        status = claim.status if shown else "possible"
+        return Cause(
+            self._names[x], status, reason, named, claim.grade, self._cautions(x, claim, path), claim.status, words
         )
-        return Cause(name, "definite", why, ready.named(path))
-    possible = _shortest(steps, v, y)
-    if possible:
-        return Cause(name, "possible", f"no edge of {ready.path_text(possible)} points back", ready.named(possible))
-    return Cause(name, "impossible", f"no path leads from {readable(name)} to {to} without an edge that points back")
+
+    def _pair(self, x: int) -> dict[str, str]:
+        return {"x": readable(self._names[x]), "y": readable(self._names[self._y])}
+
+    def _reason(self, x: int, claim: Claim, path: list[int]) -> str:
+        pair = self._pair(x)
+        if claim.status == "possible":
+            return f"no edge of {self._text(path, self._shown_graph)} points back"
+        if claim.status == "definite":
+            if self._directed(path):
+                return self._text(path)
+            return f"{pair['x']} has two unshielded ways to {pair['y']}, and at least one of them is causal"
+        if self._claims.result is None:
+            return points_back(pair["x"], pair["y"])
+        return no_path(pair["x"], pair["y"], missed_below(self._claims.result, x, self._y))
+
+    def _directed(self, path: list[int]) -> bool:
+        return all(self._claims.learned.parents[w] >> v & 1 for v, w in pairwise(path))
+
+    def _text(self, path: list[int], shown: PAG | None = None) -> str:
+        return self._claims.ready.path_text(path, shown, MOST_STEPS)
+
+    def _shown(self, x: int, claim: Claim, reason: str) -> str:
+        """Return a claim that is made, with the grade beside it where all are."""
+        assert claim.grade is not None
+        weak = f"{_PLAIN[claim.status]} in the learned graph"
+        claimed = _GRADED.get((claim.status, claim.grade), weak).format(**self._pair(x))
+        return f"{claimed}: {reason}" + (f" ({claim.grade})" if self._marks == "all" else "")
+
+    def _hedged(self, x: int, claim: Claim, reason: str, path: list[int]) -> str:
+        """Return what is said in place of a claim that the data do not support."""
+        pair = self._pair(x)
+        if claim.status == "definite":
+            unchecked = "not checked; " * (claim.grade == "unchecked")
+            shows = f"{self._graph} has {reason}" if self._directed(path) else f"in {self._graph} {reason}"
+            return f"{pair['x']} may cause {pair['y']} ({unchecked}{shows})"
+        one = self._claims.rejected(x, self._y)
+        if one is not None:
+            return do_not_conclude(one, pair["x"], pair["y"])
+        doubt = "was not checked" if claim.grade == "unchecked" else "is not established"
+        return f"no path from {pair['x']} to {pair['y']} in the learned graph, but this {doubt}"
+
+    def _cautions(self, x: int, claim: Claim, path: list[int]) -> tuple[str, ...]:
+        if claim.grade == "stated":
+            return ()
+        one = self._claims.rejected(x, self._y)
+        own = [] if one is None else [rejection(one)]
+        if claim.status == "definite":
+            found = Bearing(self._claims).along(path).cautions()
+        else:
+            weak = claim.grade in ("open", "unchecked") and not self._claims.illegal
+            found = (*([ILLEGAL] if self._claims.illegal else []), *([NOT_ESTABLISHED] if weak else []))
+        return tuple(dict.fromkeys((*found, *own)))
 
 
-def definite_ancestors(ready: Prepared, y: int) -> int:
-    """Return the nodes that are ancestors of y in every MAG of the class, y included."""
-    parents = ready.graph.masks.parents
-    sure = closure(parents, 1 << y)
-    while True:
-        starts = _good_starts(ready, sure)
-        new = bits(x for x, firsts in starts.items() if _two_apart(ready, firsts))
-        if not new & ~sure:
-            return sure
-        sure = closure(parents, sure | new)
+def no_path(x: str, y: str, missed: str | None = None) -> str:
+    """Say why there is no effect in a learned graph, and what would have been missed."""
+    return f"no path from {x} to {y} in the learned graph" + (f"; {missed}" if missed else "")
 
 
-def _good_starts(ready: Prepared, ends: int) -> dict[int, int]:
-    """Return for each x outside ``ends`` where unshielded paths of possible steps that lead there go first."""
-    adjacent, into = ready.graph.masks.adjacent, ready.into
-    good: dict[int, int] = {}
-    stack = [(v, w) for w in members(ends) for v in members(into[w] & ~ends)]
-    for v, w in stack:
-        good[v] = good.get(v, 0) | 1 << w
-    while stack:
-        v, w = stack.pop()  # a good way starts v, w; before it u, with u and w not adjacent
-        for u in members(into[v] & ~adjacent[w] & ~(1 << w) & ~ends):
-            if not good.get(u, 0) >> v & 1:
-                good[u] = good.get(u, 0) | 1 << v
-                stack.append((u, v))
-    return good
-
-
-def _two_apart(ready: Prepared, firsts: int) -> bool:
-    """Tell whether two of the nodes are not adjacent."""
-    return any(firsts & ~ready.graph.masks.adjacent[u] & ~(1 << u) for u in members(firsts))
-
-
-def _not_pointing(graph: PAG | MAG, v: int) -> int:
-    """Return the nodes whose edge with v has no arrowhead at v."""
-    return bits(w for w, near, _ in graph.links[v] if near != ARROW)
-
-
-def _despite_selection(graph: PAG | MAG, y: int) -> int:
-    """Return the ancestors of y by directed edges that have an arrowhead, so that they do not cause selection."""
-    pointed = bits(v for v, links in enumerate(graph.links) if any(near == ARROW for _, near, _ in links))
-    return closure(graph.masks.parents, 1 << y) & pointed
-
-
-def _shortest(step: list[int], start: int, end: int) -> list[int]:
-    """Return a shortest path along the steps, empty if there is none."""
-    before, layer = {start: start}, [start]
-    while layer and end not in before:
-        following = []
-        for v in layer:
-            for w in members(step[v]):
-                if w not in before:
-                    before[w] = v
-                    following.append(w)
-        layer = following
-    if end not in before:
-        return []
-    path = [end]
-    while path[-1] != start:
-        path.append(before[path[-1]])
-    return path[::-1]
+def do_not_conclude(one: Implied, x: str, y: str) -> str:
+    """Say that two variables are associated although the learned graph has no path from one to the other."""
+    given = f" given {listing(sorted(one.given), most=6)}" if one.given else ""
+    associated = f"{x} and {y} are associated{given} ({p_is(one.pvalue)})"
+    return f"{associated}, but the learned graph has no path from {x} to {y}: do not conclude"

@@ -1,162 +1,185 @@
-"""What an answer about causes and effects rests on, and how firm that is, so that no answer is stronger than its graph.
+"""What an answer about causes and effects rests on, and what to be cautious about.
 
-Three things tell how firm a part of a learned graph is, where they are known: how well its marks are supported (Lift),
-whether marks rest on separations that the data reject, and what recurs when the rows are drawn again.
+A caution is a clause without a capital letter and a full stop. It names a part of the learned graph that bears on the
+answer and is not established, or an independence that bears on it and that the data reject.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator
 
-from lmarvel.graph.marks import ARROW, TAIL, Edge
+import numpy as np
+
+from lmarvel.effects.claims import Claims, Flags
+from lmarvel.graph.bitsets import members
+from lmarvel.graph.marks import CIRCLE, NONE
 from lmarvel.result import wording
-from lmarvel.result.check import Implied, separation
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.evidence_wording import WORDS
-from lmarvel.result.frequencies import percent
-from lmarvel.text import joined, readable
+from lmarvel.result.support.check import Implied, separation
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import LIKELY, STATED
+from lmarvel.text import readable
 
-HALF = 0.5  # a claim that fewer draws make is not stable
-
-
-def edges_among(result: object, names: Iterable[str], border: bool = False) -> list[Edge]:
-    """Return the edges of a result with both ends among these variables; with ``border``, with one end at least."""
-    if not isinstance(result, Discovery):
-        return []
-    near, enough = frozenset(names), any if border else all
-    return [edge for edge in result.pag.edges() if enough(end in near for end in (edge.a, edge.b))]
+ILLEGAL = "the tests contradict each other, and no causal graph has exactly these marks"
+UNCHECKED_PARTS = "the learned graph was not checked by resamples (learning with a bootstrap checks it)"
 
 
-def says_selection(edge: Edge) -> bool:
-    """Tell whether an edge, --- or --o, says that the sample was selected."""
-    return TAIL in (edge.at_a, edge.at_b) and ARROW not in (edge.at_a, edge.at_b)
-
-
-def what_it_rests_on(result: object, edges: Sequence[Edge] = (), known: bool = False) -> str:
-    """Say once what an answer rests on, and how firm the edges that bear on it are.
-
-    ``known`` means that selection has been reckoned with.
-    """
+def what_it_rests_on(result: object, known: bool = False) -> str:
+    """Say once what an answer rests on; ``known`` means that selection has been reckoned with."""
     doubtful = not known and (not isinstance(result, Discovery) or wording.selected(result.settings))
-    rests = f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
-    if not isinstance(result, Discovery):
-        return rests
-    return " ".join([rests, *_supported(result, edges), *_rejected(result, edges)])
+    return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
 
 
-def caution(result: object, edges: Sequence[Edge], unstable: str = "") -> str:
-    """Return what to put before a claim that is not firm: a sentence's beginning, or nothing.
+def missed_below(result: Discovery, x: int, y: int) -> str | None:
+    """Return which effects between two variables without an edge would have been missed; None where it is not known.
 
-    Parameters
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> missed_below(LMarvel().fit(CARS).result_, 0, 1)
+    'an effect below a partial correlation of about 0.13 would have been missed'
+    """
+    least = float(result.grades.noticed[x, y])
+    if not least or result.pag.marks[x, y] != NONE:
+        return None
+    size = f"{least:.2f}" if least >= 0.01 else f"{least:.1g}"
+    return f"an effect below a partial correlation of about {size} would have been missed"
+
+
+def rejection(one: Implied) -> str:
+    """Return in words that the data reject an independence."""
+    x, y = readable(one.x), readable(one.y)
+    given = separation(one).removeprefix(f"{x} and {y} ") if one.given else ""
+    return f"the data reject that {x} and {y} are independent{f' {given}' * bool(given)} ({wording.p_is(one.pvalue)})"
+
+
+class Bearing:
+    """The parts of a learned graph that bear on an answer.
+
+    Attributes
     ----------
-    result : object
-        What the claim is read from.
-    edges : sequence of Edge
-        The edges that bear on it.
-    unstable : str
-        What recurs too rarely of it, in words.
-    """
-    if not isinstance(result, Discovery):
-        return ""
-    if _failed(result, edges):
-        return "In doubt, for the data reject a separation that it rests on: "
-    if any(result.support_word(edge.a, edge.b) == "open" for edge in edges):
-        return "Open, for other marks fit nearly as well or were not ruled out: "
-    return f"Not stable, for {unstable}: " if unstable else ""
-
-
-def beside(result: object, path: Sequence[str], x: str, y: str, claimed: bool | None) -> str:
-    """Return how firm it is that x causes y (``claimed``), does not, or may (None): what stands behind the reason."""
-    if not isinstance(result, Discovery) or claimed is None:
-        return ""
-    edges, parts = along(result, path), []
-    words = [word for edge in edges if (word := result.support_word(edge.a, edge.b)) is not None]
-    if claimed and words:
-        parts.append(min(words, key=WORDS.index))
-    if claimed and (failed := _failed(result, edges)):
-        pair = f"{readable(failed[0].x)}, {readable(failed[0].y)}"
-        parts.append(f"a mark rests on a separation that the data reject: {pair}")
-    recurring = Recurring.of(result, path, x, y, claimed)
-    if recurring is not None:
-        parts.append(recurring.words)
-    return "; ".join(parts)
-
-
-def along(result: Discovery, path: Sequence[str]) -> list[Edge]:
-    """Return the edges of a path."""
-    return [edge for a, b in pairwise(path) if (edge := result.pag.edge(a, b)) is not None]
-
-
-@dataclass(frozen=True)
-class Recurring:
-    """In which share of the draws of a bootstrap a claim is made, in words too.
-
-    A bootstrap allows for selection, where the result does: then it claims nothing of an x without an arrowhead. Where
-    x has none in the learned graph either, that tells nothing, and the edge of the path that recurs least does.
+    ends : array of shape (p, p)
+        [x, y]: the mark at y on x-y bears on it.
+    pairs : array of shape (p, p)
+        [x, y]: the missing edge bears on it.
     """
 
-    share: float
-    words: str
+    def __init__(self, claims: Claims) -> None:
+        n = len(claims.ready.graph)
+        self._claims = claims
+        self.ends: Flags = np.zeros((n, n), dtype=bool)
+        self.pairs: Flags = np.zeros((n, n), dtype=bool)
 
-    @classmethod
-    def of(cls, result: object, path: Sequence[str], x: str, y: str, claimed: bool) -> Recurring | None:
-        """Return how often it recurs that x causes y, or does not; None where no bootstrap tells."""
-        counted = result.stability if isinstance(result, Discovery) else None
-        if not isinstance(result, Discovery) or counted is None:
-            return None
-        pointed = bool((result.pag.marks[:, result.pag.index(x)] == ARROW).any())
-        if pointed or not wording.selected(result.settings):
-            share = counted.causes_share(x, y) if claimed else counted.not_causes_share(x, y)
-            return cls(share, f"{percent(share)} of {counted.replicates:,} draws")
-        marks = counted.of_marks(result.pag.marks)
-        by_edge = []
-        for edge in along(result, path) if claimed else ():
-            i, j = result.pag.index(edge.a), result.pag.index(edge.b)
-            least = counted.edge(edge.a, edge.b) * min(float(marks[i, j]), float(marks[j, i]))
-            by_edge.append(cls(least, f"{edge} in {result.recurring(edge.a, edge.b)} of {counted.replicates:,} draws"))
-        return min(by_edge, key=lambda claim: claim.share, default=None)
+    def within(self, nodes: int) -> Bearing:
+        """Add all marks and missing edges among some nodes."""
+        at = np.ix_(*2 * [list(members(nodes))])
+        self.ends[at] = self.pairs[at] = True
+        return self
+
+    def across(self, one: int, other: int) -> Bearing:
+        """Add what keeps a set of nodes from causing another: missing edges, and marks at nodes of the first."""
+        at, to = list(members(one)), list(members(other))
+        self.pairs[np.ix_(at, to)] = self.pairs[np.ix_(to, at)] = True
+        self.ends[np.ix_(to, at)] = True
+        return self
+
+    def along(self, path: list[int]) -> Bearing:
+        """Add the marks of a path."""
+        self.ends[path[:-1], path[1:]] = self.ends[path[1:], path[:-1]] = True
+        return self
 
     @property
-    def too_rare(self) -> bool:
-        """Whether fewer than half of the draws make the claim."""
-        return self.share < HALF
+    def level(self) -> int:
+        """The number of the weakest grade among the parts; that of a statement where nothing bears on the answer."""
+        result = self._claims.result
+        if result is None:
+            return 0
+        parts = np.concatenate([result.grades.marks[self.ends], self._claims.gaps[self.pairs]])
+        return int(np.min(parts[parts > 0], initial=STATED))
+
+    def cautions(self) -> tuple[str, ...]:
+        """Return what to be cautious about: rejected independences first, then what is not established."""
+        result = self._claims.result
+        if result is None:
+            return ()
+        found = [ILLEGAL] if self._claims.illegal else []
+        doubted = self._doubted(result)
+        if doubted:
+            rest = len(doubted) - 1
+            more = f", and {rest:,} more such independence{'s' * (rest > 1)}" if rest else ""
+            found.append(f"{rejection(doubted[0])}{more}")
+        if result.grades.basis == "none":
+            return (*found, *([UNCHECKED_PARTS] if self.level else []))
+        if not doubted:
+            found += self._misfit(result)
+        return (*found, *self._bends(result), *self._weak_edges(result), *self._weak_gaps(result))
+
+    def _doubted(self, result: Discovery) -> list[Implied]:
+        """Return the rejected independences of missing edges that bear on it, and of marks that do, the worst first."""
+        resting = {pair for end, pairs in result.rejected.items() if self.ends[end] for pair in pairs}
+        return [one for pair, one in self._claims.doubted if self.pairs[pair] or frozenset(pair) in resting]
+
+    def _stricter(self, result: Discovery) -> Flags:
+        """Return which parts are not established and would be easier to establish if nothing else were wrong."""
+        gaps = self._claims.gaps
+        weak = self.weak_ends(result) | (self.pairs & (gaps > 0) & (gaps < LIKELY))
+        return weak & (result.grades.doubts > 0)
+
+    def _misfit(self, result: Discovery) -> list[str]:
+        check = result.check
+        if check is None or check.fits or not self._stricter(result).any():
+            return []
+        of = f"{len(check.failed):,} of {len(check.implied):,} implied independences"
+        return [f"the graph does not fit (the data reject {of}, {check.expected:.2g} expected by chance)"]
+
+    def _bends(self, result: Discovery) -> Iterator[str]:
+        """Name the strongest relation that is not a straight line and makes a part that bears on it less firm."""
+        stricter, at = self._stricter(result), result.pag.index
+        touched = (stricter | stricter.T).any(axis=0)
+        for bend in result.grounds.bends:
+            if np.any(touched[[at(bend.x), at(bend.y)]]):
+                yield f"relations are not straight lines (such as that of {readable(bend.x)} and {readable(bend.y)})"
+                return
+
+    def weak_ends(self, result: Discovery) -> Flags:
+        """Return which marks among those that bear on it are not established."""
+        levels = result.grades.marks
+        return self.ends & (levels > 0) & (levels < LIKELY)
+
+    def _weak_edges(self, result: Discovery) -> Iterator[str]:
+        weak = self.weak_ends(result)
+        edges = np.argwhere(np.triu(weak | weak.T)).tolist()
+        marked = self.ends & (result.pag.marks > CIRCLE)
+        total = int(np.triu(marked | marked.T).sum())
+        if len(edges) == 1:
+            x, y = edges[0]
+            both = min(result.grades.shares[end] for end in ((x, y), (y, x)) if weak[end])
+            share = f" (the same in {percent(both)} of resamples)" if result.grades.basis == "resamples" else ""
+            yield f"the direction of {self._claims.ready.path_text((x, y))} is not established{share}"
+        elif edges:
+            directions = f"{total:,} arrow directions that bear on it"
+            all_of = len(edges) == total
+            some = f"{len(edges):,} of {directions} are not established"
+            yield f"none of the {directions} is established" if all_of else some
+
+    def _weak_gaps(self, result: Discovery) -> Iterator[str]:
+        gaps, counts = self._claims.gaps, result.resamples
+        weak = np.argwhere(np.triu((self.pairs | self.pairs.T) & (gaps > 0) & (gaps < LIKELY))).tolist()
+        if not weak:
+            return
+        names = result.pag.names
+        x, y = max(weak, key=lambda pair: 0 if counts is None else int(counts.adjacent[tuple(pair)]))
+        pair = f"{readable(names[x])} and {readable(names[y])}"
+        if counts is not None and counts.adjacent[x, y]:
+            pair += f", joined in {percent(counts.adjacent[x, y] / counts.replicates)} of resamples"
+        if len(weak) == 1:
+            yield f"a missing edge that bears on it is not established ({pair})"
+        else:
+            yield f"{len(weak):,} missing edges that bear on it are not established (such as {pair})"
 
 
-def _supported(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
-    """Say how well the marks of edges are supported, where the method tells."""
-    if not result.evidence.distance:
-        return
-    words = Counter(word for edge in edges if (word := result.support_word(edge.a, edge.b)) is not None)
-    if not words:
-        return
-    total, kinds = sum(words.values()), [word for word in reversed(WORDS) if words[word]]
-    if total == 1:
-        yield f"The marks of the edge that bears on it are {kinds[0]}."
-        return
-    if len(kinds) == 1:
-        yield f"The marks of {'both' if total == 2 else f'all {total:,}'} edges that bear on it are {kinds[0]}."
-        return
-    parts = [f"{word} at {words[word]:,}" for word in kinds]
-    yield f"Of the {total:,} edges that bear on it, the marks are {joined(parts)}."
-
-
-def _rejected(result: Discovery, edges: Sequence[Edge]) -> Iterator[str]:
-    """Say which separation marks rest on that the data reject, the worst of them."""
-    failed = _failed(result, edges)
-    if failed:
-        worst = f"{separation(failed[0])} (p = {failed[0].pvalue:.2g})"
-        more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
-        yield f"Marks of such edges rest on a separation that the data reject: {worst}{more}."
-
-
-def _failed(result: Discovery, edges: Sequence[Edge]) -> list[Implied]:
-    """Return the rejected separations that marks of edges rest on, the worst first."""
-    if result.check is None or not result.check.failed:
-        return []
-    resting = {
-        implied for e in edges for implied in (*result.rests_on_rejected(e.a, e.b), *result.rests_on_rejected(e.b, e.a))
-    }
-    return [implied for implied in result.check.failed if implied in resting]
+def why_not_impossible(claims: Claims, x: int, y: int) -> tuple[str, ...]:
+    """Return the cautions where it is not established that x does not cause y."""
+    bearing = Bearing(claims).across(*claims.between(x, y))
+    return bearing.along(claims.weak_path(x, y)).cautions()

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmarvel.effects.adjustment import canonical_set, not_amenable, pair_of
-from lmarvel.effects.causes import Status as CauseStatus
-from lmarvel.effects.causes import causes, definite_ancestors
+from lmarvel.effects.claims import Claims
+from lmarvel.effects.claims import Status as CauseStatus
 from lmarvel.effects.formula import Density, Formula, marginal, product
 from lmarvel.effects.identify import Hedge, identify, identify_given
-from lmarvel.effects.pag_index import Prepared, prepare, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, prepare, selection_near
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
@@ -76,7 +76,7 @@ class Identified:
         }
 
 
-def ready_for_effects(result: Discovery | PAG | Prepared) -> Prepared:
+def ready_for_effects(result: Discovery | Askable | Prepared) -> Prepared:
     """Return the graph of a result, ready for questions; refuse one that a search left open or that no MAG has."""
     if isinstance(result, Discovery):
         if result.undecided:
@@ -94,7 +94,7 @@ def _of_the_data(result: Discovery) -> PAG:
     return result.unaided if stated and result.unaided is not None else result.pag
 
 
-def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
+def all_effects(result: Discovery | Askable | Prepared) -> list[Identified]:
     """Return for every ordered pair whether and how its effect is identified.
 
     Examples
@@ -108,9 +108,9 @@ def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
     ready = ready_for_effects(result)
     n = len(ready.graph)
     selected = [selection_near(ready.graph, 1 << v) for v in range(n)]
-    causes_of = [_statuses(ready, y, selected[y]) for y in range(n)]
+    claims = Claims(ready)
     return [
-        _classify(ready, x, y, causes_of[y][x], selected[x] or selected[y])
+        _classify(ready, x, y, claims.on(y)[x].status, selected[x] or selected[y])
         for x in range(n)
         for y in range(n)
         if x != y
@@ -120,19 +120,7 @@ def all_effects(result: Discovery | PAG | Prepared) -> list[Identified]:
 def classify(ready: Prepared, x: int, y: int) -> Identified:
     """Return whether and how the effect of x on y is identified."""
     selected = selection_near(ready.graph, 1 << x | 1 << y)
-    return _classify(ready, x, y, _statuses(ready, y, selected)[x], selected)
-
-
-def _statuses(ready: Prepared, y: int, selected: str | None) -> list[CauseStatus]:
-    """Return for each variable whether it causes y."""
-    if selected is not None:
-        answer = causes(ready, y)
-        return ["possible" if v == y else answer[name].status for v, name in enumerate(ready.graph.names)]
-    sure, possible = definite_ancestors(ready, y), ready.possible_ancestors(1 << y)
-    return [
-        "definite" if sure >> v & 1 else "possible" if possible >> v & 1 else "impossible"
-        for v in range(len(ready.graph))
-    ]
+    return _classify(ready, x, y, Claims(ready).on(y)[x].status, selected)
 
 
 def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str | None) -> Identified:
@@ -144,6 +132,10 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
         return Identified(names[x], names[y], cause, "none", because=points_back(names[x], names[y]))
     if pair.invisible:
         path, because = not_amenable(ready, pair)
+        if isinstance(ready, Stated):
+            both = f"both {readable(path[0])} and {readable(path[1])}"
+            because, unless = f"an unmeasured cause affects {both}", f"you measure what affects {both}"
+            return Identified(names[x], names[y], cause, "not identified", because=because, unless=unless, path=path)
         return Identified(
             names[x], names[y], cause, "not identified", because=because, unless=_remedy(ready, x, path[1]), path=path
         )
@@ -160,7 +152,7 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
 
 
 def points_back(x: str, y: str) -> str:
-    """Say why there is no effect."""
+    """Say why there is no effect of one variable on another, in a graph that is taken at its word."""
     return f"no path leads from {readable(x)} to {readable(y)} without an edge that points back"
 
 
@@ -168,7 +160,7 @@ def classify_given(ready: Prepared, x: int, y: int, z: int) -> Identified:
     """Return whether and how the effect of x on y given z is identified."""
     names = ready.graph.names
     selected = selection_near(ready.graph, 1 << x | 1 << y | z)
-    cause = _statuses(ready, y, selected)[x]
+    cause = Claims(ready).on(y)[x].status
     if selected is not None:
         return _of_selection(names[x], names[y], cause, selected)
     identification = identify_given(ready, 1 << x, 1 << y, z)
@@ -210,8 +202,10 @@ def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
 def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, steps: tuple[str, ...]) -> Identified:
     names = ready.graph.names
     a, b = readable(names[hedge.stuck]), readable(names[hedge.partner])
-    if ready.bucket(hedge.stuck) >> hedge.partner & 1:
-        because = f"the data do not tell which of {a} and {b} comes first"
+    if isinstance(ready, Stated):
+        because = f"{a} affects {b}, and unmeasured causes, one or a chain of them, tie both together"
+    elif ready.bucket(hedge.stuck) >> hedge.partner & 1:
+        because = f"the data do not show which of {a} and {b} comes first"
     else:
         hidden = "unmeasured causes, one or a chain of them, that tie both together"
         because = f"{a} may affect {b}, and the data do not exclude {hidden}"

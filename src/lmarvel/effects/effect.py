@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.ranges import Range
-from lmarvel.text import ShownAsText, listing, readable
+from lmarvel.result.support.grades import GRADES, Grade
+from lmarvel.text import ShownAsText, listing, readable, sentence
+
+IN_YOURS = " in the graph you gave"
 
 
 @dataclass(frozen=True)
@@ -34,14 +38,20 @@ class Effect(ShownAsText):
         What has to be true for the answer to be.
     names : tuple of str
         The variables of the graph.
-    caution : str
-        What stands before the sentence where it makes a claim that is not firm.
+    grade : 'firm', 'likely', 'open', 'unchecked', 'stated' or None
+        How firm the parts of the learned graph are that bear on the answer; None where nothing is claimed or graded.
+    cautions : tuple of str
+        What speaks against relying on the answer.
+    associated : str
+        What to say in place of "does not affect" where the data reject that the two are independent.
+    stated : bool
+        Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
 
     Examples
     --------
     >>> from lmarvel import PAG, effect
     >>> print(effect(PAG.from_edges("A o-> X", "B o-> X", "X --> Y"), "A", "Y"))  # doctest: +ELLIPSIS
-    Whether and how much A affects Y cannot be told from these data, because the data do not tell whether A affects ...
+    The effect of A on Y is not identified, because the data do not show whether A affects ...
     """
 
     identified: Identified
@@ -52,7 +62,10 @@ class Effect(ShownAsText):
     affected: tuple[str, ...]
     rests_on: str
     names: tuple[str, ...]
-    caution: str = ""
+    grade: Grade | None = None
+    cautions: tuple[str, ...] = ()
+    associated: str = ""
+    stated: bool = False
 
     @property
     def status(self) -> str:
@@ -61,9 +74,9 @@ class Effect(ShownAsText):
 
     @property
     def value(self) -> float | None:
-        """The estimate; None if there is none, or one for each of several levels."""
+        """The estimate; None if there is none, or several; 0 where the data support that there is no effect."""
         if self.status == "none":
-            return 0.0
+            return 0.0 if self.reliable else None
         return self.estimates[0].value if len(self.estimates) == 1 else None
 
     @property
@@ -92,50 +105,111 @@ class Effect(ShownAsText):
     # --- words --------------------------------------------------------------------------------------------
 
     @property
-    def sentence(self) -> str:
-        """The answer in one sentence, no stronger than the graph that it is read from."""
-        return f"{self.caution if self._claims else ''}{self._answer}"
+    def reliable(self) -> bool:
+        """Whether the data support the parts of the graph that bear on the answer, and valid sets agree."""
+        return self.disagreement is None and self.grade not in ("open", "unchecked")
 
     @property
-    def _claims(self) -> bool:
-        """Whether something is claimed, and not only that it cannot be told."""
-        return self.status != "not identified" or (self.identified.cause == "definite" and not self.given)
-
-    @property
-    def _answer(self) -> str:
-        x, y = readable(self.identified.x), readable(self.identified.y)
-        among = f"Among those with the same {listing(sorted(self.given))}, " if self.given else ""
-        if self.status == "none":
-            return f"{among}{x} does not affect {y} under any explanation of these data: {self.identified.because}."
+    def badge(self) -> str:
+        """The answer in a few words."""
         if self.status == "not identified":
-            why = f"because {self.identified.because}, unless {self.identified.unless}"
-            if self.identified.cause == "definite" and not self.given:
-                return f"{x} affects {y}, but by how much cannot be told from these data, {why}."
-            question = f"{'whether' if among else 'Whether'} and how much {x} affects {y}"
-            return f"{among}{question} cannot be told from these data, {why}."
+            return "Not identified"
+        if self.status == "none":
+            no_effect = "Probably no effect" if self.grade == "likely" else "No effect"
+            return no_effect if self.reliable else "Not established"
+        if not self.reliable:
+            return "Identified, but unreliable"
+        return "Probably identified" if self.grade == "likely" else "Identified"
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words, no stronger than the graph that it is read from; cautions come first."""
+        return " ".join(self._sentences)
+
+    @property
+    def _sentences(self) -> list[str]:
+        """What to be cautious about, and the answer."""
+        if self.status == "none":
+            return [self._no_effect]
+        if self.status == "not identified":
+            return [self._not_identified]
+        if self.reliable:
+            return [*([_in_sentences("Caution: ", self.cautions)] if self.cautions else []), self._effect]
+        under = f"{'In the graph you gave' if self.stated else 'Under the learned graph'}, {self._effect_in_words}"
+        return [_in_sentences(f"{self.badge}: ", self.cautions), under]
+
+    @property
+    def _pair(self) -> tuple[str, str]:
+        return readable(self.identified.x), readable(self.identified.y)
+
+    @property
+    def _among(self) -> str:
+        return f"among those with the same {listing(sorted(self.given))}, " if self.given else ""
+
+    @property
+    def _no_effect(self) -> str:
+        x, y = self._pair
+        among, because = _capital(self._among), self.identified.because
+        if self.grade is None:
+            where = IN_YOURS if self.stated else " under any explanation of these data"
+            return f"{among}{x} does not affect {y}{where}: {because}."
+        if not self.reliable:
+            if self.associated:
+                return f"{self.associated}."
+            doubt = "was not checked" if self.grade == "unchecked" else "is not established"
+            return _in_sentences(f"{among}{because if among else _capital(because)}, but this {doubt}: ", self.cautions)
+        claim = "probably does not affect" if self.grade == "likely" else "does not affect"
+        stated = ", as you stated" * (self.grade == "stated")
+        return f"{among}{x} {claim} {y}{stated}: {because}."
+
+    @property
+    def _not_identified(self) -> str:
+        x, y = self._pair
+        why = f"because {self.identified.because}. It could be identified if {self.identified.unless}."
+        if self.identified.cause == "definite" and not self.given and self.reliable:
+            claim = "probably causes" if self.grade == "likely" else "causes"
+            stated = IN_YOURS if self.stated else ", as you stated" * (self.grade == "stated")
+            caution = _in_sentences(" Caution: ", self.cautions) if self.cautions else ""
+            return f"{x} {claim} {y}{stated}. The size of the effect is not identified, {why}{caution}"
+        return f"{_capital(f'{self._among}the')} effect of {x} on {y} is not identified, {why}"
+
+    @property
+    def _effect(self) -> str:
+        words = self._effect_in_words
+        return words if words.startswith(self._pair[0]) else _capital(words)
+
+    @property
+    def _effect_in_words(self) -> str:
+        """The effect, identified; with a small letter."""
+        x, y = self._pair
+        among, probably = self._among, "probably " * (self.grade == "likely")
+        everywhere = ""
+        if self.reliable and (self.stated or self.grade not in GRADES[:3]):
+            everywhere = IN_YOURS if self.stated else " under every explanation of these data"
         if not self.estimates:
-            how = "is the same under every explanation of these data, and can be estimated"
-            return f"{among}{'the' if among else 'The'} effect of {x} on {y} {how}{self._how}."
+            mine = IN_YOURS * self.stated
+            is_identified = f"is {probably}identified{mine}, and can be estimated" * self.reliable or "can be estimated"
+            return f"{among}the effect of {x} on {y} {is_identified}{self._how}."
         number, zero = self._numbers
         if self.affected:
             conditions, late = listing(sorted(self.given)), listing(sorted(self.affected))
             return (
-                f"If {x} is set, {y} among those who then have the same {conditions} differs by {number}, under every"
-                f" explanation of these data. {late} may be affected by {x}, so this is no effect within a group that"
-                f" exists before.{zero}"
+                f"if {x} is set, {y} among those who then have the same {conditions} {probably}differs by {number}"
+                f"{everywhere}. {late} may be affected by {x}, so this is no effect within a group that exists before."
+                f"{zero}"
             )
         if len(self.estimates) > 1:
-            return f"{among}{x} affects {y} under every explanation of these data: {number}.{zero}"
-        return f"{among}{x} affects {y} by {number} under every explanation of these data.{zero}"
+            return f"{among}{x} {probably}affects {y}{everywhere}: {number}.{zero}"
+        return f"{among}{x} {probably}affects {y} by {number}{everywhere}.{zero}"
 
     @property
     def _numbers(self) -> tuple[str, str]:
-        """The estimates in words, and what to say of intervals that hold 0."""
+        """The estimates in words, and what to say of intervals that include 0."""
         holds = sum(estimate.low <= 0 <= estimate.high for estimate in self.estimates)
         if len(self.estimates) == 1:
-            return str(self.estimates[0]), " The interval holds 0." if holds else ""
-        all_of = "All intervals hold 0." if holds == len(self.estimates) else f"{holds} of the intervals hold 0."
-        one_of = "One of the intervals holds 0."
+            return str(self.estimates[0]), " The interval includes 0." if holds else ""
+        all_of = "All intervals include 0." if holds == len(self.estimates) else f"{holds} of the intervals include 0."
+        one_of = "One of the intervals includes 0."
         listed = "; ".join(f"{estimate.contrast}: {estimate}" for estimate in self.estimates)
         return listed, f" {one_of if holds == 1 else all_of}" if holds else ""
 
@@ -147,18 +221,18 @@ class Effect(ShownAsText):
 
     @property
     def disagreement(self) -> str | None:
-        """What to say where the interval of another valid set lies apart from that of the one chosen; else None."""
+        """The caution where the interval of another valid set lies apart from that of the one chosen; else None."""
         mine = {chosen.contrast: chosen for chosen in self.estimates}
         for alternative in self.others:
             chosen = mine[alternative.contrast]
             if alternative.low > chosen.high or alternative.high < chosen.low:
                 ours, theirs = listing(sorted(chosen.adjusted or ())), listing(sorted(alternative.adjusted or ()))
                 sets = f"adjusting for {ours} gives {chosen}, for {theirs} {alternative}"
-                return f"Valid sets disagree: {sets}. Either the graph is not right, or the effect is not linear."
+                return f"valid sets disagree ({sets}), so the graph is wrong or the effect is not linear"
         return None
 
     def __str__(self) -> str:
-        lines = [self.sentence]
+        lines = [*self._sentences]
         if self.estimates:
             lines += [
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
@@ -167,8 +241,6 @@ class Effect(ShownAsText):
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
-        if self.disagreement:
-            lines.append(self.disagreement)
         if self.formula and self.status == "formula":
             lines += [
                 f"Formula: {self.formula}",
@@ -193,7 +265,10 @@ class Effect(ShownAsText):
             **self.identified.to_dict(),
             "given": list(self.given),
             "affected": list(self.affected),
+            "badge": self.badge,
             "sentence": self.sentence,
+            "grade": self.grade,
+            "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
@@ -203,3 +278,13 @@ class Effect(ShownAsText):
             "range": None if self.range is None else self.range.to_dict(),
             "rests_on": self.rests_on,
         }
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _in_sentences(start: str, clauses: Sequence[str]) -> str:
+    """Return clauses as sentences, the first of which has a beginning."""
+    first, *more = clauses
+    return " ".join([f"{start}{first}.", *map(sentence, more)])

@@ -2,7 +2,7 @@
 
 These programs want one DAG. The one given here is of the class: a MAG of it, with an unmeasured variable for each
 ``<->``. What is valid in the PAG is valid in it, so the adjustment set carries over. The converse does not hold: the
-DAG has arrows that the data do not tell, and a program that reads it may find an effect identified that is not.
+DAG has arrows that the data do not show, and a program that reads it may find an effect identified that is not.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from lmarvel.effects.adjustment import adjustment_sets, checked_pair
 from lmarvel.effects.classify import classify, ready_for_effects
-from lmarvel.effects.pag_index import Prepared, selection_near
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError
-from lmarvel.graph.kinds import ADMG, DAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG
 from lmarvel.graph.marks import Mark
 from lmarvel.graph.mixed import Node
 from lmarvel.interchange import dagitty, dot
@@ -40,6 +40,7 @@ class Exported:
 
     Examples
     --------
+    >>> from lmarvel import PAG
     >>> out = exported(PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y"), "X", "Y")
     >>> print(out.dagitty, end="")
     dag {
@@ -84,7 +85,7 @@ class Exported:
         }
 
 
-def exported(result: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
+def exported(result: Discovery | Askable | Prepared, x: Node, y: Node) -> Exported:
     """Return a question about an effect as other programs take it."""
     ready = ready_for_effects(result)
     i, j = checked_pair(ready, x, y)
@@ -93,7 +94,8 @@ def exported(result: Discovery | PAG | Prepared, x: Node, y: Node) -> Exported:
         raise GraphError(f"{selected}, and the other program would take it for one that was not")
     mag = ready.mag
     edges = [edge if edge.at_b == Mark.ARROW else edge.reversed() for edge in mag.edges()]
-    dag, latent = ADMG(mag.names, edges).canonical_dag()
+    stated = ready.stated if isinstance(ready, Stated) else ADMG(mag.names, edges)
+    dag, latent = stated.canonical_dag()
     identified = classify(ready, i, j)
     smallest = min(adjustment_sets(ready, i, j), key=lambda z: (len(z), sorted(z)), default=None)
     chosen = None if smallest is None or identified.status == "not identified" else tuple(sorted(smallest))

@@ -28,12 +28,15 @@ from itertools import pairwise
 
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members, union
-from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
 from lmarvel.graph.mixed import MixedGraph, Node
 from lmarvel.graph.separation import m_separated
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.text import counted, readable
+
+Askable = PAG | MAG | DAG | ADMG  # what effects can be read from
+MOST_STEPS = 6  # of a path that are written out in a line of many
 
 
 class Prepared:
@@ -136,12 +139,15 @@ class Prepared:
         """Return the names of nodes, in the order of the graph (or of the path that they are)."""
         return tuple(self.graph.names[v] for v in (members(nodes) if isinstance(nodes, int) else nodes))
 
-    def path_text(self, path: Iterable[int]) -> str:
-        """Return a path with the marks of its edges."""
-        nodes = list(path)
+    def path_text(self, path: Iterable[int], shown: MixedGraph | None = None, most: int | None = None) -> str:
+        """Return a path with the marks of its edges, or those of ``shown``; of one over ``most`` edges both ends."""
+        nodes, marks = list(path), (shown or self.graph).marks
+        if most is not None and len(nodes) > most + 1:
+            first, last = self.path_text(nodes[:3], shown), self.path_text(nodes[-3:], shown)
+            return f"{first} ... {last} ({len(nodes) - 1} edges)"
         parts = [readable(self.graph.names[nodes[0]])]
         for v, w in pairwise(nodes):
-            parts += [arrow(int(self.graph.marks[w, v]), int(self.graph.marks[v, w])), readable(self.graph.names[w])]
+            parts += [arrow(int(marks[w, v]), int(marks[v, w])), readable(self.graph.names[w])]
         return " ".join(parts)
 
     def possible_path(self, start: int, ends: int, within: int = -1) -> list[int] | None:
@@ -175,14 +181,59 @@ def _reach(step: list[int], start: int, within: int) -> int:
     return reached
 
 
-def prepare(graph: PAG | MAG | Prepared) -> Prepared:
-    """Make a PAG ready for questions, unless it is; it has to be the PAG of some MAG."""
+class Stated(Prepared):
+    """A graph that a user states, a DAG or an ADMG: each arrow is an effect, each ``<->`` an unmeasured common cause.
+
+    Other than in a MAG, no unmeasured cause stands behind an arrow, so every arrow is visible. All questions come down
+    to walks, ancestors and districts, which need no ancestral graph.
+
+    Examples
+    --------
+    >>> ready = Stated(DAG.from_edges("X --> Y"))
+    >>> ready.named(ready.visible[0])
+    ('Y',)
+    """
+
+    def __init__(self, graph: DAG | ADMG) -> None:
+        self.stated = graph if isinstance(graph, ADMG) else ADMG(graph.names, tuple(graph.edges()))
+        arrows = [edge for edge in self.stated.edges if edge.at_a != edge.at_b]
+        joined = [edge for edge in self.stated.edges if edge.at_a == edge.at_b]
+        index = {name: i for i, name in enumerate(self.stated.names)}
+        causal = {frozenset(edge[:2]) for edge in arrows}
+        single = [edge for edge in joined if frozenset(edge[:2]) not in causal]
+        shown = MixedGraph.from_edges(*arrows, *single, nodes=self.stated.names)
+        links = [list(around) for around in shown.links]
+        confounded = [0] * len(links)
+        for edge in joined:
+            if frozenset(edge[:2]) in causal:  # a pair with both edges has both among its links
+                for a, b in (edge[:2], edge[1::-1]):
+                    links[index[a]].append((index[b], ARROW, ARROW))
+                    confounded[index[a]] |= 1 << index[b]
+        drawn = MAG._trusted(shown.names, shown.marks.copy())
+        drawn.__dict__["links"] = tuple(map(tuple, links))
+        super().__init__(drawn)
+        self.visible = [mask & ~both for mask, both in zip(drawn.masks.children, confounded, strict=True)]
+
+    @property
+    def assumes(self) -> str:
+        """What has to be true for answers to be."""
+        unmeasured = ", unmeasured ones as <->" if any(self.both_arrows) else " and measured"
+        return (
+            f"This rests on the graph you gave being right. Every common cause is assumed to be in it{unmeasured}, and"
+            " the sample not to be selected."
+        )
+
+
+def prepare(graph: Askable | Prepared) -> Prepared:
+    """Make a graph ready for questions, unless it is; a PAG has to be that of some MAG."""
     if isinstance(graph, Prepared):
         return graph
+    if isinstance(graph, DAG | ADMG):
+        return Stated(graph)
     if not isinstance(graph, PAG | MAG):
         kind = type(graph).__name__
-        hint = ": turn it into a PAG with mag_to_pag first" if isinstance(graph, MixedGraph) else ""
-        raise GraphError(f"effects are read from a PAG, not from a {kind}{hint}")
+        hint = ": make it one of these, for instance with ADMG.from_edges" if isinstance(graph, MixedGraph) else ""
+        raise GraphError(f"effects are read from a PAG, MAG, DAG or ADMG, not from a {kind}{hint}")
     ready = Prepared(graph)
     try:
         _ = ready.mag
@@ -207,6 +258,8 @@ def selection_near(graph: MixedGraph, nodes: int) -> str | None:
     What no path joins to the pair is independent of it, selected or not. In the same part, the sample is another
     population than the one an effect is asked of.
     """
+    if not ((graph.marks == TAIL) & (graph.marks.T != ARROW)).any():
+        return None
     part = nodes
     while (wider := part | bits(w for v in members(part) for w in members(graph.masks.adjacent[v]))) != part:
         part = wider

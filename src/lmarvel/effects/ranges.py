@@ -64,7 +64,7 @@ class Range:
     Examples
     --------
     >>> print(Range((0.0, 0.42), 3, 1, True))
-    Of 3 explanations 2 put the effect between 0 and 0.42, and 1 does not tell it: it may lie outside.
+    Of 3 explanations 2 put the effect between 0 and 0.42, and 1 does not identify it: it may lie outside.
     """
 
     values: tuple[float, ...]
@@ -78,18 +78,18 @@ class Range:
         more = "" if self.complete else ", and there are more"
         explanations = f"{first}{counted(self.looked_at, 'explanation')}{more}"
         if telling == 0:
-            return f"Of {explanations}, none tells the effect."
+            return f"Of {explanations}, none identifies the effect."
         comma = "" if self.complete else ","
         if not self.untold:
             return f"Of {explanations}{comma} all {self._says('')}."
         outside = ": it may lie outside" if self.values else ""
-        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' tell it'}{outside}."
+        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' identify it'}{outside}."
         return f"Of {explanations}{comma} {telling:,} {self._says('s' if telling == 1 else '')}, and {rest}"
 
     def _says(self, s: str) -> str:
         """Return what explanations say of the effect; ``s`` ends the verb where it is of one."""
         if not self.values:
-            return f"tell{s} the effect"
+            return f"identif{'ies' if s else 'y'} the effect"
         low, high = f"{self.values[0]:.3g}", f"{self.values[-1]:.3g}"
         return f"put{s} the effect {f'at {low}' if low == high else f'between {low} and {high}'}"
 

@@ -27,6 +27,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
 
 ILLEGAL = "illegal"
@@ -72,18 +73,15 @@ class Spread:
         x, y = readable(self.x), readable(self.y)
         total = sum(self.statuses.values())
         if not self._telling:
-            return f"None of {counted(total, 'graph')} tells the effect of {x} on {y}"
+            return f"none of {counted(total, 'graph')} identifies the effect of {x} on {y}"
         zero = self.statuses.get("none", 0)
-        share_telling = (
-            f"{self._telling:,} of {counted(total, 'graph')} {'tells' if self._telling == 1 else 'tell'} the effect"
-        )
-        none = f"{zero:,} {'says' if zero == 1 else 'say'} there is none"
+        verb = "identifies" if self._telling == 1 else "identify"
+        share_telling = f"{self._telling:,} of {counted(total, 'graph')} {verb} the effect"
+        none = f"{zero:,} {'finds' if zero == 1 else 'find'} no effect"
         if self.counted:
             return f"{share_telling} of {x} on {y}; {none}"
         low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
-        return (
-            f"{share_telling} of {x} on {y}: {middle:.3g} in the middle, 90 % of them {low:.3g} to {high:.3g}; {none}"
-        )
+        return f"{share_telling} of {x} on {y}: median {middle:.3g}, 90 % of them {low:.3g} to {high:.3g}; {none}"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""
@@ -112,7 +110,7 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     >>> graphs = [PAG.from_edges(*edges, "X --> Y"), PAG.from_edges(*edges)]
     >>> loadings = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0.5, 0.5, 0.5, 1]])
     >>> print(effect_spread(graphs, "X", "Y", covariance=loadings @ loadings.T))
-    2 of 2 graphs tell the effect of X on Y: 0.25 in the middle, 90 % of them 0.025 to 0.475; 1 says there is none
+    2 of 2 graphs identify the effect of X on Y: median 0.25, 90 % of them 0.025 to 0.475; 1 finds no effect
     """
     known = list(graphs)
     if not known:
@@ -174,9 +172,9 @@ def effect_learned_again(
     n_jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Spread:
-    """Learn again from draws of the rows as a result was learned, and return what these graphs say about an effect.
+    """Learn again from resamples of the rows as a result was learned, and return what these graphs say about an effect.
 
-    The interval of :func:`lmarvel.effect` takes the graph as given. Here each draw has its own graph and its own
+    The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph and its own
     numbers, so that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in
     ``effect``.
 
@@ -189,7 +187,7 @@ def effect_learned_again(
     data : array, frame, mapping, path or Dataset
         The table that it was learned from.
     replicates, seed, n_jobs
-        How many draws, of what, by how many workers; the draws of ``fit(bootstrap=...)`` with the same seed.
+        How many resamples, from which seed, by how many workers; ``fit(bootstrap=...)`` makes the same.
     progress : callable, optional
         Called with (done, of how many).
 
@@ -202,7 +200,7 @@ def effect_learned_again(
     >>> X = A + B + e
     >>> table = {"A": A, "B": B, "X": X, "Y": 0.5 * X + f}
     >>> print(effect_learned_again(LMarvel().fit(table).result_, "X", "Y", table, 20, seed=1))
-    20 of 20 graphs tell the effect of X on Y: 0.508 in the middle, 90 % of them 0.492 to 0.533; 0 say there is none
+    20 of 20 graphs identify the effect of X on Y: median 0.508, 90 % of them 0.492 to 0.533; 0 find no effect
     """
     check_settings(replicates, seed, n_jobs)
     result.pag.index(x), result.pag.index(y)
@@ -250,7 +248,7 @@ def _same_table(result: Discovery, data: Any) -> Dataset:
     >>> _same_table(LMarvel().fit(CARS).result_, CARS).n
     392
     """
-    table = Dataset.of(data, columns=result.pag.names)
+    table = read_as_before(data, result.data, result.pag.names)
     if result.data is not None and result.data["fingerprint"] != table.fingerprint:
         raise DataError("the table is not the one that the result was learned from: pass that one, read as it was then")
     return table

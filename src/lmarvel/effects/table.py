@@ -68,7 +68,8 @@ class Columns:
             if gaps:
                 raise DataError(
                     f"an effect is estimated from rows without gaps, and {counted(gaps, 'value')}"
-                    f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (missing='drop')"
+                    f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (--missing drop, in Python"
+                    " Dataset.of(data, missing='drop'))"
                 )
             rows = np.array(self._data.values())
             given, clusters = self._data.weights, self._data.clusters

@@ -32,6 +32,8 @@ from lmarvel.estimators.bootstrap import (
     to_go_on_from,
 )
 from lmarvel.estimators.discover import Chosen, discover
+from lmarvel.estimators.grounds import later_grounds
+from lmarvel.estimators.recording import Clock
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
@@ -210,9 +212,14 @@ class PagEstimator(Estimator):
         self._has_names = names is not None or not isinstance(data, np.ndarray | list | tuple)
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
         said |= {"cluster": cluster}
-        method = self._informed()
+        method, begun = self._informed(), Clock().started
         if bootstrap is None and not method.is_left_open():
-            self.result_ = discover(data, method, names, progress, **said)
+            table = None if data is None else Dataset.of(data, names, **said)
+            if table is None:
+                found = discover(None, method, names, progress, **said)
+            else:
+                found = discover(table, method, progress=progress)
+            self.result_ = replace(found, later_grounds=later_grounds(found, table, method, begun))
             return self
         if bootstrap is not None:
             check_settings(bootstrap, seed, n_jobs)
@@ -221,6 +228,8 @@ class PagEstimator(Estimator):
         method, why = settled(method, table, partial(report, "level"))
         found = discover(table, method, progress=progress)
         self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})
+        grounds = later_grounds(found, table, method, begun, resample=bootstrap is None)
+        self.result_ = replace(self.result_, later_grounds=grounds)
         if bootstrap is not None:
             self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)
         return self

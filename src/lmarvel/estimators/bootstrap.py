@@ -30,7 +30,7 @@ from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.estimators.discover import Settings, discover_marks
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.frequencies import Stability, Tally
+from lmarvel.result.support.frequencies import Stability, Tally
 
 joblib = late("joblib")
 
@@ -84,7 +84,7 @@ def bootstrap(
     seed : int
         The same seed draws the same tables.
     selection : bool
-        Whether the sample may be selected; then less can be claimed (:mod:`lmarvel.result.frequencies`).
+        Whether the sample may be selected; then less can be claimed (:mod:`lmarvel.result.support.frequencies`).
     n_jobs : int
         Workers, -1 for all processors; joblib's back ends are honoured (``joblib.parallel_config``).
     threads : bool
@@ -172,13 +172,14 @@ def _learned(
     """Iterate over what is learned, in order; a reason in words where nothing is."""
     if n_jobs == 1 or len(numbers) < 2:
         for i in numbers:
-            yield _replicate(data, learn, seed, i)
+            yield replicate(data, learn, seed, i)
         return
     pool = joblib.Parallel(n_jobs, prefer="threads" if threads else "processes", return_as="generator")
-    yield from pool(joblib.delayed(_replicate)(data, learn, seed, i) for i in numbers)
+    yield from pool(joblib.delayed(replicate)(data, learn, seed, i) for i in numbers)
 
 
-def _replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> Marks | str:
+def replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> Marks | str:
+    """Return what is learned from one resample; a reason in words where nothing is."""
     try:
         return learn(data.moments(seed, i) if isinstance(data, Resampling) else data.resample([seed, i]))
     except DataError as error:
@@ -235,7 +236,7 @@ def bootstrap_method(
     >>> found.edge("Weight", "MilesPerGallon") > found.edge("MilesPerGallon", "SecondsTo60")
     True
     """
-    source, again, compiled = _prepared(data, settings)
+    source, again, compiled = prepared(data, settings)
     return bootstrap(
         source,
         again,
@@ -265,7 +266,7 @@ def bootstrap_graphs(
     >>> sum(graph.has_edge("Weight", "MilesPerGallon") for graph, _ in found), found[0][1].shape
     (20, (6, 6))
     """
-    source, again, compiled = _prepared(data, settings)
+    source, again, compiled = prepared(data, settings)
     drawn = drawn_graphs(source, again, replicates, seed=seed, n_jobs=n_jobs, threads=compiled)
     try:
         for i, marks in enumerate(drawn):
@@ -277,7 +278,7 @@ def bootstrap_graphs(
         raise
 
 
-def _prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, Again, bool]:
+def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, Again, bool]:
     """Return what to draw from, what learns from a draw, and whether it does so without Python's lock."""
     test = as_ci_test(settings.test, data)
     method, _ = settings.resolved(test)

@@ -27,9 +27,10 @@ from lmarvel.engine.run import is_built
 from lmarvel.errors import CITestError, DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.orient.equivalence import pag_to_mag
-from lmarvel.result.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.sepsets import NamedSepsets
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, Source
 from lmarvel.result.wording import LEVEL
 from lmarvel.search.evidence import separating
 
@@ -82,7 +83,7 @@ def check_model(
     >>> names = ["A", "B", "C"]
     >>> test = IndependenceTest(FunctionTest(lambda x, y, given: 0.3 if given else 0.001, names))
     >>> print(check_model(PAG.from_edges("A o-o B", "B o-o C"), test, 0.01))
-    The test does not reject the 1 separation that the graph implies (p > 0.01).
+    The data reject 0 of 1 implied independence at 0.01 (0.01 expected by chance).
     """
     pairs = _pairs(pag)
     known = mag if mag is not None else _member(pag)
@@ -234,24 +235,27 @@ def _late(share: float, left: float) -> Callable[[], bool]:
     return lambda: time.thread_time() > used or time.monotonic() > passed
 
 
-def checked_on(found: Discovery, data: Dataset, level: float | None = None, test: str | None = None) -> ModelCheck:
+def checked_on(found: Discovery, data: Any, level: float | None = None, test: str | None = None) -> ModelCheck:
     """Test what a result implies on a table, the one that it was learned from or another with the same columns.
+
+    The table is read as the one that the result was learned from, in all that is not said of it.
 
     Examples
     --------
     >>> from lmarvel import LMarvel
     >>> from lmarvel.datasets import CARS
     >>> found = LMarvel().fit(CARS).result_
-    >>> checked_on(found, Dataset.of(CARS)) == found.check
+    >>> checked_on(found, CARS) == found.check
     True
     """
-    missing = [name for name in found.pag.names if name not in data.names]
+    whole = read_as_before(data, found.data)
+    missing = [name for name in found.pag.names if name not in whole.names]
     if missing:
         raise DataError(f"the table has no column {', '.join(map(repr, missing[:20]))}, which the graph is over")
     named = str(found.settings.get("test", AUTO)) if test is None else test
     if test is None and named != AUTO and named not in TESTS:
         raise ParameterError(f"the result was learned with {named}, a test of its own: name one, with --test")
-    table = Dataset.of(data, columns=found.pag.names)
+    table = Dataset.of(whole, columns=found.pag.names)
     asked = as_ci_test(named, table)
     alpha = checked_alpha(float(found.settings.get("alpha", LEVEL)) if level is None else level, "level")
     return check_model(found.pag, asked, alpha, mag=found.mag, sepsets=found.sepsets)

@@ -7,13 +7,13 @@ graph.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
-from lmarvel.errors import ParameterError
+from lmarvel.errors import CITestError, DataError, ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
@@ -31,6 +31,8 @@ class Comparison:
         What each method found.
     bic : mapping
         The BIC of each PAG by a MAG of its class; None where no MAG has it. Lower is better.
+    skipped : mapping
+        Why methods that cannot take the table were left out.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Comparison:
 
     results: Mapping[str, Discovery]
     bic: Mapping[str, float | None]
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
         """Iterate over the pairs on which the methods do not agree, with the edge that each of them has."""
@@ -80,13 +83,14 @@ class Comparison:
                 {"pair": list(pair), "edges": dict(zip(self.results, edges, strict=True))}
                 for pair, edges in self.differences()
             ],
+            "skipped": dict(self.skipped),
         }
 
 
 def compare(
     data: Any, methods: Sequence[str] = tuple(METHODS), boundary: str = "auto", **parameters: Any
 ) -> Comparison:
-    """Run several methods on one table.
+    """Run several methods on one table; one that cannot take it is left out, and ``skipped`` says why.
 
     Parameters
     ----------
@@ -107,8 +111,18 @@ def compare(
     if not methods:
         raise ParameterError(f"no method to compare: choose from {', '.join(METHODS)}")
     table = Dataset.of(data)
-    results = {name: METHODS[name]().set_params(boundary=boundary, **parameters).fit(table).result_ for name in methods}
-    return Comparison(results, {name: score(found, table.moments) for name, found in results.items()})
+    table.read()  # refuses what no method can take
+    results, skipped = dict[str, Discovery](), dict[str, str]()
+    for name in methods:
+        try:
+            results[name] = METHODS[name]().set_params(boundary=boundary, **parameters).fit(table).result_
+        except (DataError, CITestError) as error:
+            skipped[name] = str(error)
+    if not results:
+        reasons = dict.fromkeys(skipped.values())
+        told = "; ".join(f"{', '.join(n for n, why in skipped.items() if why == r)}: {r}" for r in reasons)
+        raise DataError(f"no method can take this table: {told}" if len(reasons) > 1 else next(iter(reasons)))
+    return Comparison(results, {name: score(found, table.moments) for name, found in results.items()}, skipped)
 
 
 def score(found: Discovery, moments: Moments) -> float | None:

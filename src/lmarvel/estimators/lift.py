@@ -19,7 +19,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyTuple
-from lmarvel.errors import BudgetSpent, DataError, OutOfTime, ParameterError
+from lmarvel.errors import BudgetSpent, DataError, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.tuning import AUTO
@@ -81,7 +81,7 @@ class Lift(PagEstimator):
         The score, without what is the same for all graphs: minus two log-likelihood of standardised data and the
         price of the edges.
     result_ : Discovery
-        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``cautious``, ``explain``.
+        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``shown``, ``explain``.
 
     Examples
     --------
@@ -135,6 +135,8 @@ class Lift(PagEstimator):
                 found = lift_groups(table, **how)
             else:
                 found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
+        except DeterminedVariable as error:
+            raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         nothing_open = np.empty((0, 2), dtype=np.intp)

@@ -26,7 +26,7 @@ import numpy as np
 
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.frequencies import Stability
+from lmarvel.result.support.frequencies import Stability
 from lmarvel.text import counted
 
 T = TypeVar("T")
@@ -214,7 +214,7 @@ def _choose(steps: Sequence[Step], by: By) -> tuple[int, str]:
         stable = np.flatnonzero(worst <= UNSTABLE)
         if not len(stable):
             return 0, f"no value keeps the instability of edges below {UNSTABLE:g}: this is the strictest one"
-        return int(stable[-1]), f"it is the most lenient value whose edges disagree in at most {UNSTABLE:.0%} of draws"
+        return int(stable[-1]), f"it is the most lenient whose edges disagree in at most {UNSTABLE:.0%} of resamples"
     found = [step.bic if by == "bic" else step.held_out for step in steps]
     known = [(value, i) for i, value in enumerate(found) if value is not None and math.isfinite(value)]
     if not known:

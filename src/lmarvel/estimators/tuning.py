@@ -19,7 +19,7 @@ from lmarvel.estimators.tune import tune as along
 from lmarvel.graph.kinds import PAG
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.frequencies import Stability
+from lmarvel.result.support.frequencies import Stability
 from lmarvel.score.ricf import bic, ricf
 
 DRAWS = 40  # tables that are drawn at each value, where stability decides

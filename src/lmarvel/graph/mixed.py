@@ -55,6 +55,8 @@ class MixedGraph:
     marks: NDArray[np.int8]
     picture: ClassVar[Callable[[MixedGraph], str | None] | None] = None
     """How a notebook shows a graph: :mod:`lmarvel.drawing`, which stands above this room, puts its function here."""
+    networkx: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    """How a graph becomes one of networkx, and back: :mod:`lmarvel.interchange` puts its functions here."""
 
     def __init__(self, names: Sequence[str], marks: ArrayLike) -> None:
         known = checked_names(names)
@@ -137,6 +139,33 @@ class MixedGraph:
     def __str__(self) -> str:
         head = "nodes: " + " ".join(map(quote, self.names))
         return "\n".join([head.rstrip(), *map(str, self.edges())])
+
+    def to_networkx(self) -> Any:
+        """Return an undirected ``networkx.Graph``: each edge maps its two nodes to their marks.
+
+        The attribute ``marks`` of an edge has ``"o"`` for a circle, ``">"`` for an arrowhead and ``"-"`` for a tail.
+        The kind of the graph, such as ``"PAG"``, is ``graph["kind"]``. Needs networkx.
+
+        Examples
+        --------
+        >>> found = MixedGraph.from_edges("A o-> B").to_networkx()
+        >>> found.edges["A", "B"]["marks"]
+        {'A': 'o', 'B': '>'}
+        """
+        return self.networkx["to"](self)
+
+    @classmethod
+    def from_networkx(cls: type[Self], graph: Any) -> Self:
+        """Return a graph of networkx; without marks, edges are ``-->`` in a directed graph, else ``---``.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> MixedGraph.from_networkx(networkx.DiGraph([("A", "B")]))
+        <DAG: 2 nodes, 1 edge>
+        """
+        found: MixedGraph = cls.networkx["from"](graph)
+        return found if isinstance(found, cls) else cls(found.names, found.marks)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {counted(len(self), 'node')}, {counted(self.n_edges, 'edge')}>"

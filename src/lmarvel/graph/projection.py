@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.bitsets import bits, closure, members
-from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.graph.bitsets import bits, closure, members, union
+from lmarvel.graph.marks import ARROW, TAIL, Edge, Mark
 from lmarvel.graph.separation import has_inducing_path, inducing_reach, require_marks
 from lmarvel.text import readable
 
@@ -74,3 +75,24 @@ def project(
                 marks[j, i] = TAIL if ant[y] >> x & 1 else ARROW
                 marks[i, j] = TAIL if ant[x] >> y & 1 else ARROW
     return tuple(graph.names[v] for v in observed), marks
+
+
+def without_latent(dag: MixedGraph, latent: Iterable[Node]) -> tuple[tuple[str, ...], list[Edge]]:
+    """Return names and edges of the ADMG over the other nodes of a DAG, which keeps what is an effect and what is not.
+
+    A directed path through latent nodes becomes an arrow. Two nodes that such paths join to one latent node get
+    ``<->``, beside an arrow that they may have.
+    """
+    observed, hidden, _ = split_roles(dag, latent, ())
+    children = dag.masks.children
+
+    def reached(v: int) -> list[int]:
+        through = {w: children[w] & hidden for w in members(hidden)}
+        passed = closure(through, children[v] & hidden)
+        return list(members((union(children, passed) | children[v]) & ~hidden))
+
+    names = dag.names
+    arrows = [Edge(names[v], names[w], Mark.TAIL, Mark.ARROW) for v in observed for w in reached(v)]
+    pairs = dict.fromkeys(pair for u in members(hidden) for pair in combinations(reached(u), 2))
+    joined = [Edge(names[v], names[w], Mark.ARROW, Mark.ARROW) for v, w in pairs]
+    return tuple(names[v] for v in observed), [*arrows, *joined]

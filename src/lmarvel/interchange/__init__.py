@@ -13,3 +13,5 @@ other packages are turned by :mod:`networkx_graph <lmarvel.interchange.networkx_
 Where a format does not say what kind of graph it holds, the most special kind that fits is returned: a PAG if
 there is a circle, else a DAG, else a MAG, else a plain mixed graph.
 """
+
+from lmarvel.interchange import networkx_graph as networkx_graph  # so that graphs have its methods

@@ -1,4 +1,4 @@
-"""Graphs of networkx.
+"""Graphs of networkx, for ``graph.to_networkx()`` and ``MixedGraph.from_networkx(graph)``.
 
 A graph becomes an undirected ``networkx.Graph``, because most edges of a PAG have no direction: each edge has an
 attribute ``marks``, which maps both of its nodes to ``"o"`` (circle), ``">"`` (arrowhead) or ``"-"`` (tail). The kind
@@ -117,3 +117,6 @@ def _edge(a: str, b: str, attributes: Mapping[str, Any], directed: bool) -> Edge
     at_a = mark_of(attributes["at_source"], shown) if "at_source" in attributes else Mark.TAIL
     plain = Mark.ARROW if directed else Mark.TAIL
     return Edge(a, b, at_a, mark_of(attributes["at_target"], shown) if "at_target" in attributes else plain)
+
+
+MixedGraph.networkx.update(to=to_networkx, **{"from": from_networkx})

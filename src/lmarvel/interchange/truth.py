@@ -1,7 +1,10 @@
-"""True graphs of users, made into the PAG that a learned one is to be scored against.
+"""Graphs of users: true ones, made into the PAG that a learned one is scored against, and those to read effects from.
 
 A truth is a PAG, a MAG or a DAG. Of a DAG some nodes may be hidden: those given, those that a DAGitty text marks as
 latent or selected, or those that ``lmarvel simulate`` names in the head of its ``dag.txt``.
+
+Effects are read from a DAG as it is. Where a file has ``<->`` and does not say that it holds a MAG, it is an ADMG: no
+unmeasured common cause stands behind an arrow.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lmarvel.errors import FormatError, GraphError
-from lmarvel.graph.kinds import DAG, MAG, PAG
+from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.graph.marks import split_names
 from lmarvel.graph.mixed import MixedGraph
+from lmarvel.graph.projection import without_latent
 from lmarvel.interchange.dagitty import loads_study
 from lmarvel.interchange.registry import loads, read_content
 from lmarvel.orient.equivalence import mag_to_pag
@@ -53,6 +57,45 @@ def read_truth(
     if study is None:
         return pag_of(graph, latent, selection)
     return pag_of(study.dag, (*study.latent, *latent), (*study.selection, *selection))
+
+
+def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
+    """Read a graph that somebody states, to read effects from, without nodes that the file says were not measured.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
+    >>> _ = path.write_text("Z --> X\\nX --> Y\\nZ <-> Y\\n")
+    >>> read_stated(path)
+    <ADMG: 3 nodes, 3 edges>
+    """
+    path = Path(path)
+    content, form = read_content(path)
+    try:
+        graph = loads(content, form)
+        study = _study(graph, content, form)
+    except FormatError as error:
+        raise error.within(path) from None
+    if study is not None and study.selection:
+        return study.dag.project(study.latent, study.selection)
+    if study is not None and study.latent:
+        return ADMG(*without_latent(study.dag, study.latent))
+    if isinstance(graph, DAG | PAG) or (isinstance(graph, MAG) and _is_said_to_be_a_mag(content, form)):
+        return graph
+    try:
+        return ADMG(graph.names, tuple(graph.edges()))
+    except GraphError as error:
+        if isinstance(graph, MAG):  # with edges that only selection makes
+            return graph
+        raise FormatError(str(error), path=path) from None
+
+
+def _is_said_to_be_a_mag(content: str, form: str) -> bool:
+    """Tell whether a file names the kind, or comes from a program whose graphs without circles are MAGs."""
+    if form == "dagitty":
+        return content.lstrip().lower().startswith("mag")
+    return form in ("pcalg", "tetrad") or (form not in ("text", "edges") and "MAG" in content)
 
 
 def pag_of(graph: MixedGraph, latent: Sequence[str] = (), selection: Sequence[str] = ()) -> PAG:

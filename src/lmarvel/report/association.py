@@ -50,8 +50,8 @@ def associations(found: Discovery, data: Dataset | None) -> dict[frozenset[str],
     """Return the partial correlation of each edge that has one; none without the table that was learned from.
 
     It is taken given the smaller of the two Markov boundaries, or given all other variables where there are no
-    boundaries. Levels have no correlation: an edge of a column of levels has none, and neither has one with such a
-    column among the given.
+    boundaries. Categories have no correlation: an edge of a categorical column has none, and neither has one with such
+    a column among the given.
 
     Examples
     --------
@@ -152,5 +152,5 @@ def widths(
     if pairs and pairs <= pvalues.keys():
         strong = {pair: min(-math.log10(max(pvalues[pair], _TINY)) / -math.log10(_TINY), 1.0) for pair in pairs}
         return Widths(strong, "The smaller the largest p-value of an edge, the thicker its line.")
-    recurs = "The more often an edge recurs, the thicker its line."
-    return Widths({}, None if found.stability is None or not pairs else recurs)
+    recurs = "The more resamples have an edge, the thicker its line."
+    return Widths({}, None if found.resamples is None or not pairs else recurs)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,29 +11,36 @@ from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.edge_labels import label_places
 from lmarvel.drawing.scene import Line, Scene, compose
-from lmarvel.errors import OutputError
+from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_text
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
 from lmarvel.report.association import Widths, associations, widths
 from lmarvel.report.compressed import gaps_of, result_of
 from lmarvel.report.effects import effects_of
+from lmarvel.report.grading import Grading
 from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.evidence_wording import SCALE, SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.display import CAPTIONS
+from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
+from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
-from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, p_value, selected
+from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
+_MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
 MOST_NARROW = 60  # variables that are laid out for the latter as well
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
-def write_report(found: Discovery, path: str | Path, title: str | None = None, data: Any = None) -> None:
+def write_report(
+    found: Discovery, path: str | Path, title: str | None = None, data: Any = None, marks: Shown = "supported"
+) -> None:
     """Write a result as one HTML file that needs nothing else: graph, explanations, tables.
 
     Parameters
@@ -46,7 +52,10 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None, d
     title : str, optional
         The heading.
     data : array, frame, mapping, path or Dataset, optional
-        The table, for partial correlations beside the edges and for estimates of effects.
+        The table, for partial correlations beside the edges and for estimates of effects. It is read as the one that
+        the result was learned from, in all that is not said of it.
+    marks : {"supported", "all", "firm"}
+        The marks that the page shows when it is opened; a switch on it changes that.
 
     Examples
     --------
@@ -59,7 +68,7 @@ def write_report(found: Discovery, path: str | Path, title: str | None = None, d
     True
     """
     check_report(Path(path))
-    write_text(Path(path), render_page(page_of(found, title, data)))
+    write_text(Path(path), render_page(page_of(found, title, data, marks)))
 
 
 def check_report(path: Path) -> None:
@@ -69,33 +78,36 @@ def check_report(path: Path) -> None:
     check_writable(path)
 
 
-def page_of(found: Discovery, title: str | None = None, data: Any = None) -> dict[str, Any]:
-    """Return the data of the page; where nothing was learned, or far too much is open, its graph has no edges."""
-    notes = found.notes
-    table = None if data is None else Dataset.of(data)
+def page_of(found: Discovery, title: str | None = None, data: Any = None, marks: Shown = "supported") -> dict[str, Any]:
+    """Return the data of the page; where nothing was learned, or far too much undecided, its graph has no edges."""
+    if marks not in MARKS_SHOWN:
+        raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
+    notes, verdict = found.notes, found.verdict.lines
+    table = None if data is None else read_as_before(data, found.data)
     effects, result = effects_of(found, table), result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     gaps = gaps_of(found)
     if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
-    pag, settings = found.pag, found.settings
-    rows = f", {counted(settings['rows'], 'row')}" if "rows" in settings else ""
-    size = f"{counted(len(pag), 'variable')}, {counted(pag.n_edges, 'edge')}{rows}"
-    counts = Counter(map(kind_of, pag.edges()))
+    settings = found.settings
     written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
     shown = _Shown(found, table)
     return {
         "title": title or "Causal graph",
-        "subtitle": f"{size}, learned by {settings.get('method', 'lmarvel')}",
+        "subtitle": f"Method: {method_name(settings)}",
+        "verdict": list(verdict),
+        "marks": marks,
+        "captions": CAPTIONS,
         "nodes": list(_nodes(found, shown.scene)),
         "edges": list(shown.edges()),
         "narrow": shown.narrow(),
-        "legend": list(_legend(counts, selected(settings), allows_latents(found))),
+        "legend": list(_legend(found)),
         "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
         "widths": shown.widths.meaning,
-        "supports": list(_supports(found)),
-        "draws": None if found.stability is None else found.stability.replicates,
+        "grades": list(shown.grading.legend()),
+        "resamples": None if found.resamples is None else found.resamples.replicates,
+        "penalty": None if found.evidence.chose is None else found.evidence.chose.price,
         "statistics": list(_statistics(found)),
         "settings": [[name, _shown(value)] for name, value in settings.items()],
         "hidden": list(_hidden(found)),
@@ -122,33 +134,28 @@ def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
         yield {"name": box.name, "rows": list(box.rows), "x": box.x, "y": box.y, "w": box.w, "h": box.h, "facts": facts}
 
 
-def _legend(counts: Mapping[str, int], selection: bool, latents: bool) -> Iterator[dict[str, Any]]:
-    """Give the kinds of edges; those that only selection makes are left out where it was ruled out."""
-    for kind, meaning in edge_kinds(selection, latents).items():
-        if selection or counts[kind] or kind not in ("---", "o--"):
-            yield {"kind": kind, "meaning": meaning, "count": counts[kind]}
-
-
-def _supports(found: Discovery) -> Iterator[dict[str, str]]:
-    """Give the words for how well marks are supported, where some are judged."""
-    if found.evidence.distance:
-        yield from ({"word": word, "meaning": f"{meaning}."} for word, meaning in SCALE.items())
+def _legend(found: Discovery) -> Iterator[dict[str, str]]:
+    """Give the kinds of edges; where selection was ruled out, those that only it makes are left out unless shown."""
+    selection = selected(found.settings)
+    used = {kind_of(edge) for marks in MARKS_SHOWN for edge in found.shown(marks).edges()}
+    for kind, meaning in edge_kinds(selection, allows_latents(found)).items():
+        if selection or kind in used or kind not in ("---", "o--"):
+            yield {"kind": kind, "meaning": meaning}
 
 
 class _Shown:
     """The edges of a result as the page shows them: where they run, how strong they are, what stands on them."""
 
     def __init__(self, found: Discovery, table: Dataset | None) -> None:
-        self.found = found
+        self.found, self.grading = found, Grading(found)
         names = found.pag.names
         self._kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
         self._told = associations(found, table)
         signs = Signs(found)
         self._signs = {frozenset((edge.a, edge.b)): signs.on(edge) for edge in found.pag.edges()}
         self._losses = {frozenset((edge.a, edge.b)): _loss(found, edge) for edge in found.pag.edges()}
-        self._shares = found.edge_shares() or {}
         self.widths = self._widths()
-        self.scene = compose(found.pag, shares=self._shares, strengths=self.widths.strengths, room=ROOM)
+        self.scene = compose(found.pag, shares=self.grading.shares, strengths=self.widths.strengths, room=ROOM)
 
     def _widths(self) -> Widths:
         losses = {pair: loss for pair, loss in self._losses.items() if loss is not None}
@@ -194,7 +201,7 @@ class _Shown:
 
     def _said(self, edge: Edge) -> dict[str, Any]:
         found, pair = self.found, frozenset((edge.a, edge.b))
-        told, strength = found.explain(edge.a, edge.b, depth=_DEPTH), self._closest(pair)
+        strength = self._closest(pair)
         return {
             "a": edge.a,
             "b": edge.b,
@@ -202,15 +209,11 @@ class _Shown:
             "at_b": _ENDS[edge.at_b],
             "kind": kind_of(edge),
             "text": f"{edge.a} {arrow(edge.at_a, edge.at_b)} {edge.b}",
-            "meaning": told.meaning,
+            **self.grading.to_dict(edge),
             "strength": strength,
             "p": None if strength is None else p_value(strength, found.settings.get("alpha", LEVEL)),
-            "support": found.support_word(edge.a, edge.b),
-            "share": self._shares.get(pair),
-            "recurs": found.recurring(edge.a, edge.b),
-            "firmness": list(told.reliability),
             "loss": self._losses[pair],
-            "why": told.to_dict()["why"],
+            "why": found.explain(edge.a, edge.b, depth=_DEPTH).to_dict()["why"],
             "sources": _sources(found, edge),
         }
 
@@ -228,7 +231,7 @@ def _sources(found: Discovery, edge: Edge) -> list[str] | None:
     if found.known is None:
         return None
     ends = found.source(edge.b, edge.a), found.source(edge.a, edge.b)
-    return [SOURCES[where] if where else "open" for where in ends]
+    return [SOURCES[where] if where else "not determined" for where in ends]
 
 
 def _knowledge(found: Discovery) -> dict[str, Any] | None:
@@ -253,7 +256,7 @@ def _hidden(found: Discovery) -> Iterator[str]:
     """Give the hidden nodes in words, and what speaks for selection."""
     yield from (hidden_node(*node) for node in found.hidden)
     if found.selection_gain is not None:
-        yield f"Selection: {found.selection_gain}"
+        yield f"Sample selection: {found.selection_gain}"
 
 
 def _statistics(found: Discovery) -> Iterator[list[Any]]:
@@ -266,11 +269,13 @@ def _statistics(found: Discovery) -> Iterator[list[Any]]:
     if found.bic is not None:
         yield ["BIC" if found.evidence.chose is None else "Score", f"{found.bic:,.1f}"]
     if found.evidence.chose is not None:
-        yield ["Price of an edge", f"{found.evidence.chose.price:,.1f}"]
+        yield ["Penalty per edge", f"{found.evidence.chose.price:,.1f}"]
         yield ["Stage of the search that gave the graph", found.evidence.chose.stage]
-    if found.check is not None:
-        yield ["Separations of the graph that the data reject", f"{len(found.check.failed):,}"]
-        yield [f"of {len(found.check.implied):,} tested; by chance about", f"{found.check.expected:.2g}"]
+    if found.check is not None and found.check.implied:
+        check = found.check
+        rejected = f"{len(check.failed):,} of {len(check.implied):,} rejected at {check.level:g}"
+        yield ["Independences that the graph implies", f"{rejected}; {check.expected:.2g} expected by chance"]
+        yield ["In doubt, with their number allowed for", counted(len(check.in_doubt), "independence")]
     if found.data is not None:
         yield ["Fingerprint of the data", found.data["fingerprint"]]
     for name, version in found.versions.items():
@@ -286,5 +291,16 @@ def _shown(value: Any) -> Any:
 def _data(found: Discovery) -> dict[str, Any] | None:
     if found.data is None:
         return None
-    rows = [[column["name"], column["mean"], column["sd"]] for column in found.data["columns"]]
-    return {"columns": ["variable", "mean", "standard deviation"], "rows": rows}
+    heads = {"name": "variable", "kind": "kind", "mean": "mean", "sd": "standard deviation", "categories": "categories"}
+    columns = [_column(one) for one in found.data["columns"]]
+    known = [key for key in heads if any(one.get(key) is not None for one in columns)]
+    rows = [[one.get(key) for key in known] for one in columns]
+    return {"columns": [heads[key] for key in known], "rows": rows}
+
+
+def _column(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a column as it is shown; categories are listed, and their codes have no mean."""
+    categories = one.get("levels")
+    if not categories:
+        return one
+    return one | {"mean": None, "sd": None, "categories": listing(categories, _MOST_CATEGORIES)}

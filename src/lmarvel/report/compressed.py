@@ -8,7 +8,7 @@ from typing import Any
 
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.reliability import reliability_lines
+from lmarvel.result.support.reliability import reliability_lines
 from lmarvel.text import counted
 
 MOST_PAIRS = 5_000  # all of a hundred variables; more would make the page slow to write and large

@@ -31,13 +31,14 @@ WORK = 1e10  # multiplications that estimates may take, some seconds
 _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
 _BESIDE = 3
-_COMMAND = "'lmarvel effect' tells it"
+MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
+_COMMAND = "'lmarvel effect' reports it"
 
 
 def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     """Return the answers for all ordered pairs by position, or why there are none.
 
-    Pairs without an effect are left out: all of them have the same sentence.
+    Pairs without an effect are left out where all of them have the same sentence: nothing is graded, or they are many.
     """
     names = found.pag.names
     if len(names) > MOST_VARIABLES:
@@ -50,17 +51,22 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
-    asked.rests_on[answering.rests_on(list(found.pag.edges()))] = 0  # where there is no effect
+    asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
-    pairs = {key: asked.shown(one) for key, one in told.items() if one.status != "none"}
+    each = found.grades.basis != "exact" and len(names) <= MOST_ABSENT
+    pairs = {key: asked.shown(one) for key, one in told.items() if each or one.status != "none"}
     notes = [*trouble, *asked.notes()]
-    return {"none": _none(), "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
+    badge, sentence_of_none = _none(found)
+    return {"badge": badge, "none": sentence_of_none, "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
 
 
-def _none() -> str:
-    """Return the sentence about pairs without an effect, with {x} and {y} for the names."""
+def _none(found: Discovery) -> tuple[str, str]:
+    """Return badge and sentence of pairs without an effect and an answer of their own; {x} and {y} are the names."""
+    if found.grades.basis != "exact":  # how firm it is differs from pair to pair
+        return "No path", f"No path from {{x}} to {{y}} in the learned graph. How firm that is: {_COMMAND}."
     told = Identified("{x}", "{y}", "impossible", "none", because=points_back("{x}", "{y}"))
-    return Effect(told, (), (), (), None, (), "", ()).sentence
+    answer = Effect(told, (), (), (), None, (), "", ())
+    return answer.badge, answer.sentence
 
 
 def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list[str]]:
@@ -69,7 +75,7 @@ def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list
         return None, []
     try:
         if data.n * len(data.names) > MOST_CELLS:
-            return None, [f"The table is too large for estimates here: {_COMMAND}."]
+            return None, ["The table is too large for estimates here: 'lmarvel effect' estimates one pair."]
         table = Columns(Dataset.of(data, columns=found.pag.names))
         _ = table.rows
     except LMarvelError as error:
@@ -95,13 +101,15 @@ class _Asked:
         used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
         shown = {
             "status": told.status,
+            "badge": answer.badge,
+            "reliable": answer.reliable,
             "sentence": answer.sentence,
             "adjust": None if used is None else [ready.graph.index(name) for name in used],
             "paths": [list(path) for path in self._paths(told, used)],
             "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
             "others": [[answer.labelled(one), listing(one.adjusted or ())] for one in answer.others],
             "formula": answer.formula if told.status == "formula" else None,
-            "notes": [note for note in (trouble, answer.disagreement) if note],
+            "notes": [trouble] if trouble else [],
             "rests_on": place,
         }
         return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
@@ -109,9 +117,8 @@ class _Asked:
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
         if self._unpaid:
-            pairs = f"{counted(self._unpaid, 'pair')} with an effect that can be told"
-            verb = "is" if self._unpaid == 1 else "are"
-            yield f"{pairs} {verb} without a number, to save time: {_COMMAND}."
+            effects = f"{counted(self._unpaid, 'identified effect')} {'has' if self._unpaid == 1 else 'have'}"
+            yield f"{effects} no estimate here, to save time: 'lmarvel effect' estimates one pair."
 
     def _estimated(self, told: Identified) -> tuple[Effect, str]:
         if self._table is None or told.status not in ("adjustment", "formula"):

@@ -1,4 +1,4 @@
-"""The signs that stand on edges in the picture: what is undecided, contradicted, doubtful, or known beforehand."""
+"""The signs on edges of the picture: what is undecided, contradicted, doubtful, or known beforehand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from lmarvel.graph.bitsets import closure
 from lmarvel.graph.marks import ARROW, TAIL, Edge
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.report.grading import rejections
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import conflict
-from lmarvel.result.reliability import unfounded
 from lmarvel.result.wording import LEVEL, UNDECIDED, disagreement
 from lmarvel.text import listing
 
@@ -27,8 +27,8 @@ class Sign(NamedTuple):
 # In the order in which they stand on an edge, with what the legend says of them.
 UNSHOWN = ("?", "Undecided", f"{UNDECIDED}.")
 AGAINST = ("!", "Contradicted", "tests, rules or statements contradict each other on this edge.")
-DOUBTFUL = ("×", "Doubtful", "a mark of this edge rests on a separation that the data reject.")
-TOLD = ("K", "From knowledge", "the edge or a mark of it comes from what was known beforehand.")
+DOUBTFUL = ("×", "Doubtful", "a mark of this edge rests on an independence that the data reject.")
+TOLD = ("K", "From statements", "the edge or a mark of it follows from what you stated.")
 LEGEND = (UNSHOWN, AGAINST, DOUBTFUL, TOLD)
 
 
@@ -58,7 +58,7 @@ class Signs:
         return [Sign(kind[0], kind[1], "; ".join(told[kind])) for kind in LEGEND if kind in told]
 
     def _reasons(self, edge: Edge) -> Iterator[tuple[tuple[str, str, str], str]]:
-        found, pair = self.found, frozenset((edge.a, edge.b))
+        pair = frozenset((edge.a, edge.b))
         if pair in self._undecided:
             yield UNSHOWN, UNDECIDED
         if pair in self._contested:
@@ -69,8 +69,8 @@ class Signs:
             yield AGAINST, "the edge closes a directed or almost directed cycle, which no MAG has"
         for text in self._conflicts.get(pair, ()):
             yield AGAINST, text
-        if (rejected := unfounded(found, edge.a, edge.b)) is not None:
-            yield DOUBTFUL, rejected
+        for text in rejections(self.found, edge):
+            yield DOUBTFUL, text
         if told := self._from_knowledge(edge):
             yield TOLD, told
 
@@ -122,8 +122,8 @@ class Signs:
         stated = bool(found.known.required[found.pag.index(edge.a), found.pag.index(edge.b)])
         both = ((edge.b, edge.a), (edge.a, edge.b))
         ends = [far for near, far in both if found.source(near, far) in ("knowledge", "together")]
-        parts = ["that there is an edge was said beforehand"] if stated else []
+        parts = ["you stated the edge"] if stated else []
         if ends:
             marks = f"the mark at {listing(sorted(ends))} follows" if len(ends) == 1 else "both marks follow"
-            parts.append(f"{marks} from what was known")
+            parts.append(f"{marks} from what you stated")
         return "; ".join(parts)

@@ -13,25 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lmarvel.deferred import Deferred
-from lmarvel.drawing import draw
 from lmarvel.errors import GraphError
 from lmarvel.files import write_text
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import display, evidence, meaning, reliability, sources, wording
-from lmarvel.result.check import Implied, ModelCheck
-from lmarvel.result.evidence import Evidence
+from lmarvel.result import display, meaning, sources, wording
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.file.whole import decode_result, encode_result, read_result
-from lmarvel.result.frequencies import Stability
 from lmarvel.result.notes import Finding, ended_early, findings_of
-from lmarvel.result.reliability import Contested, Doubt
 from lmarvel.result.sources import Conflict
 from lmarvel.result.statistics import Statistics
+from lmarvel.result.support import evidence, reliability
+from lmarvel.result.support.check import Implied, ModelCheck
+from lmarvel.result.support.evidence import Evidence
+from lmarvel.result.support.frequencies import Stability
+from lmarvel.result.support.grades import Grade, Grades, Shown, grade_named
+from lmarvel.result.support.grounds import Grounds
+from lmarvel.result.support.reliability import Contested, Doubt
 from lmarvel.result.trace import BudgetEnded, Event, NoneRemovable, Removed, Trace, but_separated
+from lmarvel.result.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from lmarvel.effects.causes import Causes
@@ -61,7 +64,7 @@ class Discovery:
     mag, bic : MAG, float, optional
         The graph that a search by score chose, and its BIC.
     data : mapping, optional
-        What the table was: rows, mean and standard deviation of each column, and a fingerprint of these.
+        What the table was: rows, mean and standard deviation of each column, a fingerprint, and how it was read.
     versions : mapping
         The versions of what computed it.
     knowledge, unaided : Knowledge, PAG, optional
@@ -75,7 +78,7 @@ class Discovery:
     >>> truth = DAG.from_edges("A --> C", "B --> C", "C --> D")
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
     >>> print(found.describe("C", "D"))
-    C --> D: C is a cause of D; D is not a cause of C.
+    C --> D: C causes D; D does not cause C.
     """
 
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}  # to questions of effects, which stand above: they fill it
@@ -94,6 +97,7 @@ class Discovery:
     unaided: PAG | None = None
     stability: Stability | None = None
     later_check: Deferred[ModelCheck] | None = field(default=None, repr=False)
+    later_grounds: Deferred[Grounds] = field(default_factory=lambda: Deferred.of(Grounds()), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trace", Trace.of(self.trace))  # which keeps separated pairs as columns
@@ -127,10 +131,7 @@ class Discovery:
 
     @cached_property
     def contested(self) -> tuple[Contested, ...]:
-        """Edges on which the tests disagree: the pair, the set given which a test found it independent, the p-value.
-
-        The search for a separating set kept the edge, and yet another step of the run found its ends independent.
-        """
+        """Edges kept though another step found their ends independent: the pair, the set, the p-value."""
         return tuple(reliability.contested_edges(self))
 
     @property
@@ -175,7 +176,7 @@ class Discovery:
         return Explainer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("explainer", "_json")}
+        return {name: value for name, value in vars(self).items() if name not in ("explainer", "grades", "_json")}
 
     # --- words ------------------------------------------------------------------------------------------
 
@@ -189,18 +190,19 @@ class Discovery:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    def draw(self, path: str | Path | None = None, *, layout: str = "auto", title: str | None = None) -> str:
-        """Draw the PAG and return it as SVG; with a path, write it there: .svg, .png or .pdf.
-
-        Where there was a bootstrap, edges that recur are thick, and others thin and faint.
-        """
-        return draw(self.pag, path, layout=layout, title=title, shares=self.edge_shares())
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        layout: str = "auto",
+        title: str | None = None,
+        marks: Shown = "supported",
+    ) -> str:
+        """Draw the graph to show, see :meth:`shown`, and return it as SVG; write it to a .svg, .png or .pdf path."""
+        return display.draw_shown(self, path, layout, title, marks)
 
     def explain(self, a: str, b: str, depth: int = DEPTH) -> Explanation:
-        """Return why the edge between two variables is there or not, why each end has its mark, and what it means.
-
-        ``depth`` limits reasons for reasons: in a long causal chain each mark rests on the one before.
-        """
+        """Return why an edge is there or not, and why each end has its mark; ``depth`` limits reasons for reasons."""
         x, y = self.pag.index(a), self.pag.index(b)
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
@@ -223,22 +225,12 @@ class Discovery:
     # --- how well it is supported -----------------------------------------------------------------------
 
     def support(self, a: str, b: str) -> dict[str, float | None]:
-        """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
-
-        Infinite: none was met. None: the end has a circle, or the method does not tell.
-        """
+        """Return for each end of an edge how much worse the best graph with another mark is; None if not known."""
         return evidence.support_of(self, a, b)
-
-    def support_word(self, a: str, b: str) -> str | None:
-        """Return "firm", "likely" or "open" for the weaker mark of an edge that the data give; None without one."""
-        return evidence.support_word_of(self, a, b)
 
     @property
     def hidden(self) -> tuple[tuple[str, tuple[str, ...], float], ...]:
-        """The hidden nodes of the model that the graph comes from: the kind, the variables, what the score would lose.
-
-        "latent": these variables share one unmeasured cause. "selection": being in the sample depends on them.
-        """
+        """The hidden nodes of the model: "latent" or "selection", the variables, what the score would lose."""
         return evidence.hidden_nodes(self)
 
     @property
@@ -246,13 +238,33 @@ class Discovery:
         """How much worse the best graph without selection is, in words; None where selection is not claimed."""
         return evidence.selection_gain(self)
 
-    def cautious(self, level: str = "likely") -> PAG:
-        """Return the graph in which arrowheads and tails below a level of support, "likely" or "firm", are circles.
+    @property
+    def resamples(self) -> Stability | None:
+        """What the grades count: the bootstrap that was asked for, or a small one; None where it takes too long."""
+        return self.stability if self.stability is not None else self.grounds.resamples
 
-        It is a summary for a careful reader. It is not the PAG of a class: rules that would follow from what is left
-        are not applied, and no MAG need have it.
-        """
-        return evidence.cautious_graph(self.pag, self.evidence, level)
+    @property
+    def grounds(self) -> Grounds:
+        """The resamples that nobody asked for, and relations that are not straight lines."""
+        return self.later_grounds.made
+
+    @cached_property
+    def grades(self) -> Grades:
+        """How firm each mark and each missing edge is, by position."""
+        return Grades(self)
+
+    def grade(self, a: str, b: str) -> Grade | None:
+        """Return the grade of the mark at b on the edge a-b; None at a circle, or without an edge."""
+        return grade_named(int(self.grades.marks[self.pag.index(a), self.pag.index(b)]))
+
+    def shown(self, marks: Shown = "supported") -> PAG:
+        """Return the graph to show, with circles for weaker marks: a summary, which need not be the PAG of a class."""
+        return self.grades.shown(marks)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was learned, how much of it the data support, and what to do next."""
+        return verdict_of(self)
 
     # --- how reliable it is -----------------------------------------------------------------------------
 
@@ -262,15 +274,11 @@ class Discovery:
         return None if self.later_check is None else self.later_check.made
 
     def stable(self, share: float = 0.8) -> PAG:
-        """Return what recurs in at least this share of the draws: edges, and on them marks; other marks are circles.
-
-        It is a summary, to be read edge by edge, and need not be the PAG of any class: two variables without an edge in
-        it are not thereby independent given anything.
-        """
+        """Return the edges, and on them the marks, that appear in at least this share of resamples: a summary."""
         return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:
-        """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+        """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
         return reliability.edge_shares(self)
 
     def recurring(self, a: str, b: str) -> str | None:
@@ -278,7 +286,7 @@ class Discovery:
         return reliability.recurring(self, a, b)
 
     def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:
-        """Return what of causes recurs in at least this share of the draws, in words, the most frequent first."""
+        """Return what of causes appears in at least this share of the resamples, in words, the most frequent first."""
         return [(claim.share, str(claim)) for claim in reliability.claims_of(self, least)]
 
     def rests_on_rejected(self, a: str, b: str) -> tuple[Implied, ...]:
@@ -305,14 +313,13 @@ class Discovery:
     def source(self, a: str, b: str) -> str | None:
         """Return where the mark at b on the edge a-b comes from; None at a circle, or where nothing was known.
 
-        "data": the tests (or the score) give it, and no statement does. "knowledge": a statement gives it, and the data
-        do not. "both": each gives it. "together": it follows from the two, and from neither alone.
+        "data", "knowledge" (a statement alone gives it), "both", or "together": it follows from neither alone.
         """
         return sources.source_of(self, a, b)
 
     @property
     def sources(self) -> dict[str, int]:
-        """How many marks come from where, see :meth:`source`; empty where nothing was known."""
+        """How many marks come from where, see :meth:`source`."""
         return sources.count_sources(self)
 
     @cached_property
@@ -326,9 +333,9 @@ class Discovery:
 
     # --- questions --------------------------------------------------------------------------------------
 
-    def causes(self, y: str) -> Causes:
+    def causes(self, y: str, marks: Shown = "supported") -> Causes:
         """Return which variables cause ``y`` under every explanation of the data, under some, and under none."""
-        answer: Causes = self.answers["causes"](self, y)
+        answer: Causes = self.answers["causes"](self, y, marks)
         return answer
 
     def effect(
@@ -383,17 +390,5 @@ class Discovery:
 
     @classmethod
     def load(cls, path: str | Path) -> Discovery:
-        """Read a result file; the result is equal to the one that was saved.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from lmarvel import LMarvel
-        >>> from lmarvel.datasets import CARS
-        >>> found = LMarvel().fit(CARS).result_
-        >>> path = Path(tempfile.mkdtemp()) / "cars.json"
-        >>> found.save(path)
-        >>> Discovery.load(path) == found
-        True
-        """
+        """Read a result file; the result is equal to the one that was saved."""
         return cls(**read_result(Path(path)))

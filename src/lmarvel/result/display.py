@@ -8,20 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lmarvel.drawing import MOST_EDGES
+from lmarvel.drawing import MOST_EDGES, draw
 from lmarvel.drawing.scene import style_of
-from lmarvel.graph.marks import arrow, parse_edge
+from lmarvel.graph.marks import CIRCLE, Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
-from lmarvel.result import wording
-from lmarvel.result.meaning import allows_latents
+from lmarvel.result import power, wording
+from lmarvel.result.meaning import allows_latents, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
-from lmarvel.result.reliability import doubts_about
 from lmarvel.result.statistics import positions_of
+from lmarvel.result.support.frequencies import percent
+from lmarvel.result.support.grades import LIKELY, Shown
+from lmarvel.result.support.reliability import doubts_about
+from lmarvel.result.wording import method_name
 from lmarvel.text import counted, readable
 
 if TYPE_CHECKING:
@@ -42,55 +46,77 @@ _WARNED = "background:#fff4e5;border-left:4px solid #b45309;padding:0.4em 0.8em;
 
 def headline(result: Discovery) -> str:
     """Return in a line what was learned from how much."""
-    pag = result.pag
-    if result.nothing_learned:
-        why = f": {result.budget_ended}" if result.budget_ended else ""
-        return f"Nothing learned about {counted(len(pag), 'variable')}{why}"
-    rows = f" from {counted(result.settings['rows'], 'row')}" if "rows" in result.settings else ""
-    return f"PAG over {counted(len(pag), 'variable')} with {counted(pag.n_edges, 'edge')}{rows}"
+    return result.verdict.lines[0].rstrip(".")
 
 
-def edge_lines(result: Discovery, most: int | None = None) -> Iterator[str]:
-    """Iterate over the edges, with how well their marks are supported where the method tells, and with doubts.
+def edge_lines(result: Discovery, marks: Shown = "supported", most: int | None = None) -> Iterator[str]:
+    """Iterate over the edges as they are shown, with how firm their marks are and how often the edges appear.
 
     Of the pairs that a search left undecided, which can be a million, those beyond the first thousand are counted.
     """
-    graph, left_out = _without_open(result, MOST_OPEN)
+    graph, left_out = _without_undecided(result, marks, MOST_OPEN)
     edges = list(islice(graph.edges(), most))
     width = max((len(readable(edge.a)) for edge in edges), default=0)
     far = max((len(readable(edge.b)) for edge in edges), default=0)
-    supports = {edge: result.support_word(edge.a, edge.b) or "" for edge in edges}
-    supported = any(supports.values())
     for edge in edges:
-        doubts = doubts_about(result, edge.a, edge.b)
-        beside = f"   ({'; '.join(doubt.text for doubt in doubts)})" if doubts else ""
-        words = (f"{supports[edge]:<6}" if supported else None, result.recurring(edge.a, edge.b))
-        other = "   ".join(word for word in (f"{readable(edge.b):<{far}}", *words) if word).rstrip()
-        yield f"  {readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {other}{beside}"
+        shown = f"{readable(edge.a):>{width}} {arrow(edge.at_a, edge.at_b)} {readable(edge.b):<{far}}"
+        yield f"  {shown}   {'; '.join(_beside(result, edge, marks))}".rstrip()
     if left_out and most is None:
         yield f"  and {counted(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
-        yield f"  no edges: {wording.no_edges(result.settings, result.budget_ended is not None)}"
+        yield f"  no edges: {power.no_edges(result.settings, result.budget_ended is not None)}"
 
 
-def legend(result: Discovery) -> dict[str, str]:
-    """Return the kinds of edges that a result has, each with what it says; undecided edges say nothing."""
-    decided = np.triu(_without_open(result)[0].marks)
+def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:
+    """Iterate over what stands beside an edge: how firm its marks are, how often it appears, and doubts about it."""
+    graded = result.grades.basis != "exact"
+    if graded and marks == "all":
+        grades = [grade for ends in ((edge.b, edge.a), (edge.a, edge.b)) if (grade := result.grade(*ends)) is not None]
+        yield from dict.fromkeys(grades)
+    elif graded and (grade := edge_grade(result, edge.a, edge.b)) is not None:
+        yield grade
+    if result.stability is not None:
+        yield result.recurring(edge.a, edge.b) or ""
+    elif result.resamples is not None:
+        yield f"edge {percent(result.resamples.edge(edge.a, edge.b))}"
+    yield from (doubt.text for doubt in doubts_about(result, edge.a, edge.b) if doubt.kind != "rejected")
+
+
+CAPTIONS: dict[Shown, str] = {
+    "all": "All learned marks; hollow ones are not established",
+    "supported": "Supported marks: a circle stands where the data do not establish the mark",
+    "firm": "Firm marks only: a circle stands for every other",
+}
+"""What a drawing of a result says of the marks it shows."""
+
+
+def caption(result: Discovery, marks: Shown = "supported") -> str:
+    """Return which marks of a result a list of its edges shows."""
+    if result.grades.basis == "exact":
+        return "Marks that follow from the answers of the test"
+    return "All learned marks, with their grades" if marks == "all" else CAPTIONS[marks]
+
+
+def legend(result: Discovery, shown: Shown = "supported") -> dict[str, str]:
+    """Return the kinds of edges that are shown, each with what it says; undecided edges say nothing."""
+    graph, _ = _without_undecided(result, shown)
+    decided = np.triu(graph.marks)
     # Of the edges with the same two marks one is enough.
-    _, first = np.unique(decided * 4 + np.triu(result.pag.marks.T), return_index=True)
+    _, first = np.unique(decided * 4 + np.triu(graph.marks.T), return_index=True)
     pairs = (divmod(at, len(decided)) for at in first.tolist() if decided.flat[at])
-    kinds = {wording.kind_of(edge) for pair in pairs if (edge := result.pag.edge(*pair)) is not None}
+    kinds = {wording.kind_of(edge) for pair in pairs if (edge := graph.edge(*pair)) is not None}
     meanings = wording.edge_kinds(wording.selected(result.settings), allows_latents(result))
     return {kind: text for kind, text in meanings.items() if kind in kinds}
 
 
-def _without_open(result: Discovery, but: int = 0) -> tuple[MixedGraph, int]:
-    """Return the graph without the edges that were left open, but for the first so many pairs; and their number."""
+def _without_undecided(result: Discovery, shown: Shown, but: int = 0) -> tuple[MixedGraph, int]:
+    """Return the graph to show without the undecided pairs, but for the first so many; and how many these are."""
+    graph = result.shown(shown)
     x, y = positions_of(result.pag.names, result.undecided[but:]).T
-    marks = result.pag.marks.copy()
+    marks = graph.marks.copy()
     left_out = int(np.count_nonzero(marks[x, y]))
     marks[x, y] = marks[y, x] = 0
-    return (MixedGraph._trusted(result.pag.names, marks) if left_out else result.pag), left_out
+    return (MixedGraph._trusted(graph.names, marks) if left_out else graph), left_out
 
 
 def notes_beside(result: Discovery) -> list[Finding]:
@@ -99,9 +125,8 @@ def notes_beside(result: Discovery) -> list[Finding]:
 
 
 def warnings_of(result: Discovery) -> list[str]:
-    """Return what to know before believing a result: its notes, and what its data reject."""
-    failed = result.check is not None and result.check.failed and not result.nothing_learned
-    return [*map(str, notes_beside(result)), *([str(result.check)] if failed else [])]
+    """Return what to know before believing a result, beside its verdict."""
+    return list(map(str, notes_beside(result)))
 
 
 def summary(result: Discovery) -> str:
@@ -110,12 +135,13 @@ def summary(result: Discovery) -> str:
 
 
 def _summary(result: Discovery) -> Iterator[str]:
-    yield headline(result)
+    yield from result.verdict.lines
     yield ""
     if not result.nothing_learned:
-        yield from (shorten(line, _WIDEST) for line in edge_lines(result, MOST_LINES))
+        yield caption(result)
+        yield from (shorten(line, _WIDEST) for line in edge_lines(result, most=MOST_LINES))
         if result.pag.n_edges > MOST_LINES:
-            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.pag) shows"
+            yield f"  and {counted(result.pag.n_edges - MOST_LINES, 'more edge')}, which print(result.shown()) shows"
         yield ""
         for kind, text in legend(result).items():
             yield from _wrapped(f"  A {kind} B   ", text)
@@ -125,7 +151,7 @@ def _summary(result: Discovery) -> Iterator[str]:
         yield from _wrapped("Note: ", note)
     if len(notes) > _MOST_NOTES:
         yield f"and {counted(len(notes) - _MOST_NOTES, 'more note')}, in result.notes"
-    yield "result.explain(a, b) tells why; result.draw(path) draws it"
+    yield "result.explain(a, b) explains an edge; result.shown('all') has all learned marks; result.draw(path) draws it"
 
 
 def _wrapped(head: str, text: str) -> list[str]:
@@ -137,22 +163,33 @@ def shorten(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
+# --- a picture --------------------------------------------------------------------------------------------
+
+
+def draw_shown(result: Discovery, path: str | Path | None, layout: str, title: str | None, marks: Shown) -> str:
+    """Draw the graph to show, with a caption that says which it is; of all marks those not established are hollow."""
+    graph, levels = result.shown(marks), result.grades.marks
+    weak = np.argwhere((graph.marks > CIRCLE) & (levels < LIKELY)).tolist()
+    hollow = [(graph.names[x], graph.names[y]) for x, y in weak]
+    below = None if result.grades.basis == "exact" else CAPTIONS[marks]
+    shares = result.edge_shares()
+    return draw(graph, path, layout=layout, title=title, shares=shares, hollow=hollow, caption=below)
+
+
 # --- a notebook -------------------------------------------------------------------------------------------
 
 
 def as_html(result: Discovery) -> str:
-    """Return a result for a notebook: a picture that fits its cell, what its edges say, and what to beware of."""
-    parts = [f"<p><b>{escape(headline(result))}</b>{_method(result)}</p>"]
+    """Return a result for a notebook: the verdict, a picture of what is supported, what it says, what to beware of."""
+    first, *rest = map(escape, result.verdict.lines)
+    parts = [f"<p>{'<br>'.join([f'<b>{first}</b>', *rest])}</p>"]
     if not result.nothing_learned:
         parts += [*_picture(result), *_legend(result)]
     parts += _warnings(result)
-    parts.append("<p><code>result.explain(a, b)</code> tells why an edge is there, or not.</p>")
+    parts.append(
+        f"<p>Method: {escape(method_name(result.settings))}. <code>result.explain(a, b)</code> explains an edge.</p>"
+    )
     return f'<div class="lmarvel" style="{_FRAME}">{"".join(parts)}</div>'
-
-
-def _method(result: Discovery) -> str:
-    method = result.settings.get("chosen") or result.settings.get("method")
-    return f", by {escape(str(method))}" if method else ""
 
 
 def _picture(result: Discovery) -> Iterator[str]:
@@ -175,8 +212,7 @@ def _legend(result: Discovery) -> Iterator[str]:
         yield f'<tr><td style="vertical-align:top">{shown}</td><td style="text-align:left">{escape(text)}</td></tr>'
     yield "</tbody></table>"
     if result.stability is not None:
-        draws = counted(result.stability.replicates, "draw")
-        yield f"<p>The thicker an edge, the more often it recurs in {draws} of the rows.</p>"
+        yield f"<p>The thicker an edge, the more of {counted(result.stability.replicates, 'resample')} have it.</p>"
 
 
 def _warnings(result: Discovery) -> Iterator[str]:

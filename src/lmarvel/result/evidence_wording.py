@@ -1,54 +1,17 @@
-"""The words for what a result rests on: how much speaks for a mark, how the table was taken, and what was stated.
-
-How much worse is the best graph that was met and has another mark at an end? Three words stand for that distance; what
-they are worth was measured on simulated data (docs/methods.md has the table).
-"""
+"""The words for what a result rests on: how firm a mark is, how the table was taken, and what was stated."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lmarvel.graph.marks import Edge
 from lmarvel.result.trace import Chose
-from lmarvel.result.wording import p_is
+from lmarvel.result.wording import p_is, shown_edge
 from lmarvel.text import counted, joined, listing, readable, sentence
 
-FIRM, LIKELY = 3.0, 0.9  # in units of the price of an edge
-WORDS = ("open", "likely", "firm")
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
-
-
-def support_word(distance: float | None, price: float, hidden: bool = False) -> str:
-    """Return the word for the distance to the best graph with another mark; None if it was not measured.
-
-    A graph with one superfluous edge more is never worse by more than the price of an edge. So what is likely takes
-    such an edge to undo, what is firm takes several, and what is open less than one. Where hidden nodes gave the graph
-    (``hidden``) the word is one step weaker: other hidden nodes would change many marks at once, and graphs that differ
-    in one edge do not show that.
-
-    Examples
-    --------
-    >>> [support_word(distance, price=15.0) for distance in (0.0, 14.9, 95.5, float("inf"), None)]
-    ['open', 'likely', 'firm', 'firm', 'open']
-    >>> [support_word(distance, price=15.0, hidden=True) for distance in (14.9, 95.5)]
-    ['open', 'likely']
-    """
-    if distance is None or distance < LIKELY * price:
-        return "open"
-    word = 1 if distance < FIRM * price else 2
-    return WORDS[word - hidden]
-
-
-def weakest(words: Iterable[str]) -> str | None:
-    """Return the weakest of some words; None if there are none.
-
-    Examples
-    --------
-    >>> weakest(["firm", "likely"]), weakest([])
-    ('likely', None)
-    """
-    return min(words, key=WORDS.index, default=None)
 
 
 def kept(loss: float, given: str, p: float, level: float) -> str:
@@ -57,10 +20,10 @@ def kept(loss: float, given: str, p: float, level: float) -> str:
     Examples
     --------
     >>> kept(34.16, "given C, D", 3e-12, 0.01)
-    'without it the score worsens by 34.2, refitted; p = 3e-12 given C, D'
+    'removing it worsens the score by 34.2; p = 3e-12 given C, D'
     """
     against = f"; a test at {level:g} alone would not show the edge" if p > level else ""
-    return f"without it the score worsens by {loss:,.1f}, refitted; {p_is(p, level)} {given}{against}"
+    return f"removing it worsens the score by {loss:,.1f}; {p_is(p, level)} {given}{against}"
 
 
 def left_out(loss: float, given: str, p: float, level: float) -> str:
@@ -78,27 +41,37 @@ def left_out(loss: float, given: str, p: float, level: float) -> str:
     )
 
 
-def mark_is(distance: float | None, word: str) -> str:
-    """Return how well a mark is supported.
+def mark_is(distance: float, price: float) -> str:
+    """Return what a search by score says of a mark.
 
     Examples
     --------
-    >>> mark_is(12.04, "likely"), mark_is(math.inf, "firm")
-    ('with another mark here the score worsens by 12.0 (likely)', 'no graph that was met has another mark here (firm)')
+    >>> mark_is(12.04, 11.9), mark_is(math.inf, 11.9)
+    ('another mark here worsens the score by 12.0 (an edge costs 11.9)', 'no graph that was met has another mark here')
     """
-    if distance is None:
-        return f"the time did not suffice to look at other marks ({word})"
     if math.isinf(distance):
-        return f"no graph that was met has another mark here ({word})"
+        return "no graph that was met has another mark here"
     if distance == 0:
-        return f"graphs with another mark here fit as well ({word})"
-    return f"with another mark here the score worsens by {distance:,.1f} ({word})"
+        return "graphs with another mark here fit as well"
+    return f"another mark here worsens the score by {distance:,.1f} (an edge costs {price:.1f})"
 
 
-_CAUTION: dict[str | None, str] = {
-    "likely": "likely, not firm: ",
-    "open": "open, for other marks fit nearly as well or were not ruled out: ",
-}
+def strength(grade: str | None) -> dict[str, str]:
+    """Return the words of a statement that say how firm it is, or that the user made it; what is firm needs none."""
+    return {"hedge": "probably " if grade == "likely" else "", "by": ", as you stated" if grade == "stated" else ""}
+
+
+def not_established(edge: Edge, unchecked: bool) -> str:
+    """Return that the direction of an edge is not established, and what was learned nevertheless.
+
+    Examples
+    --------
+    >>> from lmarvel.graph.marks import parse_edge
+    >>> not_established(parse_edge("A --> B"), unchecked=False)
+    'direction not established (the learned graph has A --> B)'
+    """
+    why = "not checked (time limit)" if unchecked else "direction not established"
+    return f"{why} (the learned graph has {shown_edge(edge)})"
 
 
 def without_selection(gain: float | None) -> str:
@@ -117,25 +90,20 @@ def without_selection(gain: float | None) -> str:
 
 
 def edge_sentence(
-    statement: str, word: str | None, from_selection: bool = False, chose: Chose | None = None, can_err: bool = False
+    statement: str, from_selection: bool = False, chose: Chose | None = None, can_err: bool = False
 ) -> str:
-    """Return what an edge says, no stronger than the weakest of its marks.
-
-    Where it speaks of selection, what speaks for selection is added; or that a test may have erred.
+    """Return what an edge says; where that is sample selection, what speaks for it, or that a test may have erred.
 
     Examples
     --------
-    >>> edge_sentence("selection: both influence being in the sample", None, from_selection=True, can_err=True)
-    'selection: both influence being in the sample, or a test erred.'
-    >>> edge_sentence("A is a cause of B", "likely")
-    'likely, not firm: A is a cause of B.'
+    >>> edge_sentence("sample selection: both affect who is in the sample", from_selection=True, can_err=True)
+    'sample selection: both affect who is in the sample, or a test erred.'
     """
-    before = _CAUTION.get(word, "")
     if not from_selection:
-        return f"{before}{statement}."
+        return f"{statement}."
     if chose is not None:
-        return f"{before}{statement}. {sentence(without_selection(chose.selection_gain))}"
-    return f"{before}{statement}{f', {OR_ERRED}' if can_err else ''}."
+        return f"{statement}. {sentence(without_selection(chose.selection_gain))}"
+    return f"{statement}{f', {OR_ERRED}' if can_err else ''}."
 
 
 def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
@@ -158,12 +126,30 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
 
 
 SCALE = {
-    "firm": "no graph with another mark there comes within the price of three edges, and no hidden node is at work",
-    "likely": "a graph with another mark there costs about as much as one superfluous edge, or more",
-    "open": "graphs with another mark there fit nearly as well, or other hidden nodes might",
+    "firm": "the same mark in at least 97.5 % of resamples, and nothing speaks against it",
+    "likely": "the same mark in at least 90 % of resamples (100 % where the graph fits badly or relations are curved)",
+    "open": "not established: shown as a circle",
+    "unchecked": "not checked within the time limit: shown as a circle",
+    "stated": "as you stated",
 }
+_BY_SCORE = "another mark worsens the score by at least three penalties per edge, and nothing speaks against it"
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"
 OR_ERRED = "or a test erred"
+
+
+def scale(basis: str) -> dict[str, str]:
+    """Return what the grades mean, by what they rest on; those that cannot occur are left out.
+
+    Examples
+    --------
+    >>> list(scale("score")), list(scale("none"))
+    (['likely', 'open', 'unchecked', 'stated'], ['unchecked', 'stated'])
+    """
+    if basis == "resamples":
+        return SCALE
+    if basis == "score":
+        return {grade: _BY_SCORE if grade == "likely" else text for grade, text in SCALE.items() if grade != "firm"}
+    return {grade: SCALE[grade] for grade in ("unchecked", "stated")}
 
 
 def erred_note(edges: int) -> str:
@@ -183,15 +169,15 @@ def few_values_note(columns: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> few_values_note(["grade"])
-    'grade has few different whole numbers and is taken as a number: if it has levels, say so (ordinal, categorical)'
+    >>> print(few_values_note(["age"]))
+    age has few different whole numbers and is taken as a number: if these are categories, say so (ordinal, categorical)
     """
     shown = listing(sorted(columns[:_NAMED])) + (f", ... ({len(columns)} in all)" if len(columns) > _NAMED else "")
     if len(columns) == 1:
-        taken = "has few different whole numbers and is taken as a number: if it has levels"
+        taken = "has few different whole numbers and is taken as a number"
     else:
-        taken = "have few different whole numbers and are taken as numbers: if they have levels"
-    return f"{shown} {taken}, say so (ordinal, categorical)"
+        taken = "have few different whole numbers and are taken as numbers"
+    return f"{shown} {taken}: if these are categories, say so (ordinal, categorical)"
 
 
 def table_said(settings: Mapping[str, Any]) -> str:

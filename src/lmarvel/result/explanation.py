@@ -21,8 +21,8 @@ from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
 from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
-from lmarvel.result.evidence_wording import overruled
 from lmarvel.result.statistics import NamedPairs
+from lmarvel.result.support.grades import LIKELY
 from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
@@ -100,7 +100,7 @@ class Explanation:
     >>> found = LMarvel(test=MSeparation(truth)).fit().result_
     >>> print(found.explain("C", "D"))                                                       # doctest: +ELLIPSIS
     C --> D
-    Meaning: C is a cause of D; D is not a cause of C.
+    Meaning: C causes D; D does not cause C.
     Edge: no set that was tried separates them; the closest was given nothing with p < 1e-300, and more than ...
     At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
       arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out
@@ -149,8 +149,8 @@ class Explainer:
         self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
         self.names = [readable(name) for name in result.pag.names]
         # None: all pairs, of which there can be millions.
-        undecided = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
-        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else undecided
+        pairs = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
+        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else pairs
         levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         others = list(but_separated(result.trace))
@@ -250,8 +250,8 @@ class Explainer:
         if event is None:
             return Reason(statement)
         separated = bool(self.known.required[x, y])
-        tests = overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
-        return Reason(f"{statement}; {tests}", (), event)
+        said = evidence_wording.overruled(separated, self.given(event.strongest or ()), event.pvalue, self.result.alpha)
+        return Reason(f"{statement}; {said}", (), event)
 
     def gap(self, x: int, y: int) -> Reason:
         """Return why two variables are not adjacent: the set that separates them, and the step that found it."""
@@ -298,11 +298,13 @@ class Explainer:
         return Reason(f"At {where} {kind}: {text}{self._supported(x, y)}{clash}", because, self.rules[k])
 
     def _supported(self, x: int, y: int) -> str:
-        """Return how well the mark at y on x-y is supported; nothing where the method does not tell."""
-        if self._is_stated(x, y):
+        """Return what the score says of the mark at y on x-y; nothing where there is none, or the mark was stated."""
+        distance, chose = self.evidence.distance.get((x, y)), self.evidence.chose
+        if self._is_stated(x, y) or chose is None or distance is None:
             return ""
-        word = self.evidence.mark_word(x, y)
-        return f"; {evidence_wording.mark_is(self.evidence.distance.get((x, y)), word)}" if word else ""
+        if distance < chose.price and self.result.grades.marks[x, y] >= LIKELY:  # resamples say more than one table
+            return ""
+        return f"; {evidence_wording.mark_is(distance, chose.price)}"
 
     def edges_from_selection(self) -> int:
         """Return how many edges speak of selection."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmarvel.errors import GraphError
-from lmarvel.graph.marks import ARROW, Edge
+from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark
 from lmarvel.result import evidence_wording, wording
+from lmarvel.result.support.grades import LIKELY, Grade, grade_named
 from lmarvel.text import readable, sentence
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def allows_latents(result: Discovery) -> bool:
 
 
 def of_edge(result: Discovery, a: str, b: str) -> str:
-    """Return in one sentence what the edge between two variables, or its absence, says."""
+    """Return what the edge between two variables, or its absence, says: no more than the data support."""
     edge, explainer = result.pag.edge(a, b), result.explainer
     x, y = result.pag.index(a), result.pag.index(b)
     if edge is None:
@@ -33,15 +34,40 @@ def of_edge(result: Discovery, a: str, b: str) -> str:
         return wording.absence(explainer.separation(x, y)[0])
     if explainer.is_undecided(x, y):
         return f"{wording.UNDECIDED}."
-    shown = Edge(readable(edge.a), readable(edge.b), edge.at_a, edge.at_b)
+    supported = _supported(result, edge)
+    shown = Edge(readable(edge.a), readable(edge.b), supported.at_a, supported.at_b)
     selection = wording.selected(result.settings)
-    return evidence_wording.edge_sentence(
-        wording.statement(shown, _not_selected(result, edge), selection, allows_latents(result)),
-        result.evidence.word(result.pag, x, y),
-        explainer.from_selection(x, y),
+    settled, grade = _not_selected(result, edge), edge_grade(result, a, b)
+    said = evidence_wording.edge_sentence(
+        wording.statement(shown, settled, selection, allows_latents(result), **evidence_wording.strength(grade)),
+        supported == edge and explainer.from_selection(x, y),
         result.evidence.chose,
         can_err(result),
     )
+    if supported == edge:
+        return said
+    unchecked = "unchecked" in (result.grade(a, b), result.grade(b, a))
+    return f"{said} {sentence(evidence_wording.not_established(edge, unchecked))}"
+
+
+def _supported(result: Discovery, edge: Edge) -> Edge:
+    """Return an edge with circles where its marks are not established."""
+    at_a, at_b = (
+        mark if grade_level(result, near, far) >= LIKELY or mark == CIRCLE else CIRCLE
+        for near, far, mark in ((edge.b, edge.a, edge.at_a), (edge.a, edge.b, edge.at_b))
+    )
+    return Edge(edge.a, edge.b, Mark(at_a), Mark(at_b))
+
+
+def grade_level(result: Discovery, a: str, b: str) -> int:
+    """Return the number of the grade of the mark at b on the edge a-b."""
+    return int(result.grades.marks[result.pag.index(a), result.pag.index(b)])
+
+
+def edge_grade(result: Discovery, a: str, b: str) -> Grade | None:
+    """Return the weakest grade of the marks of an edge that are shown; None where none is."""
+    levels = (grade_level(result, *ends) for ends in ((a, b), (b, a)))
+    return grade_named(min((level for level in levels if level >= LIKELY), default=0))
 
 
 def of_pair(result: Discovery, a: str, b: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.result import evidence_wording, wording
+from lmarvel.result import evidence_wording, power, wording
 from lmarvel.result.meaning import can_err
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ CONFLICTS, CONTESTED, DOUBTFUL, SELECTION, STUCK = "conflicts", "contested", "do
 _WORDS: dict[str, Callable[..., str]] = {
     ENDED_EARLY: wording.undecided_note,
     FEW_VALUES: evidence_wording.few_values_note,
-    POWERLESS: wording.powerless_note,
+    POWERLESS: power.powerless_note,
     ILLEGAL: wording.illegal_note,
     CONFLICTS: evidence_wording.conflicts_note,
     CONTESTED: wording.contested_note,
@@ -52,7 +52,7 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     columns = (result.data or {}).get("columns", ())
     if few := [column["name"] for column in columns if "few" in column]:
         yield Finding(FEW_VALUES, {"columns": few})
-    if (noticed := wording.powerless(result.settings)) is not None:
+    if (noticed := power.powerless(result.settings)) is not None:
         yield Finding(POWERLESS, noticed)
     if not result.undecided and result.why_illegal:
         yield Finding(ILLEGAL, {"reason": result.why_illegal})

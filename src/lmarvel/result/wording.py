@@ -6,9 +6,7 @@ Every statement is worded here, once; results, explanations, the command line an
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
-from statistics import NormalDist
 from typing import Any
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge, Mark, arrow
@@ -17,7 +15,6 @@ from lmarvel.text import counted, listing, readable
 LEVEL = 0.01  # of the tests, where a result does not say
 _UNDERFLOW = 1e-300
 _BELOW_ALL = "< 1e-300"
-_CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -70,46 +67,73 @@ def selected(settings: Mapping[str, Any]) -> bool:
     return settings.get("selection") is not False
 
 
-def statement(edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True) -> str:
+METHODS = {
+    "lift": "Lift (score search)",
+    "lmarvel": "L-MARVEL (tests)",
+    "fci": "FCI (tests)",
+    "rfci": "RFCI (tests)",
+    "mbcs": "MBCS* (tests)",
+    "m3hc": "M3HC (score search)",
+}
+
+
+def method_name(settings: Mapping[str, Any]) -> str:
+    """Return what to call the method of a run.
+
+    Examples
+    --------
+    >>> method_name({"method": "Lift"}), method_name({"method": "Mine"})
+    ('Lift (score search)', 'Mine')
+    """
+    name = str(settings.get("method", "unknown"))
+    return METHODS.get(name.lower(), name)
+
+
+def statement(
+    edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True, hedge: str = "", by: str = ""
+) -> str:
     """Return in plain words what an edge of a PAG says, without a full stop.
 
-    ``settled`` means that the end which may be a cause is known not to cause selection: it has an arrowhead
-    elsewhere. ``selection=False`` that nothing causes selection, ``latents=False`` that all causes are measured.
+    ``settled`` means that the end which may be a cause is known not to affect who is in the sample: it has an arrowhead
+    elsewhere. ``selection=False`` that nothing does, ``latents=False`` that all causes are measured. ``hedge`` is how
+    firm that is: "probably ", or nothing. ``by`` stands after what the marks say: ", as you stated", or nothing.
 
     Examples
     --------
     >>> from lmarvel.graph.marks import parse_edge
     >>> statement(parse_edge("A --> B"))
-    'A is a cause of B, or of being in the sample; B is not a cause of A'
-    >>> statement(parse_edge("A --> B"), settled=True)
-    'A is a cause of B; B is not a cause of A'
+    'A causes B, or affects who is in the sample; B does not cause A'
+    >>> statement(parse_edge("A --> B"), settled=True, hedge="probably ")
+    'A probably causes B; B probably does not cause A'
     """
     edge = canonical(edge)
     a, b = edge.a, edge.b
-    sample = "or of being in the sample" if selection and not settled else ""
-    surely, perhaps = (f", {sample}", f" {sample}") if sample else ("", "")
-    shared = "an unmeasured cause (or several, tied together by selection)"
+    sample = "or affects who is in the sample" if selection and not settled else ""
+    surely, perhaps = (f", {sample}", f" {sample.replace('affects', 'affect')}") if sample else ("", "")
+    neither = "probably neither" if hedge else "neither"
+    shared = "an unmeasured common cause (or several, linked by sample selection)"
     marks = edge.at_a, edge.at_b
     if marks == (TAIL, ARROW):
-        return f"{a} is a cause of {b}{surely}; {b} is not a cause of {a}"
+        return f"{a} {hedge}causes {b}{surely}; {b} {hedge}does not cause {a}{by}"
     if marks == (ARROW, ARROW):
         if not selection:
-            return "neither is a cause of the other: they share an unmeasured cause"
-        return f"neither is a cause of the other or of being in the sample; {shared} makes them dependent"
+            return f"{neither} causes the other: they share an unmeasured common cause{by}"
+        return f"{neither} causes the other or affects who is in the sample; {shared} makes them associated{by}"
     if marks == (TAIL, TAIL):
         if not selection:
-            return "only selection explains it, and selection was ruled out: the tests contradict that"
-        return "selection: both influence being in the sample"
+            return "only sample selection explains it, and you ruled that out: the data contradict you"
+        return f"sample selection: both {hedge}affect who is in the sample{by}"
     if marks == (CIRCLE, TAIL):
-        return f"{b} is a cause of {a}" + (f"{surely}; the data do not tell about {a}" if selection else "")
+        too = f"; the data do not show whether {a} does, too" if selection else ""
+        return f"{b} {hedge}causes {a}{surely}{by}{too}"
     if marks == (CIRCLE, ARROW):
-        hidden = f", or {shared} may make them dependent" if selection else ", or they may share an unmeasured cause"
-        return f"{b} is not a cause of {a}. {a} may be a cause of {b}{perhaps}{hidden if latents else ''}"
-    ways = ["either may be a cause of the other"]
-    ways += ["they may share an unmeasured cause"] if latents else []
-    ways += ["selection may tie them together"] if selection else []
+        hidden = f", or {shared} may make them associated" if selection else ", or they may share an unmeasured cause"
+        return f"{b} {hedge}does not cause {a}{by}. {a} may cause {b}{perhaps}{hidden if latents else ''}"
+    ways = ["either may cause the other"]
+    ways += ["they may share an unmeasured common cause"] if latents else []
+    ways += ["sample selection may link them"] if selection else []
     why = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return f"they are dependent whatever else is known. The data do not tell why: {why}"
+    return f"associated whichever measured variables are held fixed. The data do not show why: {why}"
 
 
 def meaning(edge: Edge, settled: bool = False, selection: bool = True, latents: bool = True) -> str:
@@ -178,8 +202,8 @@ def disagreement(given: Collection[str], p: float, level: float) -> str:
 def absence(given: Collection[object] | None) -> str:
     """Return what a missing edge says; ``given`` was found to separate the pair, None if no set can be named."""
     if given is None:
-        return "the data do not speak for a direct connection."
-    return "what is measured explains their dependence away." if given else "they are independent."
+        return "the data show no direct association."
+    return "other measured variables explain their association." if given else "no association was found."
 
 
 def separation(given: str | None, own_boundaries: bool = False) -> str:
@@ -308,84 +332,3 @@ def doubtful_note(doubtful: int) -> str:
 def none_removable_note(remaining: int) -> str:
     """Return what is to be known of a recursion that got stuck."""
     return f"no variable tested as removable among {remaining}; these were settled by search"
-
-
-# --- what the rows can show -------------------------------------------------------------------------------
-
-
-def smallest_noticed(rows: int, alpha: float) -> float:
-    """Return the smallest correlation of two variables that Fisher's z test can notice with so many rows.
-
-    Examples
-    --------
-    >>> round(smallest_noticed(392, 0.01), 2)
-    0.13
-    """
-    if rows <= 3:
-        return 1.0
-    return math.tanh(-NormalDist().inv_cdf(max(alpha / 2, 5e-324)) / math.sqrt(rows - 3))
-
-
-def power(settings: Mapping[str, Any]) -> str | None:
-    """Return what goes unnoticed with the rows of a run; None where the test is not one of correlations."""
-    noticed = _noticed(settings)
-    if noticed is None:
-        return None
-    rows, alpha, smallest = noticed
-    return (
-        f"with {counted(rows, 'row')} and alpha {alpha:g} a correlation below {rounded(smallest, 1.0)} goes unnoticed"
-    )
-
-
-def straight_only(settings: Mapping[str, Any]) -> str | None:
-    """Return that curves were not looked for; None where they were, or where it is not known."""
-    looked = settings.get("test") not in _CORRELATIONS
-    return None if looked else "dependence along curves is not looked for (--test curved does)"
-
-
-def powerless(settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the rows of a run and the smallest correlation that they show, where they cannot show anything."""
-    noticed = _noticed(settings)
-    if noticed is None or (noticed[2] <= 0.9 and noticed[0] >= 8):
-        return None
-    return {"rows": noticed[0], "smallest": noticed[2]}
-
-
-def powerless_note(rows: int, smallest: float) -> str:
-    """Return that the rows of a run cannot show anything."""
-    head = "the rows cannot show anything"
-    return f"{head}: with {counted(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
-
-
-def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
-    rows, alpha = settings.get("rows"), settings.get("alpha", LEVEL)
-    if rows is None or settings.get("test") not in _CORRELATIONS:
-        return None
-    return rows, alpha, smallest_noticed(rows, alpha)
-
-
-def score_power(settings: Mapping[str, Any], price: float) -> str | None:
-    """Return what a search by score leaves out with the rows of a run; None where they are not known.
-
-    An edge between two variables is worth its price if -n log(1 - r^2) exceeds it.
-
-    Examples
-    --------
-    >>> score_power({"rows": 392}, price=11.9)
-    'with 392 rows and a price of 11.9 an edge a correlation below 0.17 is not worth one'
-    """
-    rows = settings.get("rows")
-    if rows is None:
-        return None
-    least = rounded(math.sqrt(1 - math.exp(-price / rows)))
-    return (
-        f"with {counted(rows, 'row')} and a price of {price:.1f} an edge a correlation below {least} is not worth one"
-    )
-
-
-def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:
-    """Return what a graph without edges says; ``ended``: the search was cut short."""
-    if ended:
-        return "none was found before the search ended"
-    few = powerless(settings)
-    return powerless_note(**few) if few else "no dependence was found that the others do not explain"

@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from lmarvel.errors import DataError, OutOfTime, ParameterError
+from lmarvel.data.moments import determining
+from lmarvel.errors import DataError, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.graph.kinds import maximal
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal, pag_of
@@ -292,7 +293,9 @@ def _check(groups: Groups) -> None:
         determined = [c for u in range(v + 1) for c in groups.columns[u]]
         pivots = _pivots(groups.correlation[np.ix_(determined, determined)])
         if (pivots[-len(groups.columns[v]) :] < 1e-10).any():
-            raise DataError(f"the variable number {v} is determined by those before it: drop one of them")
+            others = determining(groups.correlation[np.ix_(determined, determined)], len(determined) - 1)
+            owners = [u for u in range(v + 1) for _ in groups.columns[u]]
+            raise DeterminedVariable(v, sorted({owners[c] for c in others} - {v}))
 
 
 def _pivots(R: np.ndarray) -> np.ndarray:

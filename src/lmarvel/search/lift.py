@@ -27,9 +27,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.moments import determining
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
-from lmarvel.errors import DataError, GraphError, LMarvelError, OutOfTime, ParameterError
+from lmarvel.errors import DataError, DeterminedVariable, GraphError, LMarvelError, OutOfTime, ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
@@ -302,4 +303,4 @@ def _refuse_singular(R: NDArray[np.float64]) -> None:
         except np.linalg.LinAlgError:
             pivot = 0.0
         if pivot < _SINGULAR:
-            raise DataError(f"the variable number {k - 1} is determined by those before it: drop one of them")
+            raise DeterminedVariable(k - 1, determining(R, k - 1))

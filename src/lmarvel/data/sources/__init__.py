@@ -9,7 +9,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from lmarvel.data.sources.base import Source
+from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.sources.csv import open_text
 from lmarvel.data.sources.parquet import BINARY, open_binary
 from lmarvel.data.sources.statfiles import SHEETS, STATISTICS, open_foreign
@@ -18,17 +18,19 @@ from lmarvel.errors import DataError
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 
 
-def open_file(path: Path, separator: str | None, decimal: str | None = None) -> Source:
-    """Open a file by its ending, or as text with the given separator; only its header is read."""
+def open_file(path: Path, layout: Layout) -> Source:
+    """Open a file by its ending, or as text with the given separator; only its first rows are read."""
     _check_regular(path)
     suffix = path.suffixes[-2] if path.suffix.lower() == ".gz" and len(path.suffixes) > 1 else path.suffix
     usual = SEPARATORS.get(suffix.lower())
-    if separator is not None or usual is not None:
-        return open_text(path, separator or usual or ",", decimal, told=separator is not None)
+    if layout.skip_rows is not None and layout.skip_rows < 0:
+        raise DataError(f"must not be negative, not {layout.skip_rows}", parameter="skip_rows")
+    if layout.separator is not None or usual is not None:
+        return open_text(path, layout, usual or ",")
     if path.suffix.lower() in BINARY:
         return open_binary(path, BINARY[path.suffix.lower()])
     if path.suffix.lower() in (*STATISTICS, *SHEETS):
-        return open_foreign(path)
+        return open_foreign(path, layout)
     raise DataError(
         f"cannot tell the format of {path.name!r} by its ending: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat"
         " and .xlsx are read; for other text files give the separator"

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Column, Levels, Wish
+from lmarvel.data.levels import Column, How, Levels, Wish, as_levels, column_of_codes, is_code, is_number, number
+from lmarvel.errors import LMarvelWarning
+from lmarvel.text import joined, listing
 
 Batches = Callable[[int], Iterator[NDArray[np.float64]]]
 """From a number of rows to all rows in batches of about that many; each call starts at the first row again."""
+
+
+class Layout(NamedTuple):
+    """How a file is laid out, as far as a user says so; what is None is told from the file."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    skip_rows: int | None = None
+    header: bool | None = None
 
 
 class Rows(NamedTuple):
@@ -51,6 +63,61 @@ def rows_of(columns: Sequence[Column]) -> Rows:
         return pieces(whole[0], rows)
 
     return Rows(batches, _some_levels([column.levels for column in columns]), private=True)
+
+
+def tell_marks(names: Sequence[str], columns: Sequence[Column]) -> None:
+    """Say of which columns signs or separators were taken off, so that their numbers are numbers."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, column in zip(names, columns, strict=True):
+        if column.marks:
+            found.setdefault(column.marks, []).append(repr(name))
+    for marks, which in found.items():
+        are = f"column {which[0]} is" if len(which) == 1 else f"columns {listing(which, 12)} are"
+        warnings.warn(f"{are} read as numbers, without {joined(marks)}", LMarvelWarning, stacklevel=2)
+
+
+def without_codes(source: Source, codes: Mapping[int, frozenset[str]]) -> Source:
+    """Return a source in which values that stand for a missing one are missing; these are given by position."""
+
+    def choose(columns: Sequence[int], wish: Wish) -> Rows:
+        wish = wish._replace(na=codes)
+        return _without(source.choose(columns, wish), [wish.of(i) for i in columns])
+
+    return replace(source, choose=choose)
+
+
+def _without(rows: Rows, how: Sequence[How]) -> Rows:
+    numbers = [_numbers(one.na) for one in how]
+
+    def batches(size: int) -> Iterator[NDArray[np.float64]]:
+        for batch in rows.batches(size):
+            kept = batch.copy()
+            for i, values in enumerate(numbers):
+                if values:
+                    kept[np.isin(batch[:, i], values), i] = np.nan
+            yield kept
+
+    load = None if rows.load is None else lambda: _without(rows.load(), how)  # type: ignore[misc]
+    if rows.levels is None:
+        return Rows(batches, None, load)
+    whole = np.concatenate([np.empty((0, len(how))), *rows.batches(1 << 62)])
+    return rows_of([_column_without(whole[:, i], rows.levels[i], how[i]) for i in range(len(how))])
+
+
+def _numbers(codes: frozenset[str]) -> list[float]:
+    return [value for value in map(number, codes) if value == value]
+
+
+def _column_without(values: NDArray[np.float64], levels: Levels | None, how: How) -> Column:
+    """Return a column in memory without codes for missing values; one that is numbers but for these is numbers."""
+    if levels is None:
+        return Column(np.where(np.isin(values, _numbers(how.na)), np.nan, values))
+    gone = [k for k, name in enumerate(levels.names) if is_code(name, how.na)]
+    if not gone:
+        return Column(values, levels)
+    if not levels.ordered and not how.text and all(is_number(name) or is_code(name, how.na) for name in levels.names):
+        return column_of_codes(np.where(np.isnan(values), -1, values).astype(np.intp), levels.names, how)
+    return as_levels("", Column(np.where(np.isin(values, gone), np.nan, values), levels), ordered=levels.ordered)
 
 
 def rows_beside(whole: NDArray[np.float64], levels: Sequence[Levels | None]) -> Rows:

@@ -15,13 +15,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import COMMA, Wish, number
-from lmarvel.data.sources.base import Batches, Rows, Source
+from lmarvel.data.levels import Wish, number
+from lmarvel.data.sources.base import Batches, Layout, Rows, Source
 from lmarvel.data.sources.csv_rows import (
     LATIN,
     MISSING,
@@ -34,7 +34,8 @@ from lmarvel.data.sources.csv_rows import (
     pieces,
     rows_of_file,
 )
-from lmarvel.data.sources.csv_typed import load
+from lmarvel.data.sources.csv_typed import has_commas, load
+from lmarvel.data.sources.heading import LOOKED_AT, MOST_FIELDS, heading
 from lmarvel.deferred import late
 from lmarvel.errors import DataError, LMarvelWarning, NotNumbers, NotUnicode
 
@@ -47,37 +48,50 @@ else:
 _NAMELESS = "column 1"
 
 
-def open_text(path: Path, separator: str, decimal: str | None = None, told: bool = True) -> Source:
-    """Read the header of a text file; a separator that was not ``told`` gives way to one that makes columns."""
-    if decimal not in (None, ".", ","):
-        raise DataError(f"the decimal sign is '.' or ',', not {decimal!r}")
+def open_text(path: Path, layout: Layout, usual: str) -> Source:
+    """Read the first rows of a text file; a separator that nobody named gives way to one that makes columns."""
+    if layout.decimal not in (None, ".", ","):
+        raise DataError(f"the decimal sign is '.' or ',', not {layout.decimal!r}")
     content = Content(path)
-    file = _header(content, separator, decimal)
-    if len(file.names) == 1 and not told:
-        others = (_header(content, sign, decimal) for sign in SEPARATORS if sign in file.names[0])
-        file = max(others, key=lambda other: len(other.names), default=file)
+    file, notes, regular = _header(content, layout, layout.separator or usual)
+    if layout.separator is None and (len(file.names) == 1 or not regular):
+        others = (_header(content, layout, sign) for sign in SEPARATORS if sign != usual)
+        better = [other for other in others if len(other.file.names) > 1 and other.regular]
+        if better:
+            file, notes, _ = max(better, key=lambda other: len(other.file.names))
     if len(file.names) > WIDEST:
         raise DataError(f"the header of {path} has {len(file.names)} columns: at most {WIDEST} are read")
-
-    first = 0
+    at = list(range(len(file.names)))
     names = list(file.names)
     if len(names) > 2 and not names[0].strip():  # the row index of R's and pandas' files
         if _names_rows(file):
-            warnings.warn(
-                f"the first column of {path.name} has no name, and numbers or names the rows: it is left out",
-                LMarvelWarning,
-                stacklevel=2,
-            )
-            first, names = 1, names[1:]
+            notes += ("the first column has no name, and numbers or names the rows: it is left out",)
+            at = at[1:]
         elif _NAMELESS not in names:
             names[0] = _NAMELESS
+    empty = _empty_at_the_end(file)
+    if empty:
+        last = "the last column has" if empty == 1 else f"the last {empty} columns have"
+        notes += (f"{last} neither names nor values: {'it is' if empty == 1 else 'they are'} left out",)
+        at = at[:-empty]
+    for note in notes:
+        warnings.warn(f"{path.name}: {note}", LMarvelWarning, stacklevel=2)
 
     def choose(columns: Sequence[int], wish: Wish) -> Rows:
-        at = [first + i for i in columns]
-        text = Wish(frozenset(first + i for i in wish.text), wish.lenient)
-        return Rows(_batches_of(file, at), None, lambda: load(file, at, text))
+        places = [at[i] for i in columns]
+        return Rows(_batches_of(file, places), None, lambda: load(file, places, wish.at(at)))
 
-    return Source(names, choose, in_memory=False)
+    return Source([names[i] for i in at], choose, in_memory=False)
+
+
+def _empty_at_the_end(file: TextFile) -> int:
+    """Return how many columns at the end have no name, and no value in the first thousand rows."""
+    empty = 0
+    while empty < len(file.names) - 2 and not file.names[-1 - empty].strip():
+        empty += 1
+    while empty and any(any(map(str.strip, row[-empty:])) for _, _, row in islice(file.rows(), 1000)):
+        empty -= 1
+    return empty
 
 
 def _names_rows(file: TextFile) -> bool:
@@ -85,7 +99,7 @@ def _names_rows(file: TextFile) -> bool:
 
     R writes the names of rows there, and pandas their index. Numbers with decimals may be a measurement.
     """
-    cells = [row[0].strip() for _, _, row in islice(file.rows(), 1, 1001) if row]
+    cells = [row[0].strip() for _, _, row in islice(file.rows(), 1000) if row]
     different = len(set(cells)) == len(cells) > 1 and not set(MISSING) & set(cells)
     return different and not any(is_fraction(cell) for cell in cells)
 
@@ -96,16 +110,55 @@ def is_fraction(cell: str) -> bool:
     return value == value and not cell.lstrip("+-").isdecimal()
 
 
-def _header(content: Content, separator: str, decimal: str | None) -> TextFile:
+class _Opened(NamedTuple):
+    """A text file with its header, what to say of it, and whether its first rows have a field for each name."""
+
+    file: TextFile
+    notes: tuple[str, ...]
+    regular: bool
+
+
+def _header(content: Content, layout: Layout, separator: str) -> _Opened:
+    """Return a text file with what its first rows are."""
     for encoding in ("utf-8", LATIN):
         try:
-            first = next(rows_of_file(content, separator, encoding), None)
+            places, rows = _first_rows(content, separator, encoding, layout.skip_rows or 0)
         except NotUnicode:
             continue
-        if first is None:
-            raise DataError(f"{content.path} is empty")
-        return TextFile(content, separator, first[2], first[1], decimal, encoding)
+        if not rows:
+            after = f" after the first {layout.skip_rows} lines: skip fewer" if layout.skip_rows else ""
+            raise DataError(f"{content.path} is empty{after}")
+        found = heading(rows, layout.skip_rows is not None, layout.skip_rows != 0, layout.header)
+        above, start = places[found.above]
+        start = start or content.mark  # the data begin at once
+        file = TextFile(content, separator, found.names, start, layout.decimal, encoding, above)
+        regular = all(len(row) == len(found.names) for row in rows[found.above :])
+        return _Opened(file, found.notes, regular)
     raise AssertionError("every byte is a character of Latin-1")
+
+
+def _first_rows(
+    content: Content, separator: str, encoding: str, skip: int = 0
+) -> tuple[list[tuple[int, int]], list[list[str]]]:
+    """Return the first rows behind so many lines, and how many rows and bytes of the file come before each, and behind.
+
+    What is wrong with a row behind the first is found where the rows are read.
+    """
+    places, rows, fields = [(0, 0)], [], 0
+    try:
+        for line, place, row in rows_of_file(content, separator, encoding):
+            if line <= skip:
+                places[0] = (places[0][0] + 1, place)
+                continue
+            rows.append(row)
+            places.append((places[-1][0] + 1, place))
+            fields += len(row)
+            if len(rows) == LOOKED_AT or fields > MOST_FIELDS:
+                break
+    except DataError:
+        if not rows:
+            raise
+    return places, rows
 
 
 # --- numbers ----------------------------------------------------------------------------------------------
@@ -140,15 +193,6 @@ def _is_whole(file: TextFile, piece: bytes, rows: int) -> bool:
     """
     others = len(file.names) - 1
     return others > 0 and b'"' not in piece and piece.count(file.separator.encode()) == rows * others
-
-
-def has_commas(file: TextFile, columns: Sequence[int]) -> bool:
-    """Whether the first numbers of a file that is not separated by commas have decimal commas."""
-    if file.separator == ",":
-        return False
-    rows = (fields for _, _, fields in islice(file.rows(), 1, 101) if len(fields) == len(file.names))
-    values = [fields[i].strip() for fields in rows for i in columns]
-    return any(map(COMMA.fullmatch, values)) and not any("." in v and number(v) == number(v) for v in values)
 
 
 def _parse(

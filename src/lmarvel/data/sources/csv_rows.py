@@ -9,6 +9,7 @@ import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -36,6 +37,15 @@ class Content:
         self._held: bytes | None = None
         self._large = path.stat().st_size > HELD
 
+    @property
+    def mark(self) -> int:
+        """How many bytes the byte-order mark takes."""
+        try:
+            with self.open() as stream:
+                return len(codecs.BOM_UTF8) if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+        except (OSError, EOFError, zlib.error) as error:
+            raise damaged(self.path, error) from None
+
     def open(self) -> IO[bytes]:
         """Return a stream that begins with the first byte."""
         if self._held is None and not self._large:
@@ -47,7 +57,10 @@ class Content:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file whose header was read: where the rows start, and what the columns are called."""
+    """A text file whose header was read: where the rows start, and what the columns are called.
+
+    ``above`` counts the rows above the first row of data: titles, the header, units.
+    """
 
     content: Content
     separator: str
@@ -55,6 +68,7 @@ class TextFile:
     start: int  # bytes before the first row, unpacked
     decimal: str | None = None
     encoding: str = "utf-8"
+    above: int = 1
 
     @property
     def path(self) -> Path:
@@ -62,8 +76,8 @@ class TextFile:
         return self.content.path
 
     def rows(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Iterate over (lines so far, bytes so far, fields) of all rows, the header among them."""
-        return rows_of_file(self.content, self.separator, self.encoding)
+        """Iterate over (lines so far, bytes so far, fields) of all rows of data."""
+        return islice(rows_of_file(self.content, self.separator, self.encoding), self.above, None)
 
 
 # --- bytes ------------------------------------------------------------------------------------------------
@@ -133,7 +147,8 @@ def rows_of_file(content: Content, separator: str, encoding: str = "utf-8") -> I
     path, place = content.path, [0]
     try:
         with content.open() as stream:
-            reader = csv.reader(_lines(path, stream, place, encoding), delimiter=separator, strict=True)
+            lines = _lines(path, stream, place, encoding)
+            reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", strict=True)
             for fields in reader:
                 if fields:
                     yield reader.line_num, place[0], fields
@@ -166,20 +181,19 @@ def _lines(path: Path, stream: IO[bytes], place: list[int], encoding: str) -> It
 def check_text(file: TextFile, columns: Sequence[int]) -> None:
     """Raise the first row of a text file that is not as it should be.
 
-    A row that holds nothing but missing values is an error, so that afterwards blank lines may be left out.
+    A row that holds nothing but missing values is an error, so that afterwards blank lines may be left out; one that
+    holds nothing at all but separators is a blank line.
     """
     path, names = file.path, file.names
-    rows = file.rows()
-    next(rows, None)
     line = 0
-    for line, _, fields in rows:
+    for line, _, fields in file.rows():
         if len(fields) != len(names):
             found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
             raise DataError(
                 f"{path}, line {line}: {found} where the header has {len(names)}; is the file cut off, or"
                 " does a value hold the separator?"
             )
-        if len(columns) > 1 and all(fields[i] in MISSING for i in columns):
+        if len(columns) > 1 and all(fields[i] in MISSING for i in columns) and any(map(str.strip, fields)):
             raise DataError(f"{path}, line {line}: every value is missing; delete the row")
     if not line:
         raise DataError(f"{path}: the table has no rows, only column names")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmarvel.data.levels import COMMA, MIXED, Column, Mixture, Wish, column_of_codes
-from lmarvel.data.sources.base import Rows, rows_of
+from lmarvel.data.levels import COMMA, MIXED, Column, How, Mixture, Wish, column_of_codes, number
+from lmarvel.data.sources.base import Rows, rows_of, tell_marks
 from lmarvel.data.sources.csv_rows import LATIN, MISSING, TextFile, check_text, damaged, pieces
 from lmarvel.deferred import late
 from lmarvel.errors import DataError, NotUnicode, UnusableError
@@ -36,15 +37,26 @@ def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
         file = replace(file, encoding=LATIN)
         frame = _frame(file, columns)
     found, strange = [], []
+    decimal = "," if file.decimal is None and has_commas(file, columns) else file.decimal
     for i in columns:
         try:
-            found.append(_column(frame[f"c{i}"], i in wish.text, wish.lenient, file.decimal))
+            found.append(_column(frame[f"c{i}"], wish.of(i), decimal))
         except Mixture as mixed:
             line = _line_of(file, i, mixed.value)
             strange.append(f"column {file.names[i]!r}, line {line}: {mixed.value!r} is not a number")
     if strange:
         raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
+    tell_marks([file.names[i] for i in columns], found)
     return rows_of(found)
+
+
+def has_commas(file: TextFile, columns: Sequence[int]) -> bool:
+    """Whether the first numbers of a file that is not separated by commas have decimal commas."""
+    if file.separator == ",":
+        return False
+    rows = (fields for _, _, fields in islice(file.rows(), 100) if len(fields) == len(file.names))
+    values = [fields[i].strip() for fields in rows for i in columns]
+    return any(map(COMMA.fullmatch, values)) and not any("." in v and number(v) == number(v) for v in values)
 
 
 def _frame(file: TextFile, columns: Sequence[int]) -> Any:
@@ -84,10 +96,10 @@ def _unicode(file: TextFile, piece: bytes) -> bytes:
     return piece.decode(file.encoding, "replace").encode()
 
 
-def _column(text: Any, levels: bool, lenient: bool, decimal: str | None) -> Column:
+def _column(text: Any, how: How, decimal: str | None) -> Column:
     """Return what a column of text holds."""
-    if not levels:
-        numbers = text.replace(list(MISSING), None)
+    if not how.text:
+        numbers = text.replace([*MISSING, *how.na], None)
         if decimal == ",":
             numbers = numbers.str.replace(",", ".", literal=True)
         parsed = numbers.cast(pl.Float64, strict=False)
@@ -96,10 +108,7 @@ def _column(text: Any, levels: bool, lenient: bool, decimal: str | None) -> Colu
     kept = text.replace(list(MISSING_TEXT), None)
     distinct = kept.unique(maintain_order=True).drop_nulls()
     codes = kept.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy().astype(np.intp)
-    listed = distinct.to_list()
-    if decimal == "," and not levels:
-        listed = [value.replace(",", ".") if COMMA.fullmatch(value) else value for value in listed]
-    return column_of_codes(codes, listed, levels, lenient)
+    return column_of_codes(codes, distinct.to_list(), how, decimal)
 
 
 def _line_of(file: TextFile, column: int, value: str) -> int:

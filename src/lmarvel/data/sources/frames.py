@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import MIXED, OTHER, Column, Levels, Mixture, Wish, as_levels, column_of, column_of_text
-from lmarvel.data.sources.base import Rows, Source, rows_of
+from lmarvel.data.levels import (
+    MIXED,
+    OTHER,
+    PLAIN,
+    Column,
+    How,
+    Levels,
+    Mixture,
+    Wish,
+    as_levels,
+    column_of,
+    column_of_text,
+)
+from lmarvel.data.sources.base import Rows, Source, rows_of, tell_marks
 from lmarvel.deferred import late
 from lmarvel.errors import DataError, UnusableError
 
@@ -41,7 +53,7 @@ def open_array(data: Any, names: list[str] | None) -> Source:
         raise DataError("complex numbers cannot be used: split them into real columns")
     if array.dtype.kind in "fiub":
         return Source(names, lambda columns, wish: _slices(array, columns), in_memory=True)
-    return _open_columns(names, lambda i, text, lenient: _objects(array[:, i].tolist(), text, lenient))
+    return _open_columns(names, lambda i, how: _objects(array[:, i].tolist(), how))
 
 
 @lru_cache(maxsize=8)
@@ -65,9 +77,9 @@ def open_mapping(data: Mapping[Any, Any]) -> Source:
         return open_array(stacked, list(columns))
     named = [(str(name) in text, values) for name, values in data.items()]
 
-    def column(i: int, levels: bool, lenient: bool) -> Column:
+    def column(i: int, how: How) -> Column:
         known, values = named[i]
-        return column_of_text(values, levels, lenient) if known else _any_column(values, levels, lenient)
+        return column_of_text(values, how) if known else _any_column(values, how)
 
     return _open_columns(list(columns), column)
 
@@ -86,18 +98,18 @@ def _column(values: Any) -> NDArray[Any]:
     return np.array(list(values), dtype=object) if isinstance(series, nw.Series) else _unmasked(values)
 
 
-def _any_column(values: Any, text: bool, lenient: bool) -> Column:
+def _any_column(values: Any, how: How) -> Column:
     """Return a column of a mapping, which may be a series of any make."""
     if not isinstance(values, np.ndarray | list | tuple | range):
         series = nw.from_native(values, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):
-            return _of_series(series, text, lenient)
+            return _of_series(series, how)
     array = _unmasked(values)
     if array.dtype.kind in "fiu":
         return Column(array.astype(np.float64))
     if isinstance(values, list | tuple):  # NumPy makes text of numbers that stand beside text
-        return _objects([None if value is np.ma.masked else value for value in values], text, lenient)
-    return _objects(array.tolist(), text, lenient)
+        return _objects([None if value is np.ma.masked else value for value in values], how)
+    return _objects(array.tolist(), how)
 
 
 def _unmasked(values: Any) -> NDArray[Any]:
@@ -110,19 +122,19 @@ def _unmasked(values: Any) -> NDArray[Any]:
     return plain
 
 
-def _objects(values: list[Any], text: bool = False, lenient: bool = False) -> Column:
+def _objects(values: list[Any], how: How = PLAIN) -> Column:
     """Return a column of Python's own values: numbers if all are, truth values, or text."""
     if _is_text(values):
-        return column_of_text(values, text, lenient)
+        return column_of_text(values, how)
     plain = [None if _is_missing(value) else value for value in values]
     present = [value for value in plain if value is not None]
     if any(isinstance(value, complex | np.complexfloating) for value in present):
         raise DataError("complex numbers cannot be used: split them into real columns")
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return _truth(np.array([np.nan if value is None else float(value) for value in plain]))
-    if not text and all(isinstance(value, int | float | np.number | np.bool_) for value in present):
+    if not how.text and all(isinstance(value, int | float | np.number | np.bool_) for value in present):
         return Column(np.array([np.nan if value is None else float(value) for value in plain], dtype=np.float64))
-    return column_of(plain, text, lenient)
+    return column_of(plain, how)
 
 
 def _truth(numbers: NDArray[np.float64]) -> Column:
@@ -150,14 +162,14 @@ def _slices(array: NDArray[Any], columns: Sequence[int]) -> Rows:
     return Rows(batches)
 
 
-def _open_columns(names: list[str], column: Callable[[int, bool, bool], Column]) -> Source:
+def _open_columns(names: list[str], column: Callable[[int, How], Column]) -> Source:
     """Return a source whose columns are looked at one by one; all that hold something strange are named at once."""
 
     def choose(columns: Sequence[int], wish: Wish) -> Rows:
         found, strange, other = [], [], []
         for i in columns:
             try:
-                found.append(column(i, i in wish.text, wish.lenient))
+                found.append(column(i, wish.of(i)))
             except Mixture as mixed:
                 strange.append(f"column {names[i]!r}, row {mixed.row + 1}: {mixed.value!r} is not a number")
             except TypeError as sort:
@@ -166,6 +178,7 @@ def _open_columns(names: list[str], column: Callable[[int, bool, bool], Column])
             raise UnusableError(f"column {', '.join(other[:20])} holds neither numbers nor text: {OTHER}")
         if strange:
             raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
+        tell_marks([names[i] for i in columns], found)
         return rows_of(found)
 
     return Source(names, choose, in_memory=True)
@@ -184,10 +197,10 @@ def open_frame(data: Any) -> Source:
             f" one collected), a mapping of columns, or a path ({error})"
         ) from None
     names = [str(name) for name in frame.columns]
-    return _open_columns(names, lambda i, text, lenient: _of_series(frame[:, i], text, lenient))
+    return _open_columns(names, lambda i, how: _of_series(frame[:, i], how))
 
 
-def _of_series(series: Any, text: bool, lenient: bool) -> Column:
+def _of_series(series: Any, how: How) -> Column:
     """Return a column of a frame by its type; one that can be neither numbers nor levels is a TypeError."""
     sort = series.dtype
     if sort == nw.Boolean:
@@ -197,9 +210,9 @@ def _of_series(series: Any, text: bool, lenient: bool) -> Column:
     if sort in (nw.Categorical, nw.Enum):
         return _categories(series)
     if sort in (nw.Object, nw.Unknown):
-        return _objects(series.to_list(), text, lenient)
-    if sort == nw.String or lenient:
-        return column_of(_listed(series), text, lenient)
+        return _objects(series.to_list(), how)
+    if sort == nw.String or how.lenient:
+        return column_of(_listed(series), how)
     raise TypeError(sort)
 
 
@@ -215,7 +228,7 @@ def _floats(series: Any) -> NDArray[np.float64]:
 
 def _categories(series: Any) -> Column:
     """Return categories as codes: in their own order where it means something, else as text."""
-    column = column_of(_listed(series), text=True)
+    column = column_of(_listed(series), How(text=True))
     order = _order_of(series.to_native())
     return column if order is None else as_levels("", column, [str(level) for level in order])
 

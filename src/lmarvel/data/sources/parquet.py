@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import MIXED, OTHER, Column, Mixture, Wish, as_levels, column_of_codes
-from lmarvel.data.sources.base import Rows, Source, rows_of
+from lmarvel.data.levels import MIXED, OTHER, Column, How, Mixture, Wish, as_levels, column_of_codes
+from lmarvel.data.sources.base import Rows, Source, rows_of, tell_marks
 from lmarvel.errors import DataError, NotNumbers, UnusableError
 
 _LEVELS = ("truth", "text", "ordered")  # what a reader calls columns whose values are levels
@@ -57,13 +57,12 @@ def open_binary(path: Path, kind: str) -> Source:
                 reader.ask(path, kind, "rows", chosen, rows)
                 yield from reader.batches(len(chosen))
 
-        wanted = {names[i] for i in columns if i in wish.text}
-        return Rows(batches, None, lambda: _load(path, kind, chosen, text, wanted, wish.lenient))
+        return Rows(batches, None, lambda: _load(path, kind, chosen, text, [wish.of(i) for i in columns]))
 
     return Source(names, choose, in_memory=False)
 
 
-def _load(path: Path, kind: str, names: list[str], text: dict[str, str], levels: set[str], lenient: bool) -> Rows:
+def _load(path: Path, kind: str, names: list[str], text: dict[str, str], how: list[How]) -> Rows:
     """Read columns into memory, those of text as codes of what they hold."""
     with _reader() as reader:
         reader.ask(path, kind, "load", names, 1 << 20, list(text))
@@ -80,13 +79,14 @@ def _load(path: Path, kind: str, names: list[str], text: dict[str, str], levels:
         codes = np.where(np.isnan(column), -1, column).astype(np.intp)
         values = [value.capitalize() for value in texts[name]] if text[name] == "truth" else texts[name]
         try:
-            made = column_of_codes(codes, values, name in levels or text[name] != "text", lenient)
+            made = column_of_codes(codes, values, how[i]._replace(text=how[i].text or text[name] != "text"))
         except Mixture as mixed:
             strange.append(f"column {name!r}, row {mixed.row + 1}: {mixed.value!r} is not a number")
             continue
         found.append(made if orders[name] is None else as_levels(name, made, orders[name]))
     if strange:
         raise UnusableError(f"{'; '.join(strange[:20])}. {MIXED}")
+    tell_marks(names, found)
     return rows_of(found)
 
 

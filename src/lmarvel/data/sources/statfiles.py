@@ -8,6 +8,7 @@ calls it a scale; where it calls it ordinal, the order means something. Values t
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.data.levels import Column, Levels, Wish, as_levels
-from lmarvel.data.sources.base import Rows, Source, rows_of
+from lmarvel.data.sources.base import Layout, Rows, Source, rows_of
 from lmarvel.data.sources.csv_rows import MISSING, damaged
 from lmarvel.data.sources.frames import open_frame, open_mapping
+from lmarvel.data.sources.heading import LOOKED_AT, heading
 from lmarvel.deferred import late
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, LMarvelWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,10 +40,10 @@ STATISTICS = {
 SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 
 
-def open_foreign(path: Path) -> Source:
+def open_foreign(path: Path, layout: Layout) -> Source:
     """Open a file of a statistics program, or the first sheet of a spreadsheet."""
     if path.suffix.lower() in SHEETS:
-        return _open_sheet(path)
+        return _open_sheet(path, layout)
     reader = _library("pyreadstat", path)
     try:
         values, about = reader.__dict__[STATISTICS[path.suffix.lower()]](str(path), output_format="dict")
@@ -50,12 +52,28 @@ def open_foreign(path: Path) -> Source:
     return _labelled(values, about.variable_value_labels, about.variable_measure)
 
 
-def _open_sheet(path: Path) -> Source:
+def _open_sheet(path: Path, layout: Layout) -> Source:
     _library("fastexcel", path)
+    skip = layout.skip_rows or 0
     try:
-        frame = pl.read_excel(path)
+        first = pl.read_excel(
+            path, has_header=False, read_options={"header_row": None, "n_rows": LOOKED_AT + skip, "dtypes": "string"}
+        )
+        rows = [["" if cell is None else cell for cell in row] for row in first.rows()][skip:]
+        if not rows:
+            raise DataError(f"{path} is empty" + (f" after the first {skip} rows: skip fewer" if skip else ""))
+        found = heading(rows, layout.skip_rows is not None, layout.skip_rows != 0, layout.header)
+        above = skip + found.titles
+        options = {"header_row": above, "skip_rows": found.units} if found.named else {"skip_rows": above}
+        frame = pl.read_excel(path, has_header=found.named, read_options=options)
+    except DataError:
+        raise
     except Exception as error:  # of the reader, which has many kinds
         raise damaged(path, error) from None
+    if not found.named:
+        frame.columns = found.names[: frame.width]
+    for note in found.notes:
+        warnings.warn(f"{path.name}: {note}", LMarvelWarning, stacklevel=2)
     text = [name for name, sort in frame.schema.items() if sort == pl.String]
     words = [word for word in MISSING if word != "None"]
     return open_frame(frame.with_columns(frame[name].replace(words, None) for name in text))

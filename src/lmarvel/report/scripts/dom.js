@@ -38,13 +38,13 @@ const Dom = (() => {
     return size < 1e-3 || size >= 1e6 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
   }
 
-  // A name that may break after its inner marks: many names hold no blank.
+  // A name that may break after its inner marks, before inner capitals, and after many letters: many names hold no blank.
   function named(text) {
-    const parts = String(text).split(/(?<=[_.\-/])/);
+    const parts = String(text).split(/(?<=[_.\-/])|(?<=[a-z])(?=[A-Z])|(?<=[^\s_.\-/]{14})/u);
     return html("span", null, ...parts.flatMap((part, k) => (k ? [html("wbr"), part] : [part])));
   }
 
-  // Whether an edge is hidden: its kind is, or it recurs in fewer draws than those wanted.
+  // Whether an edge is hidden: its kind is, or fewer resamples have it than are wanted.
   const concealed = (hidden, edge) => hidden.has(edge.kind) || (typeof edge.share === "number" && edge.share < (hidden.least || 0));
 
   // A text as part of a class or the name of a file.

@@ -6,7 +6,6 @@ const Effects = (place, page, graph, callbacks) => {
   const { html, named } = Dom;
   const told = page.effects, gaps = page.gaps;
   const answer = html("div", { class: "answer", "aria-live": "polite" });
-  const WORDS = { none: "No effect", adjustment: "Can be told", formula: "Can be told", "not identified": "Cannot be told" };
   let lit = null, unpacked = null;
 
   // --- what the graph shows --------------------------------------------------------------------------------
@@ -81,8 +80,8 @@ const Effects = (place, page, graph, callbacks) => {
 
   function key(found, edges) {
     const lines = [];
-    if ([...edges.way].some((edge) => !edges.stray.has(edge))) lines.push(["way", "ways on which the cause may affect the outcome"]);
-    if (edges.stray.size) lines.push(["stray", found.adjust ? "paths that the adjustment blocks" : "the path that stands in the way"]);
+    if ([...edges.way].some((edge) => !edges.stray.has(edge))) lines.push(["way", "paths along which the first may affect the second"]);
+    if (edges.stray.size) lines.push(["stray", found.adjust ? "paths that the adjustment blocks" : "the path that prevents an answer"]);
     if (edges.adjusted.size) lines.push(["adjusted", "variables to adjust for"]);
     if (!lines.length) return null;
     const swatch = (name) => html("span", { class: `swatch ${name}`, "aria-hidden": "true" });
@@ -91,13 +90,14 @@ const Effects = (place, page, graph, callbacks) => {
 
   // Whether one affects the other, and what of the graph that is about.
   function affecting(x, y) {
-    const found = told.pairs[`${x.index},${y.index}`] || { status: "none" };
+    const found = told.pairs[`${x.index},${y.index}`] || { status: "none", badge: told.badge, reliable: told.badge === "No effect" };
     const fill = (text) => text.split(/(\{x\}|\{y\})/).map((part) => ({ "{x}": x.name, "{y}": y.name })[part] ?? part).join("");
     const stray = new Set((found.paths || []).flatMap(([, path]) => along(path)));
     const adjusted = new Set((found.adjust || []).map((k) => graph.nodes[k]));
     const edges = { x, y, way: ways(x, y), stray, adjusted };
-    return { edges, words: WORDS[found.status], parts: [
-      html("p", null, html("span", { class: `badge ${found.status === "not identified" ? "" : "plain"}`, text: WORDS[found.status] })),
+    const plain = found.reliable && found.status !== "not identified";
+    return { edges, words: found.badge, parts: [
+      html("p", null, html("span", { class: `badge ${plain ? "plain" : ""}`, text: found.badge })),
       html("p", { class: "meaning", text: found.sentence || fill(told.none) }),
       ...numbers(found),
       ...(found.notes || []).map((text) => html("p", { text })),
@@ -187,7 +187,7 @@ const Effects = (place, page, graph, callbacks) => {
   }
 
   place.hidden = (!told && !gaps) || graph.nodes.length < 2;
-  if (place.hidden) return { rest: () => {}, start: null };
+  if (place.hidden) return { rest: () => {}, again: () => {}, start: null };
   const body = place.querySelector(".body");
   const [causeLabel, cause] = chooser("cause", "First"), [outcomeLabel, outcome] = chooser("outcome", "Second");
   const turn = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
@@ -196,5 +196,5 @@ const Effects = (place, page, graph, callbacks) => {
   body.append(html("div", { class: "question screen" }, causeLabel, cause, outcomeLabel, outcome,
     html("div", { class: "buttons" }, turn, again)), answer, ...notes.map((text) => html("p", { class: "note", text })));
   rest();
-  return { rest: () => lit && rest(), start };
+  return { rest: () => lit && rest(), again: () => lit && ask(), start };
 };

@@ -4,6 +4,7 @@
 // a person drags is bent around boxes in its way.
 const Geometry = (() => {
   const AIR = 1.2, ROUND = 7, CROWD = 12, CLEARANCE = 7, RADIUS = 4.6, HEAD = 12, HEAD_WIDTH = 5.2, STROKE = 1.8;
+  const TAIL_LENGTH = 11, TAIL_WIDTH = 3.2, OUTLINE = 1.5; // of marks that are not established
   const THROUGH = 20, FURTHEST = 260, STEPS = 32;
   const BENDS = [0];
   for (const size of [0.05, 0.1, 0.15, 0.2, 0.26, 0.33, 0.42, 0.52, 0.65]) BENDS.push(size, -size);
@@ -93,23 +94,24 @@ const Geometry = (() => {
   }
 
   // The shape of the mark at the end of a curve, and the curve without the part under it.
-  function mark(sign, curve) {
-    if (sign === "-") return [null, curve];
-    const rest = shortened(curve, sign === "o" ? 2 * RADIUS + STROKE / 2 : HEAD);
-    const [x, y] = curve[2], [u, v] = rest[2];
+  function mark(sign, hollow, curve) {
+    if (sign === "-" && !hollow) return [null, curve];
+    const rest = shortened(curve, sign === "o" ? 2 * RADIUS + STROKE / 2 : sign === "-" ? TAIL_LENGTH : HEAD);
+    const [x, y] = hollow ? shortened(curve, OUTLINE)[2] : curve[2], [u, v] = rest[2];
     if (sign === "o") return [{ circle: [(x + u) / 2, (y + v) / 2] }, rest];
-    const size = Math.hypot(x - u, y - v) || 1;
-    const dx = ((v - y) / size) * HEAD_WIDTH, dy = ((x - u) / size) * HEAD_WIDTH;
-    return [{ arrow: [[x, y], [u + dx, v + dy], [u - dx, v - dy]] }, rest];
+    const size = Math.hypot(x - u, y - v) || 1, half = sign === "-" ? TAIL_WIDTH : HEAD_WIDTH;
+    const dx = ((v - y) / size) * half, dy = ((x - u) / size) * half, base = [[u + dx, v + dy], [u - dx, v - dy]];
+    const tip = sign === "-" ? [[x - dx, y - dy], [x + dx, y + dy]] : [[x, y]];
+    return [{ name: `${sign === "-" ? "tail" : "arrow"}${hollow ? " hollow" : ""}`, corners: [...tip, ...base] }, rest];
   }
 
   const point = (p) => `${p[0].toFixed(1)} ${p[1].toFixed(1)}`;
   const path = (curve) => `M${point(curve[0])}Q${point(curve[1])} ${point(curve[2])}`;
 
-  // All shapes of an edge along a curve.
-  function shapes(atA, atB, curve) {
-    const [second, front] = mark(atB, curve);
-    const [first, back] = mark(atA, reversed(front));
+  // All shapes of an edge along a curve; look has the marks that are shown, and which of them are hollow.
+  function shapes(look, curve) {
+    const [second, front] = mark(look.b, look.hollowB, curve);
+    const [first, back] = mark(look.a, look.hollowA, reversed(front));
     return { line: path(reversed(back)), hit: path(curve), first, second };
   }
 
@@ -119,26 +121,27 @@ const Geometry = (() => {
     return "directed";
   }
 
-  function draw(group, atA, atB, curve) {
-    const found = shapes(atA, atB, curve);
-    const parts = [Dom.svg("path", { class: "hit", d: found.hit }), Dom.svg("path", { class: "line", d: found.line })];
-    if (family(atA, atB) === "undirected") parts.push(Dom.svg("path", { class: "between", d: found.line }));
+  function draw(group, look, curve) {
+    const found = shapes(look, curve);
+    const parts = [Dom.svg("path", { class: "hit", d: found.hit }), Dom.svg("path", { class: "band", d: found.hit }),
+      Dom.svg("path", { class: "line", d: found.line })];
+    if (family(look.a, look.b) === "undirected") parts.push(Dom.svg("path", { class: "between", d: found.line }));
     [[found.first, "at-a"], [found.second, "at-b"]].forEach(([shape, where]) => {
       if (shape && shape.circle) {
         const [cx, cy] = shape.circle;
         parts.push(Dom.svg("circle", { class: `mark circle ${where}`, cx: cx.toFixed(1), cy: cy.toFixed(1), r: RADIUS }));
       } else if (shape) {
-        parts.push(Dom.svg("path", { class: `mark arrow ${where}`, d: `M${shape.arrow.map(point).join("L")}Z` }));
+        parts.push(Dom.svg("path", { class: `mark ${shape.name} ${where}`, d: `M${shape.corners.map(point).join("L")}Z` }));
       }
     });
     group.replaceChildren(...parts);
   }
 
-  // A short edge of a kind, written as in "o->", for legends and tables; a sign may stand on it.
+  // A short edge for legends and tables, of a look or of a kind written as in "o->"; a sign may stand on it.
   function sample(kind, sign) {
-    const atA = kind[0] === "<" ? ">" : kind[0], atB = kind[2];
-    const group = Dom.svg("g", { class: `edge ${family(atA, atB)}${sign ? ` ${Dom.slug(sign.badge)}` : ""}` });
-    draw(group, atA, atB, [[2, 8], [29, 8], [56, 8]]);
+    const look = typeof kind === "string" ? { a: kind[0] === "<" ? ">" : kind[0], b: kind[2] } : kind;
+    const group = Dom.svg("g", { class: `edge ${family(look.a, look.b)}${sign ? ` ${Dom.slug(sign.badge)}` : ""}` });
+    draw(group, look, [[2, 8], [29, 8], [56, 8]]);
     if (sign) group.append(Dom.svg("text", { class: "chip", x: 26, y: 8, dy: "0.35em" }, Dom.svg("tspan", { class: "signs", text: sign.sign })));
     return Dom.svg("svg", { class: "sample", viewBox: "0 0 58 16", width: 58, height: 16, "aria-hidden": "true" }, group);
   }

@@ -9,6 +9,7 @@ const Graph = (svg, page, callbacks) => {
   const byName = new Map(nodes.map((node) => [node.name, node]));
   const edges = page.edges.map((edge, index) => ({ ...edge, ...(narrow ? narrow.edges[index] : {}), index, first: byName.get(edge.a),
     second: byName.get(edge.b) }));
+  edges.forEach((edge) => Marks.apply(edge, page.marks));
   const drawn = edges.filter((edge) => edge.first && edge.second);
   for (const edge of drawn) [edge.first, edge.second].forEach((node) => node.edges.push(edge));
   const between = new Map(drawn.flatMap((edge) => [[`${edge.first.index},${edge.second.index}`, edge],
@@ -32,9 +33,7 @@ const Graph = (svg, page, callbacks) => {
   const place = (node) => node.group.setAttribute("transform", `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`);
 
   function buildEdge(edge) {
-    const marked = (edge.signs || []).map((sign) => ` ${Dom.slug(sign.badge)}`).join("");
-    edge.group = Dom.svg("g", { class: `edge ${Geometry.family(edge.at_a, edge.at_b)}${marked}`, role: "button", tabindex: -1,
-      "aria-label": spoken(edge), "data-edge": edge.text });
+    edge.group = Dom.svg("g", { class: "edge", role: "button", tabindex: -1 });
     if (typeof edge.share === "number") edge.group.style.setProperty("--seen", FAINTEST + (1 - FAINTEST) * edge.share);
     if (edge.width) edge.group.style.setProperty("--width", edge.width);
     edge.group.item = edge;
@@ -43,12 +42,18 @@ const Graph = (svg, page, callbacks) => {
     edgeLayer.append(edge.group);
   }
 
-  const spoken = (edge) => [edge.text, ...(edge.signs || []).map((sign) => sign.badge.toLowerCase())].join(", ");
+  const hollow = ({ look }) => (look.hollowA || look.hollowB ? ["with marks that are not established"] : []);
+  const spoken = (edge) => [edge.text, ...hollow(edge), ...edge.warned.map((sign) => sign.badge.toLowerCase())].join(", ");
 
   function drawEdge(edge, curve) {
     edge.path = curve;
-    Geometry.draw(edge.group, edge.at_a, edge.at_b, curve);
-    const signs = (edge.signs || []).map((sign) => sign.sign).join("");
+    const family = Geometry.family(edge.look.a, edge.look.b);
+    for (const name of ["directed", "bidirected", "undirected", "partial"]) edge.group.classList.toggle(name, name === family);
+    for (const sign of edge.signs || []) edge.group.classList.toggle(Dom.slug(sign.badge), edge.warned.includes(sign));
+    edge.group.setAttribute("aria-label", spoken(edge));
+    edge.group.dataset.edge = edge.text;
+    Geometry.draw(edge.group, edge.look, curve);
+    const signs = edge.warned.map((sign) => sign.sign).join("");
     const value = edge.roomy && edge.association ? edge.association.shown : "";
     if (signs || value) {
       const [x, y] = Geometry.at(curve, edge.spot || 0.5), wide = signs.length * 11 + (value ? 42 : 2);
@@ -63,8 +68,14 @@ const Graph = (svg, page, callbacks) => {
   function hint(edge) {
     const lines = [edge.text];
     if (edge.association) lines.push(`${edge.association.sentence}: ${edge.association.shown}`);
-    if (edge.recurs) lines.push(`Recurs: ${edge.recurs}`);
-    return [...lines, ...(edge.signs || []).map((sign) => `${sign.badge}: ${sign.text}`)].join("\n");
+    if (edge.resamples) lines.push(`Share of resamples: ${edge.resamples}`);
+    return [...lines, ...edge.warned.map((sign) => `${sign.badge}: ${sign.text}`)].join("\n");
+  }
+
+  // Show other marks.
+  function remark(mode) {
+    edges.forEach((edge) => Marks.apply(edge, mode));
+    for (const edge of drawn) drawEdge(edge, edge.path);
   }
 
   function drag(node, x, y) {
@@ -206,7 +217,7 @@ const Graph = (svg, page, callbacks) => {
   svg.style.setProperty("--aspect", String(size.w / size.h));
   view.show(view.fitted());
   const api = {
-    nodes, edges, drawn, byName, highlight, light, filter, focus, seek, reveal, approach, drag, whole,
+    nodes, edges, drawn, byName, highlight, light, filter, remark, focus, seek, reveal, approach, drag, whole,
     dropped: () => labels.moved(view.scale()),
     edgeOf: (x, y) => between.get(`${x.index},${y.index}`),
     fit: () => view.glide(view.fitted()),

@@ -4,7 +4,7 @@
   const { html, byId } = Dom;
   const given = JSON.parse(byId("page-data").textContent);
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
-    signs: [], supports: [], hidden: [], warnings: [], data: null, effects: null, gaps: null, result: null, knowledge: null, ...given };
+    signs: [], grades: [], verdict: [], captions: null, marks: "all", hidden: [], warnings: [], data: null, effects: null, gaps: null, result: null, knowledge: null, ...given };
   let selected = null, asked = null, effects = null;
 
   // --- texts and tables ------------------------------------------------------------------------------------
@@ -14,6 +14,9 @@
     byId("subtitle").textContent = page.subtitle || "";
     byId("footer").textContent = page.footer || "";
     byId("subtitle").hidden = !page.subtitle;
+    byId("verdict").hidden = !page.verdict.length;
+    byId("verdict-lines").append(...page.verdict.map((text) => html("p", { text })));
+    if (page.verdict.length) byId("verdict").append(byId("subtitle"));
     const warnings = byId("warnings");
     warnings.hidden = !page.warnings.length;
     const list = html("ul", null, ...page.warnings.map((text) => html("li", { text })));
@@ -84,8 +87,19 @@
   }
 
   function countEdges(hidden) {
-    const all = page.edges.length, open = page.edges.filter((edge) => !Dom.concealed(hidden, edge)).length;
-    byId("edge-count").textContent = open === all ? String(all) : `${open} of ${all} shown`;
+    const all = graph.edges.length, seen = graph.edges.filter((edge) => !Dom.concealed(hidden, edge)).length;
+    byId("edge-count").textContent = seen === all ? String(all) : `${seen} of ${all} shown`;
+  }
+
+  // Other marks are shown: in the graph, the table, the legend, and where an edge is explained.
+  function onMarks(mode) {
+    graph.remark(mode);
+    table.refresh();
+    legend.recount();
+    onFilter(legend.hidden);
+    if (selected) select(selected);
+    else if (asked) effects.again();
+    byId("status").textContent = `${page.captions[mode]}.`;
   }
 
   // --- start -----------------------------------------------------------------------------------------------
@@ -95,11 +109,13 @@
   const svg = byId("graph");
   const graph = Graph(svg, page, { select });
   svg.setAttribute("aria-label", `Graph with ${page.nodes.length} variables and ${page.edges.length} edges`);
-  const known = graph.edges.filter((edge) => edge.first && edge.second);
+  for (const edge of graph.edges) edge.penalty = page.penalty;
+  const known = graph.drawn;
   const table = Tables.edgeTable(known, (edge) => select(edge, "table"));
   if (known.length) byId("edge-table").append(table.table);
   else byId("edge-table").append(html("p", { class: "note", text: "The graph has no edges." }));
-  Panels.legend(byId("kinds"), byId("reading"), page, onFilter);
+  const legend = Panels.legend(byId("kinds"), byId("reading"), page, graph.edges, onFilter);
+  legend.recount();
   for (const [list, place] of [["kinds", "legend"], ["reading", "reading"]]) byId(place).hidden = !byId(list).children.length;
   countEdges(new Set());
   Search(graph, select);
@@ -107,6 +123,7 @@
   Printing(page, graph);
   select(null);
   effects = Effects(byId("effect"), page, graph, { select, light });
+  Marks.control(byId("marks"), page, graph.edges, onMarks);
   if (!page.nodes.length) {
     byId("nothing").textContent = "The graph has no variables.";
     byId("nothing").hidden = false;

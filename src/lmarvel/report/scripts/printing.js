@@ -24,7 +24,7 @@ const Printing = (page, graph) => {
       document.body.classList.add("explained"); // so the table need not say what each edge means
     }
     if (graph.drawn.length > FEW && graph.drawn.length <= MOST) {
-      told.prepend(html("p", { class: "note", text: "What the reasons themselves rest on is told on the screen." }));
+      told.prepend(html("p", { class: "note", text: "What the reasons themselves rest on is shown on the screen." }));
     }
   }
 

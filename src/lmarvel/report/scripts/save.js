@@ -22,7 +22,7 @@ const Save = (page, graph, svg) => {
 
   function copied(element) {
     const look = getComputedStyle(element), tag = element.localName;
-    if (look.display === "none" || element.classList.contains("hit")) return null;
+    if (look.display === "none" || element.classList.contains("hit") || element.classList.contains("band")) return null;
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const key of ["d", "x", "y", "cx", "cy", "r", "rx", "width", "height", "dx", "dy", "transform", "textLength", "lengthAdjust"]) {
       if (element.hasAttribute(key)) made.setAttribute(key, element.getAttribute(key));
@@ -35,14 +35,25 @@ const Save = (page, graph, svg) => {
     return made;
   }
 
+  // The caption below the picture, which gets room for it.
+  function captioned(box) {
+    const place = Dom.byId("caption"), text = place && place.offsetParent ? place.textContent : "";
+    if (!text) return [];
+    const pen = document.createElement("canvas").getContext("2d"), { fontFamily, color } = getComputedStyle(place);
+    pen.font = `12px ${fontFamily}`;
+    const missing = Math.max(pen.measureText(text).width + 40 - box.w, 0);
+    Object.assign(box, { x: box.x - missing / 2, w: box.w + missing, h: box.h + 18 });
+    return [Dom.svg("text", { x: (box.x + 20).toFixed(1), y: (box.y + box.h - 14).toFixed(1), "font-size": 12, fill: color, text })];
+  }
+
   function picture() {
     return graph.whole((box) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      const made = document.createElementNS("http://www.w3.org/2000/svg", "svg"), caption = captioned(box);
       const at = [box.x, box.y, box.w, box.h].map((value) => value.toFixed(1));
       const attributes = { width: at[2], height: at[3], viewBox: at.join(" "), "font-family": getComputedStyle(svg).fontFamily };
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       const ground = { x: at[0], y: at[1], width: at[2], height: at[3], fill: getComputedStyle(svg.closest(".card")).backgroundColor };
-      made.append(Dom.svg("rect", ground), ...[...svg.children].map(copied).filter(Boolean));
+      made.append(Dom.svg("rect", ground), ...[...svg.children].map(copied).filter(Boolean), ...caption);
       return { text: new XMLSerializer().serializeToString(made), w: box.w, h: box.h };
     });
   }
@@ -70,18 +81,20 @@ const Save = (page, graph, svg) => {
     ["to", (e) => e.b],
     ["edge", (e) => e.text.slice(e.a.length + 1, e.text.length - e.b.length - 1)],
     ["meaning", (e) => e.meaning],
+    ["grade_from", (e) => e.grade_a],
+    ["grade_to", (e) => e.grade_b],
     ["partial_correlation", (e) => e.association && e.association.value],
     ["largest_p", (e) => e.strength],
-    ["share_of_draws", (e) => e.share],
-    ["loss_without", (e) => e.loss],
+    ["share_of_resamples", (e) => e.share],
+    ["score_loss", (e) => e.loss],
     ["signs", (e) => (e.signs || []).map((sign) => sign.badge).join("; ")],
   ];
   const given = (value) => value !== null && value !== undefined && value !== "";
   const field = (value) => (given(value) ? `"${String(value).replaceAll('"', '""')}"` : "");
 
   function saveCsv() {
-    const columns = COLUMNS.filter(([, of], k) => k < 4 || page.edges.some((edge) => given(of(edge))));
-    const lines = [columns.map(([head]) => head), ...page.edges.map((edge) => columns.map(([, of]) => field(of(edge))))];
+    const columns = COLUMNS.filter(([, of], k) => k < 4 || graph.edges.some((edge) => given(of(edge))));
+    const lines = [columns.map(([head]) => head), ...graph.edges.map((edge) => columns.map(([, of]) => field(of(edge))))];
     hand(new Blob([`${lines.map((line) => line.join(",")).join("\r\n")}\r\n`], { type: "text/csv" }), "csv");
   }
 

@@ -11,7 +11,7 @@ const Tables = (() => {
     return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
   }
 
-  // columns: {name, key(item) for sorting, cell(item) for showing, numeric}
+  // columns: {name, key(item) for sorting, cell(item) for showing, numeric, live: whether the switch of marks changes it}
   function sortable(columns, items, caption, onRow) {
     const body = html("tbody");
     const rows = items.map((item) => {
@@ -39,36 +39,38 @@ const Tables = (() => {
     body.append(...rows.map((entry) => entry.row));
     const table = html("table", null, html("caption", { class: "hidden-label", text: caption }),
       html("thead", null, html("tr", null, ...heads)), body);
-    return { table, rows: new Map(rows.map((entry) => [entry.item, entry.row])) };
+    function refresh() {
+      for (const { item, row } of rows) columns.forEach((column, k) => column.live && row.cells[k].replaceChildren(column.cell(item)));
+      if (now) body.append(...rows.sort(order(now)).map((entry) => entry.row));
+    }
+    return { table, rows: new Map(rows.map((entry) => [entry.item, entry.row])), refresh };
   }
 
   function edgeTable(edges, onRow) {
     const open = (edge) => html("button", { type: "button", class: "link", "aria-label": `Explain ${edge.text}` }, named(edge.a));
-    const kind = (edge) => html("span", { class: "kind" }, Geometry.sample(`${edge.at_a === ">" ? "<" : edge.at_a}-${edge.at_b}`),
+    const kind = (edge) => html("span", { class: "kind" }, Geometry.sample(edge.look),
       html("span", { class: "hidden-label", text: edge.kind }));
-    const meaning = (edge) => html("span", null, ...(edge.signs || []).flatMap((sign) => [html("span", { class: "badge", text: sign.badge }), " "]),
+    const meaning = (edge) => html("span", null, ...edge.warned.flatMap((sign) => [html("span", { class: "badge", text: sign.badge }), " "]),
       sentence(edge.meaning, edge));
     const columns = [
-      { name: "Variable", key: (e) => e.a, cell: open, className: "name" },
-      { name: "Edge", key: (e) => e.kind, cell: kind },
+      { name: "Variable", key: (e) => e.a, cell: open, className: "name", live: true },
+      { name: "Edge", key: (e) => e.kind, cell: kind, live: true },
       { name: "With", key: (e) => e.b, cell: (e) => named(e.b), className: "name" },
-      { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words" },
+      { name: "Meaning", key: (e) => e.meaning, cell: meaning, className: "words", live: true },
     ];
+    if (edges.some((edge) => Marks.grades(edge))) {
+      columns.push({ name: "Grades", key: Marks.weakest, className: "grades", cell: (e) => html("span", { text: shown(Marks.grades(e)) }) });
+    }
+    if (edges.some((edge) => edge.resamples)) {
+      columns.push({ name: "Resamples", key: (e) => e.share, className: "resamples",
+        cell: (e) => html("span", { text: shown(e.resamples).replaceAll(" %", "\u00a0%") }) });
+    }
     if (edges.some((edge) => edge.association)) {
       columns.push({ name: "Partial correlation", key: (e) => (e.association ? e.association.value : null), numeric: true,
         cell: (e) => html("span", { text: e.association ? e.association.shown : shown(null) }) });
     }
-    if (edges.some((edge) => typeof edge.share === "number")) {
-      columns.push({ name: "Recurs", key: (e) => e.share, className: "recurs",
-        cell: (e) => html("span", { text: shown(e.recurs).replaceAll(" %", "\u00a0%") }) });
-    }
-    if (edges.some((edge) => edge.support)) {
-      const rank = { open: 0, likely: 1, firm: 2 };
-      columns.push({ name: "Marks", key: (e) => (e.support ? rank[e.support] : null),
-        cell: (e) => html("span", { text: shown(e.support) }) });
-    }
     if (edges.some((edge) => typeof edge.loss === "number")) {
-      columns.push({ name: "Loss without", key: (e) => e.loss, numeric: true,
+      columns.push({ name: "Score loss", key: (e) => e.loss, numeric: true,
         cell: (e) => html("span", { text: typeof e.loss === "number" ? e.loss.toFixed(1) : shown(null) }) });
     }
     if (edges.some((edge) => typeof edge.strength === "number")) {
@@ -85,7 +87,7 @@ const Tables = (() => {
       className: k === 0 ? "name" : undefined,
       numeric: data.rows.some((row) => typeof row[k] === "number"),
     }));
-    return sortable(columns, data.rows, "Summary of the data, a variable a row", null).table;
+    return sortable(columns, data.rows, "Summary of the data, one row per variable", null).table;
   }
 
   function pairs(entries) {

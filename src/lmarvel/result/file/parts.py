@@ -21,6 +21,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
+from lmarvel.result.file.reading import checked_reading
 from lmarvel.result.file.records import FORMAT, items, number, probability, text, whole
 from lmarvel.result.statistics import AllPairs, NamedPairs, positions_of
 
@@ -311,4 +312,5 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
         }
         for column in items(plain["columns"])
     ]
-    return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns}
+    reading = {"reading": checked_reading(plain["reading"])} if "reading" in plain else {}
+    return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns, **reading}

@@ -23,9 +23,10 @@ from lmarvel.result.file.parts import (
     unsealed,
 )
 from lmarvel.result.file.records import decode_sepsets, decode_trace, encode_sepsets, encode_trace, number
-from lmarvel.result.reliability import decode_reliability, encode_reliability
 from lmarvel.result.sources import encode_knowledge
 from lmarvel.result.statistics import Statistics
+from lmarvel.result.support.grades import encode_grades
+from lmarvel.result.support.reliability import decode_reliability, encode_reliability
 from lmarvel.result.trace import Trace
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def encode_result(result: Discovery) -> dict[str, Any]:
             "trace": encode_trace(Trace.of(result.trace), pag.names),
             **encode_knowledge(result),
             **encode_reliability(result),
+            "verdict": result.verdict.to_dict(),
+            "grades": encode_grades(result),
         }
     )
 

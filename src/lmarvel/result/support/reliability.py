@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +10,12 @@ import numpy as np
 from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.result.check import Cut, Implied, ModelCheck, separation
+from lmarvel.graph.marks import ARROW
 from lmarvel.result.file.parts import read_part
-from lmarvel.result.file.records import items, probability, text, whole
-from lmarvel.result.frequencies import Stability, percent
+from lmarvel.result.file.records import items, probability, whole
+from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
+from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability, percent
+from lmarvel.result.support.grounds import decode_grounds, encode_grounds
 from lmarvel.result.trace import Adjacent, Doubtful, but_separated
 from lmarvel.result.wording import UNDECIDED, disagreement
 from lmarvel.text import readable
@@ -23,13 +23,27 @@ from lmarvel.text import readable
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
-_MATRICES = 6  # of counts, see Stability.counts
 Contested = tuple[str, str, frozenset[str], float]
-CLAIMED = 0.5  # the share of draws from which on a claim that the graph itself does not make is told
+WORTH = {
+    "score": {
+        ("firm", "arrowhead"): 0.97,
+        ("firm", "tail"): 0.98,
+        ("likely", "arrowhead"): 0.97,
+        ("likely", "tail"): 0.97,
+        ("open", "arrowhead"): 0.66,
+        ("open", "tail"): 0.56,
+    },
+    "tests": {
+        ("open", "arrowhead"): 0.57,
+        ("open", "tail"): 0.64,
+    },
+}
+"""The share of marks of each grade that were right, by score (auto) and by tests (lmarvel): benchmarks/grades.csv."""
+CLAIMED = 0.5  # the share of resamples from which on a claim that the graph itself does not make is told
 
 
 class Claim(NamedTuple):
-    """What a share of the draws of a bootstrap says of two variables: that a causes b, or that it does not."""
+    """What a share of the resamples of a bootstrap says of two variables: that a causes b, or that it does not."""
 
     share: float
     a: str
@@ -55,11 +69,11 @@ def recurring(result: Discovery, a: str, b: str) -> str | None:
     shares = stability.of_marks(result.pag.marks)
     x, y = result.pag.index(a), result.pag.index(b)
     edge, near, far = stability.edge(a, b), float(shares[y, x]), float(shares[x, y])
-    return f"{percent(edge)}, marks {percent(near)} and {percent(far)}"
+    return f"edge {percent(edge)}; marks {percent(near)} / {percent(far)}"
 
 
 def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
-    """Return what of causes recurs in at least this share of the draws, the most frequent first."""
+    """Return what of causes recurs in at least this share of the resamples, the most frequent first."""
     stability = result.stability
     if stability is None:
         return []
@@ -97,7 +111,7 @@ def doubtful_pairs(result: Discovery) -> tuple[tuple[str, str], ...]:
 
 
 def stable_graph(result: Discovery, share: float) -> PAG:
-    """Return what recurs in at least this share of the draws.
+    """Return what recurs in at least this share of the resamples.
 
     Examples
     --------
@@ -115,7 +129,7 @@ def stable_graph(result: Discovery, share: float) -> PAG:
 
 
 def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
-    """Return in which share of the draws each edge recurs, by pair; None without a bootstrap."""
+    """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
     stability = result.stability
     if stability is None:
         return None
@@ -124,36 +138,46 @@ def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
 
 def reliability_lines(result: Discovery, a: str, b: str) -> Iterator[str]:
     """Say how reliable is what is said of a pair: what recurs, and which rejected separations it rests on."""
-    if result.stability is not None:
-        yield from _recurrence(result.stability, a, b)
+    if result.resamples is not None:
+        yield from _recurrence(result, result.resamples, a, b)
     if result.check is not None:
         yield from _rejections(result, result.check, a, b)
 
 
-def _recurrence(stability: Stability, a: str, b: str) -> Iterator[str]:
-    edge = stability.edge(a, b)
-    yield f"Recurs: an edge in {percent(edge)} of {stability.replicates:,} draws"
+def _recurrence(result: Discovery, counts: Stability, a: str, b: str) -> Iterator[str]:
+    edge = counts.edge(a, b)
+    yield f"Edge: in {percent(edge)} of {counts.replicates:,} resamples"
     for near, far in ((b, a), (a, b)) if edge else ():
-        marks = sorted(stability.mark(near, far).items(), key=lambda mark: -mark[1])
+        marks = sorted(counts.mark(near, far).items(), key=lambda mark: -mark[1])
         shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
-        yield f"  at {readable(far)}, where there is one: {shown}"
+        yield f"  mark at {readable(far)} in these: {shown}{_worth(result, near, far)}"
     for x, y in ((a, b), (b, a)):
-        causes, never = stability.causes_share(x, y), stability.not_causes_share(x, y)
+        causes, never = counts.causes_share(x, y), counts.not_causes_share(x, y)
         if causes or never:
-            shares = f"in {percent(causes)}, and does not cause it in {percent(never)}"
+            shares = f"in {percent(causes)} of resamples, and does not cause it in {percent(never)}"
             yield f"  {readable(x)} causes {readable(y)} {shares}"
+
+
+def _worth(result: Discovery, near: str, far: str) -> str:
+    """Return the grade of a mark, and how many such marks were right in the study of docs/grades.md."""
+    grade = result.grade(near, far)
+    kind = "arrowhead" if result.pag.marks[result.pag.index(near), result.pag.index(far)] == ARROW else "tail"
+    right = None if grade is None else WORTH["score" if result.mag is not None else "tests"].get((grade, kind))
+    if right is None:
+        return f" ({grade})" if grade else ""
+    return f" ({grade}; {percent(right)} of {grade} {kind}s were right in simulated tables)"
 
 
 def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterator[str]:
     if result.pag.edge(a, b) is None:
-        for one in check.failed:
+        for one in check.in_doubt:
             if {one.x, one.y} == {a, b}:
                 yield f"The data reject that {separation(one)} are independent (p = {one.pvalue:.2g})"
         return
     for near, far in ((b, a), (a, b)):
         for one in rests_on_rejected(result, near, far):
             why = f"{separation(one)} (p = {one.pvalue:.2g})"
-            yield f"The mark at {readable(far)} rests on a separation that the data reject: {why}"
+            yield f"The mark at {readable(far)} rests on an independence that the data reject: {why}"
 
 
 # --- marks that rest on what the data reject --------------------------------------------------------------
@@ -161,19 +185,19 @@ def _rejections(result: Discovery, check: ModelCheck, a: str, b: str) -> Iterato
 
 def rejected_pairs(result: Discovery) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
     """Return, for each end of an edge with a mark that rests on rejected separations, the pairs of these."""
-    if result.check is None or not result.check.failed:
+    if result.check is None or not result.check.in_doubt:
         return {}
     at = result.pag.index
-    return result.explainer.resting_on(frozenset(frozenset((at(one.x), at(one.y))) for one in result.check.failed))
+    return result.explainer.resting_on(frozenset(frozenset((at(one.x), at(one.y))) for one in result.check.in_doubt))
 
 
 def rests_on_rejected(result: Discovery, a: str, b: str) -> tuple[Implied, ...]:
     """Return the separations that the data reject and the mark at b on the edge a-b rests on, the worst first."""
-    if result.check is None or not result.check.failed:
+    if result.check is None or not result.check.in_doubt:
         return ()
     at = result.pag.index
     pairs = result.rejected.get((at(a), at(b)), frozenset())
-    return tuple(one for one in result.check.failed if frozenset((at(one.x), at(one.y))) in pairs)
+    return tuple(one for one in result.check.in_doubt if frozenset((at(one.x), at(one.y))) in pairs)
 
 
 def unfounded(result: Discovery, a: str, b: str) -> str | None:
@@ -183,7 +207,7 @@ def unfounded(result: Discovery, a: str, b: str) -> str | None:
         return None
     more = f" and {len(rejected) - 1} more" if len(rejected) > 1 else ""
     pair = f"{readable(rejected[0].x)}, {readable(rejected[0].y)}"
-    return f"a mark rests on a separation that the data reject: {pair}{more}"
+    return f"a mark rests on an independence that the data reject: {pair}{more}"
 
 
 def doubts_of(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
@@ -222,35 +246,8 @@ def tested_doubts(result: Discovery) -> dict[frozenset[str], tuple[Doubt, ...]]:
 def encode_reliability(result: Discovery) -> dict[str, Any]:
     """Return the parts of a result file on how reliable it is; a result without has neither."""
     parts = {} if result.stability is None else {"stability": encode_stability(result.stability)}
+    parts |= encode_grounds(result.grounds, result.pag)
     return parts | ({} if result.check is None else {"check": encode_check(result.check, result.pag)})
-
-
-def encode_stability(counted: Stability) -> dict[str, Any]:
-    """Return frequencies as plain data: the counts are packed, since there are six for each pair.
-
-    Examples
-    --------
-    >>> counted = Stability.of([PAG.from_edges("A o-> B")])
-    >>> decode_stability(encode_stability(counted), ("A", "B")) == counted
-    True
-    """
-    packed = base64.b64encode(zlib.compress(counted.counts.astype("<i4").tobytes(), 9)).decode("ascii")
-    return {"replicates": counted.replicates, "drawn": counted.drawn, "seed": counted.seed, "counts": packed}
-
-
-def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stability:
-    """Return the frequencies of plain data, checked."""
-    size = _MATRICES * len(names) ** 2 * 4
-    unpacking = zlib.decompressobj()
-    try:
-        raw = unpacking.decompress(base64.b64decode(text(plain["counts"]), validate=True), size + 1)
-    except zlib.error as error:
-        raise ValueError(f"the counts cannot be unpacked: {error}") from None
-    if len(raw) != size or not unpacking.eof:
-        raise ValueError("the counts are not those of pairs of these variables")
-    counts = np.frombuffer(raw, dtype="<i4").astype(np.int32).reshape(_MATRICES, len(names), len(names))
-    counts.setflags(write=False)
-    return Stability.from_counts(names, counts, *(whole(plain[part]) for part in ("replicates", "drawn", "seed")))
 
 
 def encode_check(check: ModelCheck, pag: PAG) -> dict[str, Any]:
@@ -286,6 +283,7 @@ def decode_reliability(content: Mapping[str, Any], pag: PAG) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "stability" in content:
         parts["stability"] = read_part(content, "stability", lambda v: decode_stability(v, pag.names))
+    parts["later_grounds"] = Deferred.of(decode_grounds(content, pag))
     if "check" in content:
         parts["later_check"] = Deferred.of(read_part(content, "check", lambda v: decode_check(v, pag)))
     return parts

@@ -26,6 +26,7 @@ class Cut(Enum):
     TIME = "time"
 
 
+FALSE_SHARE = 0.05  # of the independences in doubt, that may be so by chance
 _NAMED = 6  # of the variables of a large set
 
 
@@ -64,7 +65,7 @@ class ModelCheck(ShownAsText):
     >>> implied = Implied("A", "C", frozenset({"B"}), 0.004), Implied("A", "D", frozenset(), 0.61)
     >>> check = ModelCheck(0.01, implied, pairs=2, source="graph")
     >>> print(check)
-    The data reject 1 of the 2 separations that the graph implies (p <= 0.01); by chance it would be about 0.02.
+    The data reject 1 of 2 implied independences at 0.01 (0.02 expected by chance).
     >>> check.failed[0].x, check.fails("C", "A"), check.fails("A", "D")
     ('A', True, False)
     """
@@ -81,6 +82,22 @@ class ModelCheck(ShownAsText):
         """The separations that the data reject, the worst first."""
         return tuple(one for one in self.implied if one.pvalue <= self.level)
 
+    @cached_property
+    def in_doubt(self) -> tuple[Implied, ...]:
+        """The rejected independences that stay rejected when their number is allowed for, the worst first.
+
+        By Benjamini and Hochberg (1995): of those in doubt at most a share of ``FALSE_SHARE`` is so by chance. With
+        hundreds of independences some fall below the level although nothing is wrong.
+        """
+        tested = len(self.implied)
+        passed = [k for k, one in enumerate(self.implied, 1) if one.pvalue * tested <= FALSE_SHARE * k]
+        return self.failed[: passed[-1]] if passed else ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the data reject no more than chance would."""
+        return not self.in_doubt
+
     @property
     def expected(self) -> float:
         """How many would be rejected by chance if the graph were right."""
@@ -88,29 +105,20 @@ class ModelCheck(ShownAsText):
 
     @cached_property
     def _failed_pairs(self) -> frozenset[frozenset[str]]:
-        return frozenset(frozenset((one.x, one.y)) for one in self.failed)
+        return frozenset(frozenset((one.x, one.y)) for one in self.in_doubt)
 
     def fails(self, x: str, y: str) -> bool:
-        """Tell whether the data reject the separation of x and y."""
+        """Tell whether the independence of x and y is in doubt."""
         return frozenset((x, y)) in self._failed_pairs
 
     def __str__(self) -> str:
         if not self.implied and self.cut is Cut.TIME:
-            return f"None of the separations that the graph implies was tested.{self._left_out()}"
+            return f"None of the implied independences was tested.{self._left_out()}"
         if not self.implied:
-            return "The graph implies no separation that could be tested."
-        read = "the graph implies" if self.source == "graph" else "the search found"
-        tested = len(self.implied)
-        if tested == 1:
-            verdict = "rejects" if self.failed else "does not reject"
-            one = f"The test {verdict} the 1 separation that {read} (p {'<=' if self.failed else '>'} {self.level:g})."
-            return one + self._left_out()
-        failed = f"{len(self.failed):,}" if self.failed else "none"
-        chance = f"by chance it would be about {self.expected:.2g}"
-        return (
-            f"The data reject {failed} of the {tested:,} separations that {read} (p <= {self.level:g}); {chance}."
-            + (self._left_out())
-        )
+            return "The graph implies no independence that could be tested."
+        of = counted(len(self.implied), f"{'implied' if self.source == 'graph' else 'found'} independence")
+        chance = f"{self.expected:.2g} expected by chance"
+        return f"The data reject {len(self.failed):,} of {of} at {self.level:g} ({chance}).{self._left_out()}"
 
     def _left_out(self) -> str:
         parts = []
@@ -118,20 +126,20 @@ class ModelCheck(ShownAsText):
             parts.append(f"{counted(self.untestable, 'pair')} could not be tested: too few rows")
         rest = self.pairs - len(self.implied) - self.untestable
         if rest:
-            unknown = "no set is known, for the PAG is illegal" if self.source == "search" else "there are too many"
+            unknown = "no set is known, since the PAG is illegal" if self.source == "search" else "there are too many"
             why = {Cut.NONE: unknown, Cut.MANY: "there are too many", Cut.TIME: "time ran out"}[self.cut]
             parts.append(f"{counted(rest, 'pair')} without an edge {'was' if rest == 1 else 'were'} not tested: {why}")
         return f" ({'; '.join(parts)}.)" if parts else ""
 
     def worst(self, most: int = 5) -> list[str]:
-        """Return the rejected separations in words, the worst first.
+        """Return the independences in doubt in words, the worst first.
 
         Examples
         --------
         >>> ModelCheck(0.01, (Implied("A", "C", frozenset({"B"}), 0.004),), 1).worst()
         ['A and C given B: p = 0.004']
         """
-        return [f"{separation(one)}: {p_is(one.pvalue, self.level)}" for one in self.failed[:most]]
+        return [f"{separation(one)}: {p_is(one.pvalue, self.level)}" for one in self.in_doubt[:most]]
 
 
 def separation(one: Implied) -> str:

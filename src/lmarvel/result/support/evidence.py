@@ -1,4 +1,4 @@
-"""What speaks for each part of a graph that a score chose, found in the trace; and the graph without what is weak."""
+"""What speaks for each part of a graph that a score chose, found in the trace; and the hidden nodes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lmarvel.errors import GraphError, ParameterError
+from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
-from lmarvel.result.evidence_wording import WORDS, support_word, weakest, without_selection
+from lmarvel.result.evidence_wording import without_selection
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
@@ -58,17 +56,6 @@ class Evidence:
             elif isinstance(e, Supported):
                 self.distance[e.x, e.y] = math.inf if e.distance is None else e.distance
 
-    def mark_word(self, x: int, y: int) -> str | None:
-        """Return the word for the mark at y on the edge x-y; None without evidence."""
-        if self.chose is None:
-            return None
-        return support_word(self.distance.get((x, y)), self.chose.price, bool(self.hidden))
-
-    def word(self, pag: PAG, x: int, y: int) -> str | None:
-        """Return the word for the weakest mark of an edge; None without marks to judge, or without evidence."""
-        ends = [end for end in ((x, y), (y, x)) if pag.marks[end] > CIRCLE]
-        return weakest(word for end in ends if (word := self.mark_word(*end)) is not None)
-
 
 def support_of(result: Discovery, a: str, b: str) -> dict[str, float | None]:
     """Return for each end of an edge how much worse the best graph is that was met and has another mark there.
@@ -89,15 +76,6 @@ def support_of(result: Discovery, a: str, b: str) -> dict[str, float | None]:
     return {a: result.evidence.distance.get((y, x)), b: result.evidence.distance.get((x, y))}
 
 
-def support_word_of(result: Discovery, a: str, b: str) -> str | None:
-    """Return the word for the weakest mark of an edge that the data give; None where there is nothing to judge."""
-    x, y = result.pag.index(a), result.pag.index(b)
-    if result.known is None:
-        return result.evidence.word(result.pag, x, y)
-    ends = [end for end, pair in (((x, y), (a, b)), ((y, x), (b, a))) if result.source(*pair) == "data"]
-    return weakest(word for end in ends if (word := result.evidence.mark_word(*end)) is not None)
-
-
 def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float], ...]:
     """Return the hidden nodes that the graph rests on: the kind, the variables, what the score would lose."""
     names = result.pag.names
@@ -114,30 +92,3 @@ def claims_selection(pag: PAG) -> bool:
     """Tell whether a PAG has an edge that only selection explains: ``---`` or ``o--``."""
     marks = pag.marks
     return bool(((marks == TAIL) & ((marks.T == TAIL) | (marks.T == CIRCLE))).any())
-
-
-def cautious_graph(pag: PAG, evidence: Evidence, level: str) -> PAG:
-    """Return the graph in which arrowheads and tails below a level of support are circles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lmarvel import Lift
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.normal(size=(2, 1000))
-    >>> found = Lift().fit({"A": a, "B": b, "C": a + b + rng.normal(size=1000)}).result_
-    >>> print(found.cautious("firm"))
-    nodes: A B C
-    A o-o C
-    B o-o C
-    """
-    if level not in WORDS:
-        raise ParameterError(f"must be one of {', '.join(reversed(WORDS))}, not {level!r}", parameter="level")
-    if evidence.chose is None:
-        raise ParameterError("this result does not tell how well its marks are supported: Lift's does")
-    marks = pag.marks.copy()
-    for x, y in np.argwhere(marks > CIRCLE).tolist():
-        word = evidence.mark_word(x, y) or WORDS[0]
-        if WORDS.index(word) < WORDS.index(level):
-            marks[x, y] = CIRCLE
-    return PAG._trusted(pag.names, marks)

@@ -11,13 +11,16 @@ being in the sample; then a tail at x can come from that alone, and what x does 
 
 The claims are sound, and not all that can be said: a PAG may imply more than its single paths show.
 
-What recurs is not thereby true. A method that errs in the same way on every draw errs with a frequency of 1.
+What recurs is not thereby true. A method that errs in the same way on every resample errs with a frequency of 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +28,11 @@ from numpy.typing import NDArray
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL
+from lmarvel.result.file.records import text, whole
 
 Counts = NDArray[np.int32]
 Marks = NDArray[np.int8]
+_MATRICES = 6  # of counts, see Stability.counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +153,8 @@ class Stability:
     def stable(self, pag: PAG, share: float = 0.8) -> PAG:
         """Return what recurs of a graph: its edges, and on them its marks, with at least this frequency.
 
-        A mark that recurs less is a circle. The result is a summary, to be read edge by edge: what is left was learned
-        in at least this share of the draws. It need not be the PAG of any class, and two variables without an edge in
-        it are not thereby independent given anything.
+        A mark that recurs less is a circle. The result is a summary, to be read edge by edge. It need not be the PAG of
+        any class, and two variables without an edge in it are not thereby independent given anything.
 
         Examples
         --------
@@ -246,3 +250,34 @@ def percent(share: float) -> str:
     """
     whole = round(100 * share)
     return f"{100 * share:.1f} %" if whole in (0, 100) and whole != 100 * share else f"{whole} %"
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def encode_stability(counted: Stability) -> dict[str, Any]:
+    """Return frequencies as plain data: the counts are packed, since there are six for each pair.
+
+    Examples
+    --------
+    >>> counted = Stability.of([PAG.from_edges("A o-> B")])
+    >>> decode_stability(encode_stability(counted), ("A", "B")) == counted
+    True
+    """
+    packed = base64.b64encode(zlib.compress(counted.counts.astype("<i4").tobytes(), 9)).decode("ascii")
+    return {"replicates": counted.replicates, "drawn": counted.drawn, "seed": counted.seed, "counts": packed}
+
+
+def decode_stability(plain: Mapping[str, Any], names: tuple[str, ...]) -> Stability:
+    """Return the frequencies of plain data, checked."""
+    size = _MATRICES * len(names) ** 2 * 4
+    unpacking = zlib.decompressobj()
+    try:
+        raw = unpacking.decompress(base64.b64decode(text(plain["counts"]), validate=True), size + 1)
+    except zlib.error as error:
+        raise ValueError(f"the counts cannot be unpacked: {error}") from None
+    if len(raw) != size or not unpacking.eof:
+        raise ValueError("the counts are not those of pairs of these variables")
+    counts = np.frombuffer(raw, dtype="<i4").astype(np.int32).reshape(_MATRICES, len(names), len(names))
+    counts.setflags(write=False)
+    return Stability.from_counts(names, counts, *(whole(plain[part]) for part in ("replicates", "drawn", "seed")))

@@ -1,0 +1,187 @@
+"""What grades the marks of a result, unasked: a small bootstrap where it takes little time, and a look for curves.
+
+Both are made when somebody first looks at a grade, and kept with the result. The resamples are the same as those of a
+bootstrap with seed 0.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data import table as held
+from lmarvel.data.columns import Kind
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.resampling import Resampling
+from lmarvel.data.scan import SMALL
+from lmarvel.deferred import Deferred
+from lmarvel.errors import LMarvelError
+from lmarvel.estimators.bootstrap import prepared, replicate
+from lmarvel.estimators.discover import Settings, discover
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.support.frequencies import Stability, Tally
+from lmarvel.result.support.grounds import Bend, Grounds
+
+RESAMPLES = 40  # enough to tell 95 % from 80 %
+MOST_SECONDS = 2.0  # that they may take: nobody asked for them
+SEED = 0
+MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
+CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
+FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
+_SMALL_Z = 2.5  # below which no pair is noticed
+LEAST_BEND = 0.1  # a correlation; with many rows even bends that change nothing are noticed
+_STRAIGHT = ("fisher-z", "mixed")  # tests that see straight lines alone
+
+Array = NDArray[np.float64]
+
+
+def later_grounds(
+    found: Discovery, table: Dataset | None, method: Settings, begun: float, resample: bool = True
+) -> Deferred[Grounds]:
+    """Return grounds that wait for a look; empty where there are no rows, or the search was cut short.
+
+    Parameters
+    ----------
+    found : Discovery
+        What was learned.
+    table : Dataset, optional
+        From which table, and by which ``method``.
+    begun : float
+        When, by the monotonic clock: the method's budget of seconds holds for the grounds, too.
+    resample : bool
+        False where a bootstrap was asked for, which serves for the grades.
+    """
+    rows = found.settings.get("rows")
+    if table is None or rows is None or found.undecided or not isinstance(method.test, str):
+        return Deferred.of(Grounds())
+    values = rows * len(found.pag)
+    if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
+        return Deferred.of(Grounds())
+    unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
+    until = math.inf if method.max_seconds is None else begun + method.max_seconds
+
+    def make() -> Grounds:
+        bends = bends_of(found, table) if time.monotonic() < until else ()
+        seconds = min(MOST_SECONDS, until - time.monotonic())
+        return Grounds(resampled(table, unlimited, seconds) if resample else None, bends)
+
+    return Deferred(make)
+
+
+def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESAMPLES) -> Stability | None:
+    """Return how often each part appears in so many resamples; None where that would take more than the seconds.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> from lmarvel.datasets import CARS
+    >>> resampled(Dataset.of(CARS), LMarvel(), 60.0).replicates
+    40
+    """
+    try:
+        source, again, _ = prepared(table, method)
+    except LMarvelError:
+        return None
+    if not _ends_within(seconds, source, method):
+        return None
+    tally, begun = Tally(table.names, again.method.selection), time.thread_time()
+    for i in range(many):
+        marks = replicate(source, again, SEED, i)
+        if not isinstance(marks, str):
+            tally.add(marks)
+        expected = (time.thread_time() - begun) / (i + 1) * many
+        if expected > seconds * (1.0 if i >= many // 8 else 1.5):  # the first ones differ more
+            return None
+    return tally.stability(many, SEED) if tally.replicates else None
+
+
+def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:
+    """Tell whether a method ends within the seconds on the first resample: it might take minutes.
+
+    What is loaded at first use is loaded then, and does not count against the resamples.
+    """
+    limited = type(method)(**(method.get_params() | {"max_seconds": max(seconds, 1e-6)}))
+    first = source.moments(SEED, 0) if isinstance(source, Resampling) else source.resample([SEED, 0])
+    try:
+        return discover(first, limited).budget_ended is None
+    except LMarvelError:
+        return True  # from which nothing is learned, and others may be better
+
+
+def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
+    """Return the relations that are not straight lines, the strongest first; none where the test looks for curves.
+
+    Each column of numbers is regressed on its neighbours in the graph; what is left is correlated with the square and
+    the cube of every other column, these without their straight part. The statistic allows for unequal variances.
+
+    Examples
+    --------
+    >>> from lmarvel import LMarvel
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> table = Dataset.of({"A": a, "B": a + a**2 + rng.normal(size=500), "C": a + rng.normal(size=500)})
+    >>> [(bend.x, bend.y) for bend in bends_of(LMarvel().fit(table).result_, table)][0]
+    ('A', 'B')
+    """
+    numbers = [v for v, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS]
+    if found.settings.get("test") not in _STRAIGHT or not 2 <= len(numbers) <= MOST_VARIABLES or any(table.missing):
+        return ()
+    rows = table.rows()[:, numbers]
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    adjacent = (found.pag.marks != 0)[np.ix_(numbers, numbers)]
+    correlation, size = _bending(rows, _left_over(rows, adjacent))
+    np.fill_diagonal(size, 0.0)
+    noticed, outlying = _noticed(size), (rows**4).mean(axis=0) > FAR_OUT
+    names = [found.pag.names[v] for v in numbers]
+    bends = [
+        Bend(names[u], names[v], float(f"{correlation[u, v]:.6g}"), float(f"{_pvalue(size[u, v]):.6g}"), bool(far))
+        for u, v in np.argwhere((size >= noticed) & (np.abs(correlation) >= LEAST_BEND)).tolist()
+        for far in [outlying[u] or outlying[v]]
+    ]
+    return tuple(sorted(bends, key=lambda bend: (-abs(bend.correlation), bend)))
+
+
+def _noticed(size: Array) -> float:
+    """Return the smallest |z| of a pair that is noticed, by Benjamini and Hochberg; infinite if none is."""
+    pairs = len(size) * (len(size) - 1)
+    descending = np.sort(size[size > _SMALL_Z])[::-1].tolist()
+    passed = [
+        z for k, z in enumerate(descending, 1) if 2 * _pvalue(z) * pairs <= CURVED * k
+    ]  # the better of two powers
+    return passed[-1] if passed else math.inf
+
+
+def _pvalue(z: float) -> float:
+    return math.erfc(z / math.sqrt(2))
+
+
+def _left_over(rows: Array, adjacent: NDArray[np.bool_]) -> Array:
+    """Return what is left of each column when its neighbours are regressed out."""
+    gram = rows.T @ rows / len(rows)
+    weights = np.zeros_like(gram)
+    for v, near in enumerate(adjacent):
+        where = np.flatnonzero(near)
+        if len(where) and len(where) < len(rows) // 2:
+            weights[where, v] = np.linalg.lstsq(gram[np.ix_(where, where)], gram[where, v], rcond=None)[0]
+    return np.asarray(rows - rows @ weights)
+
+
+def _bending(rows: Array, left: Array) -> tuple[Array, Array]:
+    """Return for each u and v how the more telling power of u correlates with what is left of v, and its |z|."""
+    correlation, size = np.zeros((2, rows.shape[1], rows.shape[1]))
+    for power in (2, 3):
+        bent = rows**power
+        bent -= bent.mean(axis=0)
+        bent -= rows * (bent * rows).mean(axis=0)
+        both = bent.T @ left
+        scale = np.sqrt(np.outer((bent**2).sum(axis=0), (left**2).sum(axis=0)))
+        spread = np.sqrt((bent**2).T @ left**2)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = np.nan_to_num(np.abs(both / spread))
+            r = np.nan_to_num(both / scale)
+        more = z > size
+        correlation[more], size[more] = r[more], z[more]
+    return correlation, size

@@ -1,0 +1,87 @@
+"""What the rows of a run can show, and what goes unnoticed: the words for power."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import NormalDist
+from typing import Any
+
+from lmarvel.result.wording import LEVEL, rounded
+from lmarvel.text import counted
+
+_CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
+
+
+def smallest_noticed(rows: int, alpha: float) -> float:
+    """Return the smallest correlation of two variables that Fisher's z test can notice with so many rows.
+
+    Examples
+    --------
+    >>> round(smallest_noticed(392, 0.01), 2)
+    0.13
+    """
+    if rows <= 3:
+        return 1.0
+    return math.tanh(-NormalDist().inv_cdf(max(alpha / 2, 5e-324)) / math.sqrt(rows - 3))
+
+
+def power(settings: Mapping[str, Any]) -> str | None:
+    """Return what goes unnoticed with the rows of a run; None where the test is not one of correlations."""
+    noticed = _noticed(settings)
+    if noticed is None:
+        return None
+    rows, alpha, smallest = noticed
+    return f"with {counted(rows, 'row')}, correlations below {rounded(smallest, 1.0)} go unnoticed (level {alpha:g})"
+
+
+def straight_only(settings: Mapping[str, Any]) -> str | None:
+    """Return that curves were not looked for; None where they were, or where it is not known."""
+    looked = settings.get("test") not in _CORRELATIONS
+    return None if looked else "curved relations are not looked for (--test curved does)"
+
+
+def powerless(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the rows of a run and the smallest correlation that they show, where they cannot show anything."""
+    noticed = _noticed(settings)
+    if noticed is None or (noticed[2] <= 0.9 and noticed[0] >= 8):
+        return None
+    return {"rows": noticed[0], "smallest": noticed[2]}
+
+
+def powerless_note(rows: int, smallest: float) -> str:
+    """Return that the rows of a run cannot show anything."""
+    head = "the rows cannot show anything"
+    return f"{head}: with {counted(rows, 'row')} only correlations above {rounded(smallest, 1.0)} would be noticed"
+
+
+def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
+    rows, alpha = settings.get("rows"), settings.get("alpha", LEVEL)
+    if rows is None or settings.get("test") not in _CORRELATIONS:
+        return None
+    return rows, alpha, smallest_noticed(rows, alpha)
+
+
+def score_power(settings: Mapping[str, Any], price: float) -> str | None:
+    """Return what a search by score leaves out with the rows of a run; None where they are not known.
+
+    An edge between two variables is worth its price if -n log(1 - r^2) exceeds it.
+
+    Examples
+    --------
+    >>> score_power({"rows": 392}, price=11.9)
+    'with 392 rows, correlations below 0.17 are too weak to earn an edge (penalty 11.9)'
+    """
+    rows = settings.get("rows")
+    if rows is None:
+        return None
+    least = rounded(math.sqrt(1 - math.exp(-price / rows)))
+    return f"with {counted(rows, 'row')}, correlations below {least} are too weak to earn an edge (penalty {price:.1f})"
+
+
+def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:
+    """Return what a graph without edges says; ``ended``: the search was cut short."""
+    if ended:
+        return "none was found before the search ended"
+    few = powerless(settings)
+    return powerless_note(**few) if few else "no association was found that others do not explain"

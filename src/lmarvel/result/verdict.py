@@ -1,0 +1,212 @@
+"""The verdict on a result: what was learned, how much of it the data support, whether it fits, what to do next.
+
+It comes first wherever a result is shown, so that nobody reads an arrow before knowing what it is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmarvel.graph.marks import ARROW
+from lmarvel.result.support.grades import LIKELY, STABLE, STATED
+from lmarvel.text import ShownAsText, counted, joined, readable
+
+if TYPE_CHECKING:
+    from lmarvel.result.discovery import Discovery
+
+
+@dataclass(frozen=True)
+class Verdict(ShownAsText):
+    """What was learned, in figures and in words.
+
+    Attributes
+    ----------
+    variables, rows : int
+        The size of the table; no rows where a test of the user's own, or an oracle, was asked.
+    associations : int
+        The edges of the learned graph, without those that were left undecided.
+    stable : int, optional
+        Those that appear in at least 90 % of the resamples; None without resamples.
+    directions, supported, stated : int
+        The edges with an arrowhead; those of them whose arrowheads are all likely, firm or stated; those of these that
+        rest on a statement.
+    undecided : int
+        The pairs that the search did not reach.
+    tested, rejected, expected : int, int, float
+        The implied independences that were tested, those with a p-value at or below the level, and how many chance
+        gives.
+    fits : bool, optional
+        Whether the data reject no more than chance would; None where nothing was tested.
+    legal : bool
+        Whether some graph has exactly this PAG.
+    curved : tuple of str
+        The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
+    weighted : bool
+        Whether rows have weights: then their number is that of rows with equal weights that tell as much.
+
+    Examples
+    --------
+    >>> from lmarvel import Lift
+    >>> from lmarvel.datasets import CARS
+    >>> print(Lift().fit(CARS).result_.verdict)
+    8 associations among 6 variables (392 rows); 4 of them appear in at least 90 % of resamples.
+    0 of 5 arrow directions are supported by the data.
+    The data reject 1 of 7 implied independences (0.07 expected by chance): do not read causes from this graph.
+    Next: relations are not straight lines (Displacement and Cylinders, say): try the test 'curved'.
+    """
+
+    variables: int
+    rows: int | None
+    associations: int
+    stable: int | None
+    directions: int
+    supported: int
+    stated: int
+    undecided: int
+    tested: int
+    rejected: int
+    expected: float
+    fits: bool | None
+    legal: bool
+    curved: tuple[str, ...] = ()
+    weighted: bool = False
+
+    @property
+    def next(self) -> str:
+        """What to do next."""
+        return _next(self)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The verdict in sentences, one per line."""
+        return tuple(_lines(self))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, with its sentences."""
+        return {**asdict(self), "next": self.next, "text": list(self.lines)}
+
+
+def verdict_of(result: Discovery) -> Verdict:
+    """Return the verdict on a result."""
+    check, undecided = result.check, len(result.undecided)
+    tested = 0 if check is None else len(check.implied)
+    return Verdict(
+        variables=len(result.pag),
+        rows=result.settings.get("rows"),
+        associations=result.pag.n_edges - (undecided if result.mag is None else 0),
+        stable=_stable(result),
+        **_directions(result),
+        undecided=undecided,
+        tested=tested,
+        rejected=0 if check is None else len(check.failed),
+        expected=0.0 if check is None else check.expected,
+        fits=check.fits if check is not None and tested else None,
+        legal=bool(undecided) or result.why_illegal is None,
+        curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
+        weighted="weights" in result.settings,
+    )
+
+
+def _stable(result: Discovery) -> int | None:
+    counts = result.resamples
+    if counts is None:
+        return None
+    return int(np.triu((counts.adjacent >= STABLE * counts.replicates) & (result.pag.marks > 0)).sum())
+
+
+def _directions(result: Discovery) -> dict[str, int]:
+    """Return how many edges have an arrowhead, and of how many of these all arrowheads are supported, or stated."""
+    heads = result.pag.marks == ARROW
+    if not heads.any():
+        return {"directions": 0, "supported": 0, "stated": 0}
+    grades = np.where(heads, result.grades.marks, STATED)
+    weakest = np.minimum(grades, grades.T)[np.triu(heads | heads.T)]
+    return {
+        "directions": len(weakest),
+        "supported": int((weakest >= LIKELY).sum()),
+        "stated": int((weakest == STATED).sum()),
+    }
+
+
+# --- in words ---------------------------------------------------------------------------------------------
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    rows = "effective row" if verdict.weighted else "row"
+    among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, rows)})" if verdict.rows else "")
+    nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
+    if nothing:
+        yield f"Nothing was learned about {among}: the search ended before it decided anything."
+    elif not verdict.associations:
+        yield f"No association was {'established' if verdict.undecided else 'found'} among {among}."
+    else:
+        yield f"{counted(verdict.associations, 'association')} among {among}{_how_stable(verdict)}."
+        yield _supported(verdict)
+    if verdict.undecided and not nothing:
+        yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
+    if (fit := _fit(verdict)) is not None:
+        yield fit
+    yield f"Next: {verdict.next}"
+
+
+def _how_stable(verdict: Verdict) -> str:
+    if verdict.stable is None:
+        return ""
+    if verdict.associations == 1:
+        return (
+            f"; it {'appears' if verdict.stable else 'does not appear'} in at least {100 * STABLE:.0f} % of resamples"
+        )
+    verb = "appears" if verdict.stable == 1 else "appear"
+    return f"; {verdict.stable:,} of them {verb} in at least {100 * STABLE:.0f} % of resamples"
+
+
+def _supported(verdict: Verdict) -> str:
+    if not verdict.directions:
+        return "The data determine no arrow direction."
+    if verdict.rows is None:
+        return f"{counted(verdict.directions, 'arrow direction')} followed from the answers of the test."
+    by_data, of = verdict.supported - verdict.stated, counted(verdict.directions, "arrow direction")
+    is_are = "is" if 1 in (by_data, verdict.directions) else "are"
+    said = f"{by_data:,} of {of} {is_are} supported by the data."
+    if not verdict.stated:
+        return said
+    return f"{said} {verdict.stated:,} {'is' if verdict.stated == 1 else 'are'} as you stated."
+
+
+def _fit(verdict: Verdict) -> str | None:
+    """Return whether the graph fits, and what follows if it does not."""
+    if not verdict.legal:
+        return "The tests contradict each other: no causal graph has exactly these marks. Do not read causes from it."
+    if verdict.fits is None:
+        return None
+    share = f"{verdict.rejected:,} of {counted(verdict.tested, 'implied independence')}"
+    share += f" ({verdict.expected:.2g} expected by chance)"
+    if verdict.fits:
+        return f"The graph fits: the data reject {share}."
+    advice = "marks that rest on these are not shown" if verdict.supported else "do not read causes from this graph"
+    return f"The data reject {share}: {advice}."
+
+
+def _next(verdict: Verdict) -> str:
+    """Return what to do next."""
+    if verdict.undecided:
+        return "give the search more time, or fewer variables."
+    if not verdict.associations:
+        return "collect more rows, or look for curves (test 'curved')."
+    if not verdict.legal:
+        return "use the method 'auto', or state what you know (tiers)."
+    if verdict.curved:
+        pair = joined(list(map(readable, verdict.curved)))
+        return f"relations are not straight lines ({pair}, say): try the test 'curved'."
+    if verdict.fits is False:
+        return "see which independences fail (check), and whether numbers are codes of categories."
+    if verdict.supported < verdict.directions / 2:
+        return "state what you know, such as an order in time (tiers), or collect more rows."
+    return "ask why (explain), what causes a variable (causes), and by how much (effect)."
