@@ -7,6 +7,7 @@ from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
+from lmarvel.ci.g_square import GSquare
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift, is_categorical
 from lmarvel.estimators.methods import LMarvel
@@ -74,4 +75,5 @@ class Auto(PagEstimator):
 def searched(test: IndependenceTest) -> int:
     """Return over how many columns a search by score goes: categories by themselves are one each."""
     inner = test.test
-    return len(test.names) if isinstance(inner, BlockGaussian) and is_categorical(inner.dataset) else test.columns
+    counted = isinstance(inner, BlockGaussian | GSquare) and is_categorical(inner.dataset)
+    return len(test.names) if counted else test.columns
