@@ -12,7 +12,7 @@ from lmarvel import DAG, Knowledge, Lift, Mark, mag_to_pag
 from lmarvel.errors import DataError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import MAG
-from lmarvel.search.categories import CategoricalLocal, Categories, lift_categories
+from lmarvel.search.kinds.categories import CategoricalLocal, Categories, lift_categories
 
 
 def by_hand(table: Categories, v: int, parents: int) -> float:

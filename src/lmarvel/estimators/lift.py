@@ -29,10 +29,10 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event
 from lmarvel.search.ancestral import Marks, pag_of
-from lmarvel.search.categories import Categories, lift_categories
 from lmarvel.search.evidence import chosen, evidence
-from lmarvel.search.grouped import GroupedBlocks, Groups
-from lmarvel.search.grouped_lift import lift_groups
+from lmarvel.search.kinds.categories import Categories, lift_categories
+from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
+from lmarvel.search.kinds.grouped_lift import lift_groups
 from lmarvel.search.lift import LiftResult, check_engine, lift
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel

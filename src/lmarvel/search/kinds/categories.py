@@ -29,7 +29,7 @@ from lmarvel.errors import DataError
 from lmarvel.graph.bitsets import members
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks
-from lmarvel.search.grouped_lift import LiftSearch
+from lmarvel.search.kinds.grouped_lift import LiftSearch
 from lmarvel.search.lift import LiftResult, checked_start, member_of, random_orders
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order, Regressions, forward, from_orders
