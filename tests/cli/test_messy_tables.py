@@ -189,12 +189,23 @@ def test_constant_columns_are_refused_in_the_plural(tmp_path: Path) -> None:
     assert done.err.startswith("lmarvel: columns 'B' and 'C' are constant: drop them. This would run: ")
 
 
-@pytest.mark.parametrize("more", [{}, {"q": RNG.choice(["s", "t", "u"], 4000)}])
-def test_lift_names_the_column_that_others_determine(more: dict[str, Sequence[object]], tmp_path: Path) -> None:
-    """G-square takes a category in three columns of yes and no; the score behind Lift cannot."""
+def three_columns() -> dict[str, Sequence[object]]:
+    """A category in three columns of yes and no, of which two determine the third."""
     which = RNG.integers(0, 3, 4000)
     columns = {name: [f"is {value == k}" for value in which] for k, name in enumerate("abc")}
-    path = write(tmp_path, columns | {"other": RNG.choice(["s", "t"], 4000)} | more)
+    return columns | {"other": RNG.choice(["s", "t"], 4000)}
+
+
+@pytest.mark.parametrize("more", [{}, {"q": RNG.choice(["s", "t", "u"], 4000)}])
+def test_lift_takes_categories_that_others_determine(more: dict[str, Sequence[object]], tmp_path: Path) -> None:
+    done = run("learn", write(tmp_path, three_columns() | more), "--method", "lift", "--format", "edges")
+    assert (done.code, done.err) == (0, "")
+    assert sum(f"{x} o-o {y}" in done.out for x, y in permutations("abc", 2)) >= 2
+
+
+def test_lift_names_the_column_that_others_determine(tmp_path: Path) -> None:
+    """Beside numbers a category is scored as numbers, which cannot be."""
+    path = write(tmp_path, three_columns() | {"x": [f"{v:.4f}" for v in RNG.normal(size=4000)]})
     done = run("learn", path, "--method", "lift")
     assert (done.code, done.err.count("\n")) == (2, 1)
     named = {f"the column {x!r} is determined by {y!r}, {z!r}" for x, y, z in permutations("abc")}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lmarvel import ParameterError
 from lmarvel.search.ancestral import BOTH, FORTH, UNDIRECTED, AncestralGraph
-from lmarvel.search.grouped import (
+from lmarvel.search.kinds.grouped import (
     GroupedBlocks,
     GroupedLocal,
     Groups,

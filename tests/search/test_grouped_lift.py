@@ -6,8 +6,8 @@ import pytest
 from lmarvel import DataError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.metrics import compare_graphs
-from lmarvel.search.grouped import Groups
-from lmarvel.search.grouped_lift import LiftSearch, lift_groups
+from lmarvel.search.kinds.grouped import Groups
+from lmarvel.search.kinds.grouped_lift import LiftSearch, lift_groups
 from lmarvel.search.lift import canonical_order, lift
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.simulate import LinearSEM, MixedSEM, erdos_renyi, hide

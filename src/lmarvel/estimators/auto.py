@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.block_gaussian import BlockGaussian
+from lmarvel.ci.g_square import GSquare
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.lift import Lift
+from lmarvel.estimators.lift import Lift, is_categorical
 from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled
 
@@ -49,7 +51,7 @@ class Auto(PagEstimator):
 
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
         """Return the method for this test, and why it was chosen."""
-        p, rows = test.columns, test.rows
+        p, rows = searched(test), test.rows
         if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
         columns = f"{p} columns" if p == len(test.names) else f"{p} columns (of {len(test.names)} variables)"
@@ -68,3 +70,10 @@ class Auto(PagEstimator):
         """Return a method with the parameters that it has."""
         known = method._defaults()
         return method(**{name: value for name, value in self.get_params().items() if name in known})
+
+
+def searched(test: IndependenceTest) -> int:
+    """Return over how many columns a search by score goes: categories by themselves are one each."""
+    inner = test.test
+    counted = isinstance(inner, BlockGaussian | GSquare) and is_categorical(inner.dataset)
+    return len(test.names) if counted else test.columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +29,10 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event
 from lmarvel.search.ancestral import Marks, pag_of
-from lmarvel.search.evidence import evidence
-from lmarvel.search.grouped import GroupedBlocks, Groups
-from lmarvel.search.grouped_lift import lift_groups
+from lmarvel.search.evidence import chosen, evidence
+from lmarvel.search.kinds.categories import Categories, lift_categories
+from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
+from lmarvel.search.kinds.grouped_lift import lift_groups
 from lmarvel.search.lift import LiftResult, check_engine, lift
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -49,10 +51,11 @@ class Lift(PagEstimator):
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns; a
-    variable with levels, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is random
-    but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs the
-    compiled engine, which a C++ compiler builds with the package.
+    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
+    all variables are categories, the score is the chance of their counts (BDeu), and the answer the PAG of the best
+    DAG. A category beside numbers, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is
+    random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
+    the compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ class Lift(PagEstimator):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
         table = scored_table(ledger.test, data, self.penalty)
-        if not isinstance(table, Groups):
+        if isinstance(table, Moments):
             check_engine(len(ledger.names))
         start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
@@ -133,6 +136,8 @@ class Lift(PagEstimator):
         try:
             if isinstance(table, Groups):
                 found = lift_groups(table, **how)
+            elif isinstance(table, Categories):
+                found = lift_categories(table, **how)
             else:
                 found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
         except DeterminedVariable as error:
@@ -151,7 +156,7 @@ class Lift(PagEstimator):
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, table: Moments | Groups, ledger: Ledger) -> Sequence[Event]:
+    def _trace(self, found: LiftResult, table: Moments | Groups | Categories, ledger: Ledger) -> Sequence[Event]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
@@ -166,17 +171,20 @@ class Lift(PagEstimator):
 
         def trace() -> tuple[Event, ...]:
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
-            records = evidence(
-                found,
-                table.correlation if isinstance(table, Groups) else table.correlation(),
-                int(table.n),
-                pvalue,
-                penalty=penalty,
-                selection=selection,
-                latents=latents,
-                deadline=time.monotonic() + left,
-                scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
-            )
+            if isinstance(table, Categories):
+                records = tuple(chosen(found, math.log(table.n)))
+            else:
+                records = evidence(
+                    found,
+                    table.correlation if isinstance(table, Groups) else table.correlation(),
+                    int(table.n),
+                    pvalue,
+                    penalty=penalty,
+                    selection=selection,
+                    latents=latents,
+                    deadline=time.monotonic() + left,
+                    scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
+                )
             mag = MAG._trusted(names, found.mag)
             return (*ended, *records, *orient_mag(mag, selection, known).log)
 
@@ -234,8 +242,13 @@ def _by_engine(
     )
 
 
-def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups:
-    """Return what a score rests on, in the order of the test's variables: moments, or groups of columns for levels."""
+def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups | Categories:
+    """Return what a score rests on, in the order of the test's variables.
+
+    Categories, where all variables are; groups of columns where some are, or curves are looked for; else moments.
+    """
+    if data is not None and is_categorical(data):
+        return categories_of(data, test.names, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -243,6 +256,30 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def is_categorical(data: Dataset) -> bool:
+    """Tell whether all variables of a table are categories, and no value is missing."""
+    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
+
+
+def categories_of(data: Dataset, names: Sequence[str], penalty: float) -> Categories:
+    """Return the categories of a table, in the order of some names; rows with weights count as their effective number.
+
+    Examples
+    --------
+    >>> table = Dataset.of({"a": ["x", "y", "y"], "b": ["p", "p", "q"]})
+    >>> categories_of(table, ["b", "a"], 2.0).codes.tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+    where = {name: i for i, name in enumerate(data.names)}
+    codes = data.codes()[:, [where[name] for name in names]]
+    dense = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T])
+    weights = None
+    if data.weights is not None:
+        weights = np.asarray(data.weights, dtype=np.float64)
+        weights = weights * (data.effective_rows / weights.sum())
+    return Categories(dense.astype(np.int64), penalty, weights)
 
 
 def groups_of(blocks: Blocks, penalty: float) -> Groups:

@@ -92,7 +92,7 @@ def evidence(
     Supported(x=1, y=2, distance=12.4...)
     """
     price = penalty * math.log(n)
-    records = list(_chosen(found, price))
+    records = list(chosen(found, price))
     try:
         scores = GaussianBlocks(correlation, n) if scores is None else scores
         weighing = _Weighing(found, scores, pvalue, price, selection, latents, Record(n, deadline))
@@ -102,7 +102,8 @@ def evidence(
     return tuple(records)
 
 
-def _chosen(found: LiftResult, price: float) -> Iterator[Event]:
+def chosen(found: LiftResult, price: float) -> Iterator[Event]:
+    """Iterate over what was chosen, and the hidden nodes that it rests on."""
     gain = found.selection_gain
     yield Chose(found.used, found.score, price, max(gain, 0.0) if gain < math.inf else None)
     for node in found.hidden:

@@ -89,7 +89,7 @@ class Regressions:
     Examples
     --------
     >>> import numpy as np
-    >>> from lmarvel.search.grouped import GroupedLocal, Groups
+    >>> from lmarvel.search.kinds.grouped import GroupedLocal, Groups
     >>> R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
     >>> best = Regressions(GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=100, penalty=2.1)), 3)
     >>> best(0, 0b110).parents == 0b010, best(0, 0b100).parents == 0, best(0, 0).tempting == 0b010
@@ -221,7 +221,7 @@ def settle(
     Examples
     --------
     >>> import numpy as np
-    >>> from lmarvel.search.grouped import GroupedLocal, Groups
+    >>> from lmarvel.search.kinds.grouped import GroupedLocal, Groups
     >>> R = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])     # 0 --> 2 <-- 1
     >>> local = GroupedLocal(Groups(R, ((0,), (1,), (2,)), n=500, penalty=2.0))
     >>> settle(Regressions(local, 3), [2, 0, 1]).parents == [0, 0, 0b011]

@@ -13,7 +13,7 @@ from lmarvel.knowledge.closure import Known
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.constants import LIFT
-from lmarvel.search.grouped_lift import LiftSearch
+from lmarvel.search.kinds.grouped_lift import LiftSearch
 from lmarvel.search.lift import (
     Candidate,
     HiddenNode,

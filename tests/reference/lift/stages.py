@@ -25,7 +25,7 @@ from lmarvel.score.concentration import newton_selection
 from lmarvel.score.district import LOG_2PI, Matrix
 from lmarvel.search.ancestral import AncestralGraph
 from lmarvel.search.constants import LIFT
-from lmarvel.search.grouped_lift import See
+from lmarvel.search.kinds.grouped_lift import See
 from lmarvel.search.lifting import Lifting, Pairs
 from lmarvel.search.orders import Check, Order, Regressions, forward, from_orders, nothing
 from lmarvel.search.record import Record

@@ -1,4 +1,4 @@
-// The stages of Lift, and the choice among what they end with: the twin of LiftSearch in lmarvel.search.grouped_lift and
+// The stages of Lift, and the choice among what they end with: the twin of LiftSearch in lmarvel.search.kinds.grouped_lift and
 // of tests/reference/lift/lift.py.
 #include "lift/lift.hpp"
 

@@ -107,7 +107,7 @@ class Grades:
             bent[ends] = True
             outlying[ends] |= bend.outlying
         doubts = np.full((p, p), bent.any(), dtype=np.int8) + (outlying[:, None] | outlying)
-        doubts += self._coded[:, None] | self._coded  # which are scored as numbers
+        doubts += self._coded[:, None] | self._coded  # which show little where they are rare
         if result.mag is None:
             doubts += bent[:, None] | bent
         if result.check is not None and not result.check.fits:

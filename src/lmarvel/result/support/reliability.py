@@ -30,8 +30,8 @@ WORTH = {
         ("firm", "tail"): 0.98,
         ("likely", "arrowhead"): 0.97,
         ("likely", "tail"): 0.97,
-        ("open", "arrowhead"): 0.66,
-        ("open", "tail"): 0.56,
+        ("open", "arrowhead"): 0.65,
+        ("open", "tail"): 0.55,
     },
     "tests": {
         ("open", "arrowhead"): 0.57,

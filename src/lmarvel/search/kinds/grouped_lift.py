@@ -20,7 +20,7 @@ from lmarvel.graph.kinds import maximal
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal, pag_of
 from lmarvel.search.constants import LIFT
-from lmarvel.search.grouped import (
+from lmarvel.search.kinds.grouped import (
     GroupedBlocks,
     GroupedLocal,
     Groups,

@@ -1,0 +1,1 @@
+"""Lift on tables of other kinds than numbers: categories by their counts, and groups of columns."""
