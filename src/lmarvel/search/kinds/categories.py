@@ -30,7 +30,7 @@ from lmarvel.graph.bitsets import members
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.kinds.grouped_lift import LiftSearch
-from lmarvel.search.lift import LiftResult, checked_start, member_of, random_orders
+from lmarvel.search.lift import LiftResult
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order, Regressions, forward, from_orders
 from lmarvel.search.record import Progress, Record
@@ -241,10 +241,7 @@ def lift_categories(
     limits = None if known is None else Limits(known.moved(columns))
     stages = CategoricalStages(table.taken(columns), record, () if limits is None else limits.allowed())
     search = LiftSearch(stages, selection, latents, record, limits)
-    search.more = random_orders(len(table), restarts, seed)
-    given = None if start is None else checked_start(start, len(table))[np.ix_(columns, columns)]
-    search.run(None if given is None else member_of(given))
-    return search.result(columns)
+    return search.learned(columns, start, restarts, seed)
 
 
 def canonical_order(table: Categories) -> list[int]:

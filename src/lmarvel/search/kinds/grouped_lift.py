@@ -186,6 +186,13 @@ class LiftSearch:
         """Return the answer, what selection gains, and the hidden nodes that the answer rests on."""
         return *self.choose(), []
 
+    def learned(self, columns: Sequence[int], start: Marks | None, restarts: int, seed: int) -> LiftResult:
+        """Search from the fixed orders, random ones and the marks that are given, which are in the caller's order."""
+        self.more = random_orders(len(columns), restarts, seed)
+        given = None if start is None else checked_start(start, len(columns))[np.ix_(columns, columns)]
+        self.run(None if given is None else member_of(given))
+        return self.result(columns)
+
     def result(self, columns: Sequence[int]) -> LiftResult:
         """Return the answer in the caller's order of columns; raise where there is none yet."""
         if not self.found:
@@ -270,10 +277,7 @@ def lift_groups(
     limits = None if known is None else Limits(known.moved(columns))
     stages = GroupedStages(ordered, record, () if limits is None else limits.allowed())
     search = LiftSearch(stages, selection, latents, record, limits)
-    search.more = random_orders(len(groups), restarts, seed)
-    given = None if start is None else checked_start(start, len(groups))[np.ix_(columns, columns)]
-    search.run(None if given is None else member_of(given))
-    return search.result(columns)
+    return search.learned(columns, start, restarts, seed)
 
 
 def canonical_order(groups: Groups) -> list[int]:
