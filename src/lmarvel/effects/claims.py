@@ -259,7 +259,7 @@ class Claims:
     @cached_property
     def illegal(self) -> bool:
         """Whether no MAG has the learned PAG, although the search came to its end."""
-        return self.result is not None and not self.result.undecided and self.result.why_illegal is not None
+        return self.result is not None and self.result.grades.illegal
 
     def rejected(self, x: int, y: int) -> Implied | None:
         """Return the independence of a pair that the graph implies and the data reject, if they do."""

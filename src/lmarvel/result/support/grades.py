@@ -14,6 +14,7 @@ figures.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,8 +40,8 @@ GRADES: tuple[Grade, ...] = ("unchecked", "open", "likely", "firm", "stated")
 UNCHECKED, OPEN, LIKELY, FIRM, STATED = range(1, len(GRADES) + 1)
 MARKS_SHOWN: dict[Shown, int] = {"all": 0, "supported": LIKELY, "firm": FIRM}
 
-# Shares of the resamples from which on a mark, or a missing edge, is firm or likely. benchmarks/grades.py measured what
-# they are worth: with these, firm marks are right in .95 and more of every family of tables, likely ones in .85.
+# Shares of the resamples from which on a mark, or a missing edge, is firm or likely. The aim is that firm ones are
+# right in .95 of every family of tables and likely ones in .85; docs/grades.md says where that is met.
 FIRM_SHARE, LIKELY_SHARE, LIKELY_GAP = 0.975, 0.9, 0.8
 # With one doubt nothing is firm, and this is likely; with more a mark is open, and a missing edge needs the last.
 DOUBTED_SHARE, DOUBTED_GAP, MORE_DOUBTED_GAP = 1.0, 0.9, 0.975
@@ -89,6 +90,11 @@ class Grades:
             return "resamples"
         return "score" if self._result.evidence.chose is not None else "none"
 
+    @property
+    def illegal(self) -> bool:
+        """Whether no graph has the PAG, although the search came to its end."""
+        return not self._result.undecided and self._result.why_illegal is not None
+
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The share of the resamples that have the same edge with the same mark at y; 0 without resamples."""
@@ -120,8 +126,7 @@ class Grades:
         result = self._result
         levels = np.where(self._marks > CIRCLE, self._by_basis(), 0).astype(np.int8)
         if self.basis != "exact":
-            illegal = not result.undecided and result.why_illegal is not None
-            cap = np.full(levels.shape, OPEN if illegal else STATED, dtype=np.int8)
+            cap = np.full(levels.shape, OPEN if self.illegal else STATED, dtype=np.int8)
             for end in result.rejected:
                 cap[end] = OPEN
             levels = np.minimum(levels, cap)
@@ -135,7 +140,7 @@ class Grades:
     def _by_basis(self) -> Levels:
         shape = self._marks.shape
         if self.basis == "resamples":
-            return self._graded(self.shares, LIKELY_SHARE, DOUBTED_SHARE, 1.1)
+            return self._graded(self.shares, LIKELY_SHARE, DOUBTED_SHARE, math.inf)
         if self.basis == "score":
             return self._scored()
         return np.full(shape, FIRM if self.basis == "exact" else UNCHECKED, dtype=np.int8)
@@ -162,7 +167,7 @@ class Grades:
             for one in () if result.check is None else result.check.in_doubt:
                 x, y = result.pag.index(one.x), result.pag.index(one.y)
                 levels[x, y] = levels[y, x] = min(OPEN, levels[x, y])
-            if not result.undecided and result.why_illegal is not None:
+            if self.illegal:
                 levels = np.minimum(levels, OPEN)
         levels = np.where(missing, levels, 0).astype(np.int8)
         np.fill_diagonal(levels, 0)
