@@ -117,7 +117,7 @@ def test_a_mark_that_nobody_weighed_is_unchecked() -> None:
     found = scored("A --> B", "C --> B")  # the time was up
     assert found.grade("A", "B") == "unchecked"
     assert found.shown() == PAG.from_edges("A o-o B", "C o-o B", nodes=[*"ABC"])
-    assert "Not checked (time limit) (the learned graph has A o-> B)." in found.describe("A", "B")
+    assert "Direction not checked (time limit); the best-scoring graph has A o-> B." in found.describe("A", "B")
 
 
 def test_methods_without_records_say_what_they_said() -> None:
@@ -200,11 +200,11 @@ def test_a_mark_says_how_firm_it_is_and_the_meaning_too() -> None:
     assert told.meaning.startswith("B probably does not cause C. C may cause B")
     told = chain().explain("B", "D")
     assert told.meaning.startswith("D probably does not cause B. B may cause D")
-    assert told.meaning.endswith(" Direction not established (the learned graph has B --> D).")
+    assert told.meaning.endswith(" Direction not established (the best-scoring graph has B --> D).")
     assert told.marks[1].text.endswith("no graph that was met has another mark here")
     told = chain().explain("A", "B")
     assert told.meaning.startswith("associated whichever measured variables are held fixed.")
-    assert told.meaning.endswith(" Direction not established (the learned graph has A o-> B).")
+    assert told.meaning.endswith(" Direction not established (the best-scoring graph has A o-> B).")
 
 
 def test_selection_is_told_with_what_speaks_for_it() -> None:

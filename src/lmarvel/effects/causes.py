@@ -32,6 +32,7 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.evidence_wording import learned_graph
 from lmarvel.result.support.check import Implied
 from lmarvel.result.support.grades import GRADES, MARKS_SHOWN, Grade, Shown
 from lmarvel.result.wording import p_is
@@ -262,7 +263,7 @@ class _Wording:
         self._names = claims.ready.graph.names
         result = claims.result
         self._shown_graph = None if result is None else result.shown(marks)
-        self._graph = "the learned graph" if result is None or result.mag is None else "the best-scoring graph"
+        self._graph = learned_graph(result is not None and result.mag is not None)
 
     def describe(self, x: int, claim: Claim) -> Cause:
         """Return what is said of one variable."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.evidence_wording import learned_graph, not_established
 from lmarvel.result.meaning import allows_latents
 from lmarvel.result.support.check import Implied
 from lmarvel.result.support.frequencies import percent
@@ -96,11 +97,11 @@ class Grading:
             return self.found.describe_edge(edge.a, edge.b)
         if not any(end.level for end in ends):
             return "associated; the data do not determine the direction."
-        learned = "best-scoring" if self.found.bic is not None else "learned"
-        has = f"the {learned} graph has {shown_edge(canonical(edge))}"
+        scored, learned = self.found.mag is not None, canonical(edge)
         if not any(end.established for end in ends):
-            checked = any(end.level == OPEN for end in ends)
-            return f"direction not established ({has})." if checked else f"direction not checked (time limit); {has}."
+            unchecked = not any(end.level == OPEN for end in ends)
+            return f"{not_established(learned, unchecked, scored)}."
+        has = f"{learned_graph(scored)} has {shown_edge(learned)}"
         sentences = [*self._claims(ends), *_not_established(ends, has)]
         return " ".join(f"{words}." for words in sentences)
 

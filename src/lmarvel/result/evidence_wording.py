@@ -61,7 +61,12 @@ def strength(grade: str | None) -> dict[str, str]:
     return {"hedge": "probably " if grade == "likely" else "", "by": ", as you stated" if grade == "stated" else ""}
 
 
-def not_established(edge: Edge, unchecked: bool) -> str:
+def learned_graph(scored: bool) -> str:
+    """Return what to call the graph that was learned, by score or by tests."""
+    return "the best-scoring graph" if scored else "the learned graph"
+
+
+def not_established(edge: Edge, unchecked: bool, scored: bool = False) -> str:
     """Return that the direction of an edge is not established, and what was learned nevertheless.
 
     Examples
@@ -70,8 +75,8 @@ def not_established(edge: Edge, unchecked: bool) -> str:
     >>> not_established(parse_edge("A --> B"), unchecked=False)
     'direction not established (the learned graph has A --> B)'
     """
-    why = "not checked (time limit)" if unchecked else "direction not established"
-    return f"{why} (the learned graph has {shown_edge(edge)})"
+    has = f"{learned_graph(scored)} has {shown_edge(edge)}"
+    return f"direction not checked (time limit); {has}" if unchecked else f"direction not established ({has})"
 
 
 def without_selection(gain: float | None) -> str:

@@ -47,7 +47,7 @@ def of_edge(result: Discovery, a: str, b: str) -> str:
     if supported == edge:
         return said
     unchecked = "unchecked" in (result.grade(a, b), result.grade(b, a))
-    return f"{said} {sentence(evidence_wording.not_established(edge, unchecked))}"
+    return f"{said} {sentence(evidence_wording.not_established(edge, unchecked, result.mag is not None))}"
 
 
 def _supported(result: Discovery, edge: Edge) -> Edge:
