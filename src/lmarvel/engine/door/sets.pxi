@@ -89,7 +89,7 @@ cdef longs(vector[int64_t]& source, Py_ssize_t columns):
     return found.reshape(-1, columns)
 
 
-cdef doubles(vector[double]& source):
+cdef doubles(const vector[double]& source):
     cdef Py_ssize_t n = <Py_ssize_t> source.size()
     found = np.empty(n)
     cdef double[::1] view = found

@@ -1,0 +1,214 @@
+"""Basis columns of every variable of a table: what models of other variables are made of.
+
+======================  ==============================================================================================
+a variable              its basis columns
+======================  ==============================================================================================
+a number                the number, standardised; then the bends of a natural cubic spline, orthonormal, if any
+categories              an indicator for each category but the commonest one
+======================  ==============================================================================================
+
+A natural cubic spline is a cubic between its knots and a straight line beyond them, so that no outlier bends it. Knots
+are quantiles, and so the bends follow the rows wherever they are. A number with few distinct values has fewer bends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.data.columns import Kind
+from lmarvel.data.dataset import Dataset
+from lmarvel.errors import DataError
+
+BENDS = 2
+"""How many bends the spline of a number has beside its straight line."""
+_OUTER = 0.05  # the share of rows beyond the first and the last knot, each
+_NOTHING = 1e-7  # a bend below this share of its length is a combination of those before it
+_MOST_CATEGORIES = 65_000
+
+
+@dataclass(frozen=True)
+class GlmTable:
+    """Basis columns of all variables, and the categories of those that have them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    basis : array, shape (columns, n)
+        The basis columns.
+    starts : array of int32
+        Where the columns of each variable begin, and the number of columns.
+    categories : array of int32
+        How many categories each variable has, 0 for numbers.
+    codes : array of uint16, shape (variables, n)
+        The category of each row; 0 is the commonest one. All 0 for numbers.
+    weights : array or None
+        What the rows count for; they sum up to ``rows``.
+    rows : float
+        The effective number of rows.
+
+    Examples
+    --------
+    >>> table = glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0, 3.0, 0.0], "b": ["x", "y", "z", "x", "z", "x"]}))
+    >>> table.starts.tolist(), table.categories.tolist(), table.codes[1].tolist()
+    ([0, 3, 5], [0, 3], [0, 1, 2, 0, 2, 0])
+    """
+
+    names: tuple[str, ...]
+    basis: NDArray[np.float64]
+    starts: NDArray[np.int32]
+    categories: NDArray[np.int32]
+    codes: NDArray[np.uint16]
+    weights: NDArray[np.float64] | None
+    rows: float
+
+    def columns(self, v: int) -> range:
+        """Return the basis columns of a variable: of a number the straight line first."""
+        return range(int(self.starts[v]), int(self.starts[v + 1]))
+
+    def responses(self, v: int) -> int:
+        """Return how many columns the residual of a variable has."""
+        return max(int(self.categories[v]) - 1, 1)
+
+    def take(self, order: Sequence[int]) -> GlmTable:
+        """Return the same with the variables in another order."""
+        chosen = list(order)
+        columns = [c for v in chosen for c in self.columns(v)]
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[chosen])]).astype(np.int32)
+        names = tuple(self.names[v] for v in chosen)
+        return GlmTable(
+            names,
+            frozen(self.basis[columns]),
+            frozen(starts),
+            frozen(self.categories[chosen]),
+            frozen(self.codes[chosen]),
+            self.weights,
+            self.rows,
+        )
+
+
+def glm_table(data: Dataset, bends: int = BENDS) -> GlmTable:
+    """Make the basis columns of a table without gaps.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table.
+    bends : int
+        How many bends the spline of a number may have.
+
+    Examples
+    --------
+    >>> glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0], "b": [0, 1, 1, 0]}), bends=0).basis.shape
+    (2, 4)
+    """
+    return data.kept(("glm", bends), lambda: _made(data, bends))
+
+
+def _made(data: Dataset, bends: int) -> GlmTable:
+    gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
+    if gaps:
+        raise DataError(f"missing values in {', '.join(gaps[:20])}: drop those rows (missing='drop')")
+    values = data.values()
+    n, p = values.shape
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    rows = float(n)
+    if weights is not None:
+        rows = float(data.effective_rows)
+        weights = weights * (rows / weights.sum())
+    columns: list[NDArray[np.float64]] = []
+    starts, categories = [0], []
+    codes = np.zeros((p, n), dtype=np.uint16)
+    for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
+        if kind is Kind.CONTINUOUS:
+            columns += natural_spline(values[:, v], bends, weights, name)
+            categories.append(0)
+        else:
+            codes[v] = by_frequency(values[:, v].astype(np.intp), weights, name)
+            categories.append(int(codes[v].max()) + 1)
+            columns += [(codes[v] == a).astype(np.float64) for a in range(1, categories[-1])]
+        starts.append(len(columns))
+    return GlmTable(
+        data.names,
+        frozen(np.array(columns)),
+        frozen(np.array(starts, dtype=np.int32)),
+        frozen(np.array(categories, dtype=np.int32)),
+        frozen(codes),
+        None if weights is None else frozen(weights),
+        rows,
+    )
+
+
+def by_frequency(codes: NDArray[np.intp], weights: NDArray[np.float64] | None, name: str) -> NDArray[np.uint16]:
+    """Return codes of the categories that have rows, the commonest one 0 and the others in their order.
+
+    Examples
+    --------
+    >>> by_frequency(np.array([2, 0, 5, 2]), None, "a").tolist()
+    [0, 1, 2, 0]
+    """
+    counts = np.bincount(codes, weights)
+    held = np.flatnonzero(counts > 0)
+    if len(held) < 2:
+        raise DataError(f"the column {name!r} has one category in all rows: drop it, since nothing can depend on it")
+    if len(held) > _MOST_CATEGORIES:
+        raise DataError(f"the column {name!r} has {len(held)} categories: merge them, or drop it")
+    commonest = held[np.argmax(counts[held])]
+    place = np.zeros(len(counts), dtype=np.uint16)
+    place[held[held != commonest]] = np.arange(1, len(held))
+    return place[codes]
+
+
+def natural_spline(
+    values: NDArray[np.float64], bends: int, weights: NDArray[np.float64] | None = None, name: str = "a column"
+) -> list[NDArray[np.float64]]:
+    """Return a column of numbers, standardised, and the bends of its natural cubic spline, orthonormal.
+
+    Examples
+    --------
+    >>> line, bend = natural_spline(np.arange(9.0), 1)
+    >>> bool(abs(line @ bend) < 1e-9), bool(abs(bend.sum()) < 1e-9), bend.round(1).tolist()[:5]
+    (True, True, [1.5, 0.5, -0.4, -1.0, -1.2])
+    """
+    share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
+    found: list[NDArray[np.float64]] = []
+    line = values - share @ values
+    for column in (line, *(_bends(values, bends, share) if bends > 0 else ())):
+        left = column - share @ column
+        whole = float(share @ left**2)
+        for _ in range(2):  # the second time takes off what rounding left
+            for before in found:
+                left = left - (share @ (left * before)) * before
+        size = float(share @ left**2)
+        if size > _NOTHING**2 * whole and size > 0.0:
+            found.append(left / np.sqrt(size))
+        elif not found:
+            raise DataError(f"the column {name!r} is constant: drop it, since nothing can depend on it")
+    return found
+
+
+def _bends(values: NDArray[np.float64], bends: int, share: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return columns that span, with the constant and the line, the natural cubic splines on bends + 2 knots."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(share[order])
+    at = np.searchsorted(below, np.linspace(_OUTER, 1 - _OUTER, bends + 2) - 1e-12)
+    knots = np.unique(values[order[np.minimum(at, len(values) - 1)]])
+    width = knots[-1] - knots[0]
+    if len(knots) < 3 or not width > 0:
+        return []
+    scaled, last = (values - knots[0]) / width, (knots - knots[0]) / width
+    cubes = [np.clip(scaled - t, 0, None) ** 3 for t in last]
+    tails = [(cubes[k] - cubes[-1]) / (last[-1] - last[k]) for k in range(len(last) - 1)]
+    return [tail - tails[-1] for tail in tails[:-1]]
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that nobody can change, so that the engine needs no copy of it."""
+    kept = np.ascontiguousarray(array)
+    kept.flags.writeable = False
+    return kept
