@@ -10,6 +10,7 @@
 
 #include "base/dense.hpp"
 #include "lift/climb/lifting.hpp"
+#include "lift/orders/gaussian.hpp"
 #include "lift/orders/order_search.hpp"
 #include "orient/orient.hpp"
 
@@ -84,7 +85,8 @@ private:
 
     FoundOrder<W> search_orders() {
         watch_.tell(std::int64_t(Stage::ORDER), 0, 1);
-        OrderSearch<W> search(task_.R, precision_, task_.p, task_.n, task_.price, task_.noise, set_, task_.known);
+        GaussianLocal local(task_.R, task_.p, task_.n, task_.price);
+        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known);
         FoundOrder<W> best;  // of those that fit
         const auto see = [&](const FoundOrder<W>& settled) {
             const Graph graph = dag_of(settled);
@@ -93,7 +95,9 @@ private:
             if (best.order.empty() || settled.score < best.score) best = settled;
         };
         try {
-            search.run(task_.more, watch_, see);
+            auto starts = gaussian_starts(precision_, p_, task_.n, task_.price, set_.alike, search.forward(watch_));
+            starts.insert(starts.end(), task_.more.begin(), task_.more.end());
+            search.run(starts, watch_, see);
         } catch (const BudgetSpent&) {
             if (!best.order.empty()) keep(dag_of(best), best.score, Stage::ORDER);
             throw;

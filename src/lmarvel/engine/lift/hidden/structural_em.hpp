@@ -12,6 +12,7 @@
 #include "base/watch.hpp"
 #include "lift/hidden/models.hpp"
 #include "lift/hidden/pricing.hpp"
+#include "lift/orders/gaussian.hpp"
 #include "lift/orders/settling.hpp"
 
 namespace lmarvel {
@@ -34,7 +35,7 @@ public:
         try {
             const Vector S = completed(model);
             if (S.empty()) return model;
-            Settling<W>& settling = settling_on(S, model.m());
+            Settling<W, GaussianLocal>& settling = settling_on(S, model.m());
             const auto check = [this] { watch->check(); };
             FoundOrder<W> found = only == nullptr
                                    ? settling.settle(model.order, sweeps, check)
@@ -63,16 +64,17 @@ private:
     // The regressions of a covariance, and where sweeps on them end.
     struct Kept {
         Kept(const Vector& covariance, int m, double n, double price, double noise, const SearchLimits* known)
-            : S(covariance), best(S.data(), m, n, price, known), settling(best, noise) {}
+            : S(covariance), local(S.data(), m, n, price), best(local, known), settling(best, noise) {}
 
         const Vector S;
-        Regressions<W> best;
-        Settling<W> settling;
+        GaussianLocal local;
+        Regressions<W, GaussianLocal> best;
+        Settling<W, GaussianLocal> settling;
     };
 
     // A model that is polished again has the covariance that its last polish ended with: what is known of the last few
     // is kept.
-    Settling<W>& settling_on(const Vector& S, int m) {
+    Settling<W, GaussianLocal>& settling_on(const Vector& S, int m) {
         for (const auto& kept : kept_)
             if (kept->S == S) return kept->settling;
         if (kept_.size() == most_kept_) kept_.pop_front();

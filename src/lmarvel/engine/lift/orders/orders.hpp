@@ -1,4 +1,4 @@
-// Grow-shrink regressions and moves within an order: the twin of lmarvel.search.orders, from correlations.
+// Grow-shrink regressions and moves within an order: the twin of lmarvel.search.orders.
 //
 // Sets of variables are W words of 64 bits. Memories grow with the search and end with it.
 #pragma once
@@ -15,9 +15,11 @@
 #include "base/hash.hpp"
 #include "base/linear.hpp"
 #include "lift/constants.hpp"
-#include "lift/orders/residuals.hpp"
 
 namespace lmarvel {
+
+// What more parents would gain, and which they are.
+using Paying = std::vector<std::pair<double, std::int16_t>>;
 
 // An order of some variables, the parents of each variable, and the score of that DAG.
 template <int W>
@@ -27,13 +29,18 @@ struct FoundOrder {
     double score = 0.0;
 };
 
-template <int W>
+// `Local` knows the table: it has `size`, `price`, and
+//   extended(v, path, known, paying)  the value of v given the parents on a path, and what pays as one more;
+//   value_of(v, parents)              the same value, of parents in ascending order;
+//   removal(v, parents)               the parent that is best left out since it does not pay its price; -1 if all pay.
+// A value is minus two log-likelihood of all rows, without the price that every edge has.
+template <int W, class Local>
 class Regressions {
 public:
     // Parents that are excluded by what is known are not taken.
-    Regressions(const double* covariance, int m, double n, double price, const SearchLimits* known = nullptr)
-        : m_(m), n_(n), price_(price), pays_(-std::expm1(-(price + 1e-9) / n)), known_beforehand_(known),
-          residuals_(covariance, std::size_t(m)), S_(residuals_.covariance()), root_of_(m, nullptr), known_(256) {}
+    explicit Regressions(Local& local, const SearchLimits* known = nullptr)
+        : local_(local), m_(local.size()), price_(local.price()), known_beforehand_(known), root_of_(m_, nullptr),
+          known_(256) {}
 
     int size() const { return m_; }
 
@@ -216,37 +223,10 @@ private:
         at.is_shrunk = true;
     }
 
-    double value(double variance) const {
-        constexpr double log_2pi = 1.8378770664093453;
-        if (variance < least_variance) return std::numeric_limits<double>::infinity();
-        return n_ * (std::log(variance) + 1.0 + log_2pi);
-    }
-
-    // Factorise the covariance of `near_`; false where it is singular.
-    bool factor_near() {
-        const std::size_t k = near_.size();
-        root_.resize(k * k);
-        for (std::size_t i = 0; i < k; ++i)
-            for (std::size_t j = 0; j < k; ++j) root_[i * k + j] = S_[std::size_t(near_[i]) * m_ + near_[j]];
-        return factorise(root_.data(), k);
-    }
-
-    // The value of a set of parents, and what pays its price as one more.
+    // The value of a set of parents, and what pays its price as one more, best first.
     void fill(Node& at) {
-        const std::size_t m = std::size_t(m_);
-        if (!residuals_.reach(at.v, path_)) return;
-        const double variance = residuals_.shared()[at.v];
-        if (variance < least_variance) return;
-        at.value = value(variance);
-        gain_.resize(m);
-        worth(gain_.data(), residuals_.shared(), residuals_.left(), m);
-        gain_[at.v] = 0.0;
-        for (int u : path_) gain_[u] = 0.0;
-        const double least = pays_ * variance;
         paying_.clear();
-        for (std::size_t u = 0; u < m; ++u)
-            if (gain_[u] > least && !(known_beforehand_ && known_beforehand_->excludes(u, std::size_t(at.v))))
-                paying_.emplace_back(gain_[u], std::int16_t(u));
+        at.value = local_.extended(at.v, path_, known_beforehand_, paying_);
         std::sort(paying_.begin(), paying_.end(), [](const auto& a, const auto& b) {
             return a.first > b.first || (a.first == b.first && a.second < b.second);
         });
@@ -263,59 +243,24 @@ private:
 
     double value_of(int v, const Set& parents) {
         parents.members(near_);
-        const std::size_t k = near_.size();
-        double variance = S_[std::size_t(v) * m_ + v];
-        if (k) {
-            if (!factor_near()) return value(0.0);
-            beside_.resize(k);
-            for (std::size_t i = 0; i < k; ++i) beside_[i] = S_[std::size_t(near_[i]) * m_ + v];
-            solve_lower(root_.data(), k, beside_.data(), 1);
-            for (double b : beside_) variance -= b * b;
-        }
-        return value(variance);
+        return local_.value_of(v, near_);
     }
 
     // The parent that is best left out since it does not pay its price; -1 if all pay.
     int removal(int v, const Set& parents) {
         parents.members(near_);
-        const std::size_t k = near_.size();
-        if (!factor_near()) return -1;
-        beside_.resize(k);
-        for (std::size_t i = 0; i < k; ++i) beside_[i] = S_[std::size_t(near_[i]) * m_ + v];
-        solve_lower(root_.data(), k, beside_.data(), 1);
-        double variance = S_[std::size_t(v) * m_ + v];
-        for (double b : beside_) variance -= b * b;
-        variance = std::max(variance, 1e-300);
-        solve_upper(root_.data(), k, beside_.data(), 1);  // now the slopes
-        rows_.assign(k * k, 0.0);
-        for (std::size_t i = 0; i < k; ++i) rows_[i * k + i] = 1.0;
-        solve_lower(root_.data(), k, rows_.data(), k);
-        left_.assign(k, 0.0);  // the diagonal of the inverse
-        for (std::size_t i = 0; i < k; ++i)
-            for (std::size_t j = 0; j <= i; ++j) left_[j] += rows_[i * k + j] * rows_[i * k + j];
-        std::size_t worst = 0;
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < k; ++i) {
-            // Without u the variance left grows by slope_u^2 / (inverse)_uu.
-            const double lost = beside_[i] * beside_[i] / (left_[i] * variance);
-            if (lost < least) least = lost, worst = i;
-        }
-        return n_ * std::log1p(least) < price_ - 1e-9 ? near_[worst] : -1;
+        return local_.removal(v, near_);
     }
 
-    static constexpr double least_variance = 1e-10;  // a variable with less than this left is determined by the others
-
+    Local& local_;
     int m_;
-    double n_, price_, pays_;
+    double price_;
     const SearchLimits* known_beforehand_;
-    Residuals residuals_;
-    const Vector& S_;
     Arena arena_;
     std::vector<Node*> root_of_, known_;  // of each variable; all, by what they hold: a power of two of places
     std::size_t n_nodes_ = 0;
     std::vector<int> near_, path_;
-    std::vector<std::pair<double, std::int16_t>> paying_;
-    Vector root_, rows_, beside_, left_, gain_;
+    Paying paying_;
 };
 
 }  // namespace lmarvel

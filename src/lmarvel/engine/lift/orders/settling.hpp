@@ -16,12 +16,12 @@ namespace lmarvel {
 
 // What a sweep does depends only on the order that it begins with, and searches come together: where one went on from
 // an order before, its end is known. So there is one of these for the regressions of one covariance.
-template <int W>
+template <int W, class Local>
 class Settling {
 public:
     using Order = FoundOrder<W>;
 
-    Settling(Regressions<W>& best, double noise) : best_(best), noise_(noise) {}
+    Settling(Regressions<W, Local>& best, double noise) : best_(best), noise_(noise) {}
 
     // Move each variable to its best place until none moves. `check` is called before each move and may throw.
     template <class Check>
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    using Sweeper = typename Regressions<W>::Sweeper;
+    using Sweeper = typename Regressions<W, Local>::Sweeper;
     // Where sweeps from an order end, and after how many.
     struct End {
         int sweeps;
@@ -110,7 +110,7 @@ private:
         return known != ends_.end() && known->second.sweeps <= sweeps ? &known->second : nullptr;
     }
 
-    Regressions<W>& best_;
+    Regressions<W, Local>& best_;
     double noise_;
     std::unordered_map<std::vector<int>, End, HashOrder> ends_;
 };
