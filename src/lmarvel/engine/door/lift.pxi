@@ -110,10 +110,7 @@ def lift(
     if not (noise >= 0 and math.isfinite(noise)):
         raise ValueError("noise cannot be negative")
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
-    for name, value in constants.items():
-        if not (value >= 0 and math.isfinite(value)) or (name == "tie" and value == 0):
-            raise ValueError(f"the constant {name} must be a number of at least 0, not {value!r}")
-    task.constants = constants
+    task.constants = checked_constants(constants)
     task.selection, task.latents = selection, latents
     if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
         raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
@@ -124,11 +121,7 @@ def lift(
     for order in more:
         task.more.push_back(whole_order(order, p))
     if limits is not None:
-        known.p = p
-        known.required, known.forbidden = flags(limits["required"], p), flags(limits["forbidden"], p)
-        known.never, known.causes = flags(limits["never"], p), flags(limits["causes"], p)
-        known.effects = flags(limits["effects"], p)
-        known.selection, known.latents, known.local = limits["selection"], limits["latents"], limits["local"]
+        known = limits_of(limits, p)
         task.known = &known
     return searched(task, seconds, progress, cancel)
 
@@ -175,6 +168,23 @@ cdef object marks_of(const vector[int8_t]& source, int p):
     cdef int8_t[:, ::1] view = found
     memcpy(&view[0, 0], source.data(), source.size())
     return found
+
+
+cdef LiftConstants checked_constants(dict constants) except *:
+    for name, value in constants.items():
+        if not (value >= 0 and math.isfinite(value)) or (name == "tie" and value == 0):
+            raise ValueError(f"the constant {name} must be a number of at least 0, not {value!r}")
+    return constants
+
+
+cdef SearchLimits limits_of(dict limits, int p) except *:
+    cdef SearchLimits known
+    known.p = p
+    known.required, known.forbidden = flags(limits["required"], p), flags(limits["forbidden"], p)
+    known.never, known.causes = flags(limits["never"], p), flags(limits["causes"], p)
+    known.effects = flags(limits["effects"], p)
+    known.selection, known.latents, known.local = limits["selection"], limits["latents"], limits["local"]
+    return known
 
 
 cdef int check_positive(double value, str name) except -1:

@@ -1,0 +1,112 @@
+// The chance of the counts of a category given categories (BDeu: Buntine 1991; Heckerman, Geiger & Chickering 1995). The
+// readable twin is CategoricalLocal in lmarvel.search.kinds.categories.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "glm/fits.hpp"
+
+namespace lmarvel {
+
+// The logarithm of the gamma function for positive numbers: Stirling's series, above 8, where its error is below 1e-14.
+inline double log_gamma(double x) {
+    double shift = 1.0;
+    while (x < 8.0) shift *= x++;
+    const double square = 1.0 / (x * x);
+    const double series = (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * (1.0 / 1680 - square / 1188)))) / x;
+    return (x - 0.5) * std::log(x) - x + 0.9189385332046727 + series - std::log(shift);
+}
+
+class CountScores {
+public:
+    // Categories may stand beside numbers in the table; those are never asked for.
+    explicit CountScores(const GlmColumns& table) : table_(table), n_(std::size_t(table.n)), depth_(1) {
+        depth_[0].assign(n_, 0);
+        cells_.assign(1, 1.0);
+        used_.assign(1, 1);
+    }
+
+    // Minus two log of the chance of the counts of v given the parents on a path and, unless negative, one more.
+    double value(int v, const std::vector<int>& path, int more = -1) {
+        reach(path);
+        const std::size_t k = path.size();
+        if (more < 0) return scored(v, depth_[k], used_[k], cells_[k]);
+        const std::size_t used = joined(depth_[k], used_[k], more, joint_);
+        return scored(v, joint_, used, cells_[k] * size(more));
+    }
+
+private:
+    using Rows = std::vector<std::uint32_t>;
+
+    std::uint32_t size(int v) const { return std::uint32_t(table_.categories[v]); }
+    const std::uint16_t* codes(int v) const { return table_.codes + std::size_t(v) * n_; }
+
+    // The configuration of the parents in each row, one parent more at a time; what a path begins with is kept.
+    void reach(const std::vector<int>& path) {
+        std::size_t same = 0;
+        while (same < path_.size() && same < path.size() && path_[same] == path[same]) ++same;
+        path_.resize(same);
+        for (std::size_t k = same; k < path.size(); ++k) {
+            if (depth_.size() < k + 2) depth_.resize(k + 2), cells_.resize(k + 2), used_.resize(k + 2);
+            used_[k + 1] = joined(depth_[k], used_[k], path[k], depth_[k + 1]);
+            cells_[k + 1] = cells_[k] * size(path[k]);
+            path_.push_back(path[k]);
+        }
+    }
+
+    // The number of the configuration with one more parent in each row; how many numbers there are. Where most would have no
+    // row they are counted anew.
+    std::size_t joined(const Rows& before, std::size_t used, int u, Rows& after) {
+        const std::uint32_t values = size(u);
+        const std::uint16_t* own = codes(u);
+        after.resize(n_);
+        const std::size_t cells = used * values;
+        if (cells <= 4 * n_ + 16) {
+            for (std::size_t i = 0; i < n_; ++i) after[i] = before[i] * values + own[i];
+            return cells;
+        }
+        fresh_.clear();
+        for (std::size_t i = 0; i < n_; ++i)
+            after[i] = fresh_.emplace(std::uint64_t(before[i]) * values + own[i], std::uint32_t(fresh_.size())).first->second;
+        return fresh_.size();
+    }
+
+    double scored(int v, const Rows& rows, std::size_t used, double cells) {
+        const std::size_t r = size(v);
+        const std::uint16_t* own = codes(v);
+        counts_.assign(used * r, 0.0);
+        if (table_.weights == nullptr)
+            for (std::size_t i = 0; i < n_; ++i) counts_[rows[i] * r + own[i]] += 1.0;
+        else
+            for (std::size_t i = 0; i < n_; ++i) counts_[rows[i] * r + own[i]] += table_.weights[i];
+        const double a = 1.0 / cells, b = a / double(r), none_a = log_gamma(a), none_b = log_gamma(b);
+        double chance = 0.0;
+        for (std::size_t z = 0; z < used; ++z) {
+            double total = 0.0;
+            for (std::size_t k = 0; k < r; ++k) {
+                const double count = counts_[z * r + k];
+                if (count <= 0.0) continue;
+                total += count;
+                chance += log_gamma(b + count) - none_b;
+            }
+            if (total > 0.0) chance += none_a - log_gamma(a + total);
+        }
+        return -2.0 * chance;
+    }
+
+    const GlmColumns& table_;
+    const std::size_t n_;
+    std::vector<int> path_;
+    std::vector<Rows> depth_;
+    std::vector<double> cells_;      // configurations that there are, as the score counts them
+    std::vector<std::size_t> used_;  // and as the rows are numbered
+    Rows joint_;
+    std::unordered_map<std::uint64_t, std::uint32_t> fresh_;
+    Vector counts_;
+};
+
+}  // namespace lmarvel
