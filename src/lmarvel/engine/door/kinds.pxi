@@ -77,7 +77,17 @@ cdef class KindScores:
         return found, tuple(bends)
 
     def search(
-        self, double noise, dict constants not None, *, more=(), limits=None, double seconds=math.inf, progress=None, cancel=None
+        self,
+        double noise,
+        int max_sweeps,
+        int family_rounds,
+        int family_sweeps,
+        *,
+        more=(),
+        limits=None,
+        double seconds=math.inf,
+        progress=None,
+        cancel=None,
     ):
         """Search orders: return whether the time was up, and the DAGs met, the best of all last, as score and parents."""
         cdef int p = self.p
@@ -86,8 +96,11 @@ cdef class KindScores:
         cdef KindOutcome out
         if not (noise >= 0 and math.isfinite(noise)):
             raise ValueError("noise cannot be negative")
+        if min(max_sweeps, family_rounds, family_sweeps) < 0:
+            raise ValueError("sweeps and rounds cannot be negative")
         task.noise = noise
-        task.constants = checked_constants(constants)
+        task.constants.max_sweeps, task.constants.family_rounds = max_sweeps, family_rounds
+        task.constants.family_sweeps = family_sweeps
         for order in more:
             task.more.push_back(whole_order(order, p))
         if limits is not None:

@@ -1,0 +1,119 @@
+"""Lift by scores that know the kinds of columns: orders are searched, and the answer is the PAG of the best DAG.
+
+There is no likelihood of this kind for graphs with bidirected or undirected edges. So a hidden common cause shows as an
+edge with circles, or as an edge too many; arrowheads and tails that the DAG's class shares hold either way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lmarvel.ci.glm.kinds import KindTable
+from lmarvel.engine.run import CANCEL
+from lmarvel.errors import DataError, OutOfTime
+from lmarvel.graph.bitsets import bits
+from lmarvel.knowledge.closure import Known
+from lmarvel.search.ancestral import AncestralGraph, Marks
+from lmarvel.search.constants import LIFT
+from lmarvel.search.kinds.grouped_lift import LiftSearch, See
+from lmarvel.search.lift import LiftResult
+from lmarvel.search.limits import Limits
+from lmarvel.search.orders import Order
+from lmarvel.search.record import Progress, Record
+
+
+class KindStages:
+    """What Lift does with graphs over columns of all kinds: orders, and nothing beyond DAGs."""
+
+    converged = True
+
+    def __init__(self, table: KindTable, record: Record, progress: Progress | None, limits: Limits | None) -> None:
+        self.table, self.record, self.progress, self.limits = table, record, progress, limits
+        self.local, self.price = table.scores(), table.prices["edge"]
+
+    def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
+        """Return the best DAG of the order search; ``see`` is called with what each start led to."""
+        late, met = self.local.search(
+            self.record.noise,
+            LIFT.max_sweeps,
+            LIFT.family_rounds,
+            LIFT.family_sweeps,
+            more=more,
+            limits=None if self.limits is None else self.limits.parts(),
+            seconds=self.record.seconds(),
+            progress=self.progress,
+            cancel=CANCEL.get(),
+        )
+        found = [Order([], [bits(parents) for parents in dag], score) for score, dag in met]
+        for order in found if late else found[:-1]:
+            see(order)
+        if late:
+            raise OutOfTime
+        return found[-1]
+
+    def score(self, graph: AncestralGraph) -> float:
+        """Return the score of a DAG; infinite where an edge is none of a DAG's."""
+        if any(graph.spouses) or any(graph.neighbors):
+            return math.inf
+        parents = [[u for u in range(len(graph)) if bit >> u & 1] for bit in graph.parents]
+        values = (self.local.value(v, chosen)[0] for v, chosen in enumerate(parents))
+        return float(sum(values) + self.price * graph.n_edges)
+
+    def climb(self, graph: AncestralGraph, selection: bool, latents: bool) -> tuple[AncestralGraph, float]:
+        """Return the graph itself: beyond DAGs there is no score."""
+        return graph, self.score(graph)
+
+
+def lift_kinds(
+    table: KindTable,
+    *,
+    selection: bool = True,
+    latents: bool = True,
+    start: Marks | None = None,
+    restarts: int = 0,
+    seed: int = 0,
+    deadline: float = math.inf,
+    progress: Progress | None = None,
+    known: Known | None = None,
+) -> LiftResult:
+    """Learn a PAG by score from columns of all kinds.
+
+    Parameters
+    ----------
+    table : KindTable
+        The columns, and the penalty.
+    selection, latents, start, restarts, seed, deadline, progress, known
+        As for :func:`lmarvel.search.lift.lift`.
+
+    Examples
+    --------
+    >>> from lmarvel.ci.glm.kinds import kind_table
+    >>> from lmarvel.data.dataset import Dataset
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> data = Dataset.of({"a": a, "b": b, "c": np.sin(2 * a) + b + 0.5 * rng.normal(size=1000)})
+    >>> lift_kinds(kind_table(data, data.names, 2.0)).pag.tolist()
+    [[0, 0, 2], [0, 0, 2], [1, 1, 0]]
+    """
+    if table.rows < 2:
+        raise DataError("a score needs two rows at least")
+    columns = canonical_order(table)
+    record = Record(table.rows, deadline, progress)
+    limits = None if known is None else Limits(known.moved(columns))
+    search = LiftSearch(KindStages(table.taken(columns), record, progress, limits), selection, latents, record, limits)
+    return search.learned(columns, start, restarts, seed)
+
+
+def canonical_order(table: KindTable) -> list[int]:
+    """Return an order of the variables that depends on their content alone: categories by how evenly each is spread."""
+    share = np.full(table.basis.shape[1], 1.0) if table.weights is None else table.weights
+    keys = []
+    for v in range(len(table)):
+        columns = table.basis[table.starts[v] : table.starts[v + 1]]
+        content = columns @ share if table.categories[v] else [float(share @ columns[0] ** 3), float(share @ abs(columns[0]))]
+        ordered = sorted(map(float, content), reverse=True) if table.categories[v] else content
+        keys.append((int(table.categories[v]), *(float(f"{value:.8e}") for value in ordered), v))
+    return sorted(range(len(table)), key=keys.__getitem__)
