@@ -75,12 +75,10 @@ TESTS: Mapping[str, NamedTest] = {
     ),
     "curved": NamedTest(
         lambda data: _on_blocks(data, "curved"),
-        "numbers that may depend on each other along curves, levels beside them or not: polynomials of ranks",
+        "numbers that may depend on each other along curves: polynomials of ranks",
     ),
 }
-_USUAL_SET = 3  # variables, that g-square should have rows to condition on
-_FOR_CURVES = 1000  # rows from which on curves beside levels are better seen and taken out than left in (docs/tests.md)
-_MOST_CURVES = 100  # columns, each of which becomes up to seven
+_USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
 
 
 def resolve(name: str) -> str:
@@ -106,8 +104,6 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
         return "fisher-z", None
     if len(levels) < p:
         have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} levels"
-        if data.n >= _FOR_CURVES and p <= _MOST_CURVES and not any(data.missing):  # EM knows no curves
-            return "curved", f"curved: {have}, which depend on numbers along curves, and {data.n} rows show those"
         return "mixed", f"mixed: {have}"
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])

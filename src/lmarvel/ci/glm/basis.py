@@ -59,7 +59,7 @@ class GlmTable:
     --------
     >>> table = glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0, 3.0, 0.0], "b": ["x", "y", "z", "x", "z", "x"]}))
     >>> table.starts.tolist(), table.categories.tolist(), table.codes[1].tolist()
-    ([0, 3, 5], [0, 3], [0, 1, 2, 0, 2, 0])
+    ([0, 3, 5], [0, 3], [0, 2, 1, 0, 1, 0])
     """
 
     names: tuple[str, ...]

@@ -2,7 +2,8 @@
 
 Each of X and Y is modelled given Z by a generalised linear model (:mod:`lmarvel.ci.glm.fits`) on the basis columns of
 Z. A number leaves one residual column, categories leave one for each category but the commonest: indicator less chance.
-The mean of a count is linear, or the exponential of a linear function, whichever leaves less. If X and Y are independent given Z, the products of a residual of X with one of Y have mean zero. With m for the means of
+The mean of a count is linear, or the exponential of a linear function, whichever leaves less. If X and Y are
+independent given Z, the products of a residual of X with one of Y have mean zero. With m for the means of
 the products, C for their covariance over the rows and n for the rows, Hotelling's
 
     T² = n m' C⁻¹ m
@@ -10,6 +11,10 @@ the products, C for their covariance over the rows and n for the rows, Hotelling
 is compared with its distribution on d and n - |Z| - d - 1 degrees of freedom, where d counts the products and |Z| the
 columns of Z. C is an empirical covariance, so no variance has to be modelled. An error of one model is forgiven if the
 other is right: what is left is the *product* of both errors.
+
+Of two variables with categories, rare ones make cells that hold hardly a row. C is too small there if they hold none.
+The covariance that the chances of both models give the products is too small if they hold some: T² is worked out with
+either, and the larger p-value stands.
 
 Products of straight lines miss y = x². So the smoothest bends of a number, less what least squares on Z explains, are
 held against the residuals of the other side in a second test. Lines get 0.8 of the level and bends 0.2: with m the
@@ -29,6 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.ci.block_gaussian import chi_square_tail
 from lmarvel.ci.glm.basis import GlmTable, glm_table
 from lmarvel.ci.glm.fits import readable_count, readable_fit
 from lmarvel.ci.growth import EvidenceGrowth
@@ -84,7 +90,7 @@ class ResidualProducts(TableTest):
         self.table = table
         self.names, self.n = table.names, int(table.rows)
         self._sizes: list[int] = np.diff(table.starts).tolist()
-        self.columns = sum(self._sizes)
+        self.columns = sum(table.responses(v) for v in range(len(self._sizes)))
         cheap = sorted(self._sizes)
         fitting = [k for k in range(len(cheap) - 1) if self._cost(cheap[: k + 2]) <= table.rows]
         if not fitting:
@@ -117,7 +123,7 @@ class ResidualProducts(TableTest):
         one, two = self._residuals(x, given, on), self._residuals(y, given, on)
         if one is None or two is None:
             return Result(0.0, math.inf, 0)
-        return self._judged(one, self._tails(x, on), two, self._tails(y, on), len(on))
+        return self._judged((x, y), one, self._tails(x, on), two, self._tails(y, on), len(on))
 
     def _residuals(self, v: int, given: Sequence[int], on: Sequence[int], model: bool = True) -> Columns | None:
         """Return the residual columns of a variable; None where nothing is left of it."""
@@ -166,13 +172,17 @@ class ResidualProducts(TableTest):
         slopes = np.linalg.lstsq(design * root[:, None], column * root, rcond=1e-10)[0]
         return np.asarray(column - design @ slopes)
 
-    def _judged(self, x: Columns, tails_x: Columns, y: Columns, tails_y: Columns, given: int) -> Result:
+    def _judged(
+        self, pair: tuple[int, int], x: Columns, tails_x: Columns, y: Columns, tails_y: Columns, given: int
+    ) -> Result:
         most, of_x, of_y = max(self.table.rows / _ROWS_A_PRODUCT, 1.0), len(x), len(y)
         while of_x * of_y > most and of_x * of_y > 1:  # categories stand by frequency: the rarest are left out
             of_x, of_y = (of_x - 1, of_y) if of_x > of_y else (of_x, of_y - 1)
         lines = list(product(x[:of_x], y[:of_y]))
         bends = [*product(x[:of_x], tails_y), *product(y[:of_y], tails_x)]
         line = self._hotelling(lines, given)
+        if all(self.table.categories[v] > 0 for v in pair):
+            line = max(line, self._by_chances(pair, x[:of_x], y[:of_y], given), key=lambda found: found.pvalue)
         if not bends or len(bends) > most:
             return line
         bend = self._hotelling(bends, given)
@@ -181,27 +191,31 @@ class ResidualProducts(TableTest):
         pvalue = min(least * (1 - _LINE * (1 - _LINE) * least), 1.0)
         return (bend if shares[1] < shares[0] else line)._replace(pvalue=pvalue)
 
+    def _by_chances(self, pair: tuple[int, int], x: Columns, y: Columns, given: int) -> Result:
+        """Test the same with the covariance that the chances of both sides give the products."""
+
+        def spread(v: int, left: Columns) -> NDArray[np.float64]:
+            chance = np.clip(self.table.basis[self.table.columns(v)[: len(left)]] - np.array(left), 0.0, 1.0)
+            return np.asarray(np.eye(len(left))[:, :, None] * chance - chance[:, None] * chance)
+
+        d, rows = len(x) * len(y), self.table.rows
+        means = np.array([float(self._weights @ (one * two)) for one, two in product(x, y)]) / rows
+        expected = np.einsum("abn,cdn,n->acbd", spread(pair[0], x), spread(pair[1], y), self._weights) / rows
+        total, rank = _length(means, expected.reshape(d, d), np.zeros(d))
+        statistic = (rows - 1 - given) * total
+        return Result(chi_square_tail(statistic, rank) if rank else 1.0, statistic, rank)
+
     def _hotelling(self, pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]], given: int) -> Result:
         """Test that products have mean zero; those that others determine are left out."""
         rows = self.table.rows
         products = np.array([one * two for one, two in pairs])
         means = products @ self._weights / rows
         spread = (products * self._weights) @ products.T / rows
-        kept: list[int] = []
-        for a in range(len(pairs)):
-            left = spread[a, a] - means[a] ** 2
-            if kept:
-                at = np.ix_(kept, kept)
-                across = spread[a, kept] - means[a] * means[kept]
-                left -= across @ np.linalg.solve(spread[at] - np.outer(means[kept], means[kept]), across)
-            if left > 1e-8 * spread[a, a]:
-                kept.append(a)
-        if not kept:
+        total, rank = _length(means, spread, means)
+        if not rank:
             return Result(1.0, 0.0, 0)
-        m = means[kept]
-        total = float(m @ np.linalg.solve(spread[np.ix_(kept, kept)] - np.outer(m, m), m))
-        free = max(rows - 1 - given - len(kept), 1.0)
-        return Result(float(special.betainc(free / 2, len(kept) / 2, 1 / (1 + total))), rows * total, len(kept))
+        free = max(rows - 1 - given - rank, 1.0)
+        return Result(float(special.betainc(free / 2, rank / 2, 1 / (1 + total))), rows * total, rank)
 
     # --- many tests -----------------------------------------------------------------------------------------
 
@@ -230,7 +244,7 @@ class ResidualProducts(TableTest):
         one, two = self._residuals(target, given, on), self._residuals(other, given, on, model=False)
         if one is None or two is None:
             return Result(0.0, math.inf, 0)
-        return self._judged(one, [], two, self._tails(other, on), len(on))
+        return self._judged((target, other), one, [], two, self._tails(other, on), len(on))
 
     def for_engine(self) -> ColumnsInput | None:
         """Return what the compiled engine needs to make the same tests; a subclass may make others."""
@@ -280,3 +294,19 @@ class ResidualProducts(TableTest):
         vars(same).update(vars(self))
         same._set_up(self.table.take(order), self.compiled)
         return same
+
+
+def _length(means: NDArray[np.float64], spread: NDArray[np.float64], centre: NDArray[np.float64]) -> tuple[float, int]:
+    """Return m' C⁻¹ m with C the second moments about a centre, and its rank: what others determine is left out."""
+    covariance = spread - np.outer(centre, centre)
+    kept: list[int] = []
+    for a in range(len(means)):
+        left = covariance[a, a]
+        if kept:
+            across = covariance[a, kept]
+            left -= across @ np.linalg.solve(covariance[np.ix_(kept, kept)], across)
+        if left > 1e-8 * spread[a, a]:
+            kept.append(a)
+    if not kept:
+        return 0.0, 0
+    return float(means[kept] @ np.linalg.solve(covariance[np.ix_(kept, kept)], means[kept])), len(kept)

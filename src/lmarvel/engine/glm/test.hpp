@@ -31,7 +31,7 @@ private:
     using Columns = std::vector<const double*>;
     struct Judged { double statistic = 0.0, pvalue = 1.0; std::int64_t df = 0; };
     GlmFits fits_;
-    Index x_ = 0, y_ = 0;
+    Index x_ = 0, y_ = 0, of_x_ = 0, of_y_ = 0;  // the pair of a search, and that of a test
     std::vector<Index> member_, given_, fewer_;  // fewer: for models of categories
     std::vector<std::shared_ptr<const GlmFit>> held_;  // so that memory does not forget what is looked at
     Vector product_, covariance_, mean_, factor_;
@@ -41,6 +41,8 @@ private:
     void tails(Index v, Columns& out);
     double judge(const Columns& x, const Columns& tails_x, const Columns& y, const Columns& tails_y);
     Judged judge(const std::vector<std::pair<const double*, const double*>>& pairs);
+    void check_by_chances(const Columns& x, std::size_t of_x, const Columns& y, std::size_t of_y, Judged& line);
+    double length(bool empirical, std::int64_t& df);
 };
 
 }  // namespace lmarvel
