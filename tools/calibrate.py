@@ -22,6 +22,7 @@ from scipy.stats import kstest
 from lmarvel import Dataset
 from lmarvel.ci.blocks import _TAKEN_OUT, DEGREE, indicators, normal_scores, polynomials
 from lmarvel.ci.g_square import ROWS_A_CELL
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.registry import TESTS
 from lmarvel.ci.table_test import _tests
 
@@ -226,7 +227,7 @@ def usual(form: str, columns: list[NDArray[Any]]) -> Any:
     names = [f"V{v}" for v in range(len(columns))]
     nominal = [name for name, column in zip(names, columns, strict=True) if column.dtype.kind == "i"]
     data = Dataset.of(dict(zip(names, columns, strict=True)), categorical=nominal)
-    return TESTS[form].make(data)
+    return ResidualProducts(data) if form == "mixed" else TESTS[form].make(data)
 
 
 def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | None:
