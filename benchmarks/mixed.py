@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from families import draw
 
-from lmarvel import Dataset, LMarvel
+from lmarvel import Dataset, FisherZ, LMarvel
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import blocks_of
 from lmarvel.ci.glm.residuals import ResidualProducts
@@ -122,7 +122,8 @@ def power() -> None:
                     columns = columns_of(rng, rows, kinds, k, effect, bent)
                     names = [name for name, c in columns.items() if c.dtype.kind == "i"]
                     data = Dataset.of(columns, categorical=names)
-                    tests = ResidualProducts(data), BlockGaussian(data, blocks_of(data))
+                    blocks = BlockGaussian(data, blocks_of(data)) if names else FisherZ(data)
+                    tests = ResidualProducts(data), blocks
                     below[:, at] += [test.pvalue(0, 1, range(2, k + 2)) < 0.01 for test in tests]
             shown = " | ".join(f"{one:.3f}, {other:.3f}" for one, other in (below / 200).T)
             print(f"| {' with '.join(kinds)} | {words} | {rows:,} | {shown} |", flush=True)

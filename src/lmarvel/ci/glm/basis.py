@@ -26,9 +26,10 @@ from lmarvel.errors import DataError
 
 BENDS = 2
 """How many bends the spline of a number has beside its straight line."""
+MOST_CATEGORIES = 40
+"""How many categories a column has here; a model of many is many models."""
 _OUTER = 10, 0.005, 0.05  # rows beyond the first and the last knot, each, and the least and largest share of all
 _NOTHING = 1e-7  # a bend below this share of its length is a combination of those before it
-_MOST_CATEGORIES = 65_000
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class GlmTable:
         )
 
 
-def glm_table(data: Dataset, bends: int = BENDS) -> GlmTable:
+def glm_table(data: Dataset, bends: int = BENDS, most_categories: int = MOST_CATEGORIES) -> GlmTable:
     """Make the basis columns of a table without gaps.
 
     Parameters
@@ -106,16 +107,18 @@ def glm_table(data: Dataset, bends: int = BENDS) -> GlmTable:
         The table.
     bends : int
         How many bends the spline of a number may have.
+    most_categories : int
+        Of a column with more of them the rarest are taken together.
 
     Examples
     --------
     >>> glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0], "b": [0, 1, 1, 0]}), bends=0).basis.shape
     (2, 4)
     """
-    return data.kept(("glm", bends), lambda: _made(data, bends))
+    return data.kept(("glm", bends, most_categories), lambda: _made(data, bends, most_categories))
 
 
-def _made(data: Dataset, bends: int) -> GlmTable:
+def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
     if gaps:
         raise DataError(f"missing values in {', '.join(gaps[:20])}: drop those rows (missing='drop')")
@@ -136,7 +139,7 @@ def _made(data: Dataset, bends: int) -> GlmTable:
             if is_count(values[:, v]):
                 shifts[v] = _zero(values[:, v], columns[starts[-1]])
         else:
-            codes[v] = by_frequency(values[:, v].astype(np.intp), weights, name)
+            codes[v] = by_frequency(values[:, v].astype(np.intp), weights, name, most_categories)
             categories.append(int(codes[v].max()) + 1)
             columns += [(codes[v] == a).astype(np.float64) for a in range(1, categories[-1])]
         starts.append(len(columns))
@@ -170,8 +173,12 @@ def _zero(values: NDArray[np.float64], line: NDArray[np.float64]) -> float:
     return float(values[low] * scale - line[low])
 
 
-def by_frequency(codes: NDArray[np.intp], weights: NDArray[np.float64] | None, name: str) -> NDArray[np.uint16]:
+def by_frequency(
+    codes: NDArray[np.intp], weights: NDArray[np.float64] | None, name: str, most: int = MOST_CATEGORIES
+) -> NDArray[np.uint16]:
     """Return codes of the categories that have rows, the commonest first; those that are as common in their order.
+
+    Beyond so many the rarest are one category.
 
     Examples
     --------
@@ -182,10 +189,8 @@ def by_frequency(codes: NDArray[np.intp], weights: NDArray[np.float64] | None, n
     held = np.flatnonzero(counts > 0)
     if len(held) < 2:
         raise DataError(f"the column {name!r} has one category in all rows: drop it, since nothing can depend on it")
-    if len(held) > _MOST_CATEGORIES:
-        raise DataError(f"the column {name!r} has {len(held)} categories: merge them, or drop it")
     place = np.zeros(len(counts), dtype=np.uint16)
-    place[held[np.argsort(-counts[held], kind="stable")]] = np.arange(len(held))
+    place[held[np.argsort(-counts[held], kind="stable")]] = np.minimum(np.arange(len(held)), most - 1)
     return place[codes]
 
 
