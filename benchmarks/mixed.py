@@ -67,7 +67,9 @@ def graphs() -> None:
     def learn(family: str, table: Any, truth: Study, rows: int, test: str) -> None:
         begun = time.process_time()
         try:
-            pag = LMarvel(test=test, max_seconds=20).fit(Dataset.of(table)).pag_
+            data = Dataset.of(table)
+            asked = BlockGaussian(data, blocks_of(data)) if test == "blocks" else test
+            pag = LMarvel(test=asked, max_seconds=20).fit(data).pag_
         except LMarvelError:
             return
         took = time.process_time() - begun
@@ -76,7 +78,7 @@ def graphs() -> None:
 
     for rows in (500, 2000, 5000):
         for table, truth in tables(rows):
-            for test in ("mixed", "curved", "rank"):
+            for test in ("mixed", "blocks", "curved", "rank"):
                 learn("all kinds", table, truth, rows, test)
     for family in ("categories", "network"):
         for number in range(40):

@@ -258,8 +258,8 @@ class ResidualProducts(TableTest):
         """Refuse a variable that another one determines, and numbers that others determine, by name."""
         table, shared = self.table, self._shared
         for x, y in permutations(range(len(self.names)), 2):
-            asked = list(table.columns(y)[: table.responses(y)])
-            if shared[np.ix_(list(table.columns(x)), asked)].sum() > len(asked) - 1e-8:
+            own, asked = (list(table.columns(v)[: table.responses(v)]) for v in (x, y))
+            if shared[np.ix_(own, asked)].sum() > len(asked) - 1e-8:
                 raise UnusableError(f"the column {self.names[x]!r} determines {self.names[y]!r}: drop one of them")
         numbers = [v for v, kind in enumerate(self.dataset.kinds) if kind is Kind.CONTINUOUS]
         if 1 < len(numbers) < self.n:
