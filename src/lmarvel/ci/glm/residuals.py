@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.block_gaussian import chi_square_tail
+from lmarvel.ci.blocks import blocks_of
 from lmarvel.ci.glm.basis import GlmTable, glm_table
 from lmarvel.ci.glm.fits import readable_count, readable_fit
 from lmarvel.ci.growth import EvidenceGrowth
@@ -55,6 +56,7 @@ _MODEL_BENDS, _TESTED_BENDS = 3, 2
 _ROWS_A_PRODUCT = 10
 _LINE = 0.8
 _DETERMINED = 1e-5
+_COLLINEAR = 1e-9
 
 Columns = list[NDArray[np.float64]]
 
@@ -261,9 +263,28 @@ class ResidualProducts(TableTest):
             own, asked = (list(table.columns(v)[: table.responses(v)]) for v in (x, y))
             if shared[np.ix_(own, asked)].sum() > len(asked) - 1e-8:
                 raise UnusableError(f"the column {self.names[x]!r} determines {self.names[y]!r}: drop one of them")
-        numbers = [v for v, kind in enumerate(self.dataset.kinds) if kind is Kind.CONTINUOUS]
-        if 1 < len(numbers) < self.n:
-            self.dataset.moments.take(numbers).check_collinear()
+        self._check_collinear()
+
+    def _check_collinear(self) -> None:
+        """Refuse columns that are combinations of others; categories may be combinations of other categories."""
+        blocks = blocks_of(self.dataset)
+        of = [v for v in range(len(blocks.names)) for _ in blocks.columns(v)]
+        if len(of) >= self.n:
+            return
+        numbers = {c for c, v in enumerate(of) if self.dataset.kinds[v] is Kind.CONTINUOUS}
+        correlation = blocks.moments.correlation()
+        kept: list[int] = []
+        for c in (c for c in range(len(of)) if c not in numbers):
+            left = 1.0
+            if kept:
+                across = correlation[c, kept]
+                left -= float(across @ np.linalg.solve(correlation[np.ix_(kept, kept)], across))
+            if left > _COLLINEAR:
+                kept.append(c)
+        order = sorted({*kept, *numbers})
+        blocks.moments.take(order).check_collinear(
+            correlation[np.ix_(order, order)], [blocks.names[of[c]] for c in order]
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""
