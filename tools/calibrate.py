@@ -22,10 +22,12 @@ from scipy.stats import kstest
 from lmarvel import Dataset
 from lmarvel.ci.blocks import _TAKEN_OUT, DEGREE, indicators, normal_scores, polynomials
 from lmarvel.ci.g_square import ROWS_A_CELL
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.registry import TESTS
 from lmarvel.ci.table_test import _tests
 
 UNEVEN = (0.7, 0.2, 0.1)
+SHAPES = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: 1.3 * np.sin(2 * z), lambda z: np.tanh(2 * z))
 ROWS = (200, 1000, 5000)
 SIZES = (0, 1, 2, 3, 4)
 CHECKED = 2  # draws of each cell, whose p-value is compared with that of the test as users get it
@@ -87,8 +89,32 @@ def caused(shares: tuple[float, ...], strength: float) -> Draw:
     return draw
 
 
-def beside(both: bool, strength: float) -> Draw:
-    """Draw numbers and levels; X has levels, and so has Y if both do. Causes act by sums."""
+End = Callable[[np.random.Generator, Callable[[int], NDArray[Any]]], NDArray[Any]]
+
+
+def categories(shares: tuple[float, ...] = UNEVEN) -> End:
+    """Return what draws categories by logits that are sums."""
+
+    def draw(rng: np.random.Generator, sums: Callable[[int], NDArray[Any]]) -> NDArray[Any]:
+        logits = np.log(shares) + sums(len(shares))
+        return np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
+
+    return draw
+
+
+def measure(rng: np.random.Generator, sums: Callable[[int], NDArray[Any]]) -> NDArray[Any]:
+    """Draw numbers around a sum."""
+    mean = sums(1)[:, 0]
+    return np.asarray(mean + rng.normal(size=len(mean)))
+
+
+def count(rng: np.random.Generator, sums: Callable[[int], NDArray[Any]]) -> NDArray[Any]:
+    """Draw counts, the logarithm of whose mean is half a sum."""
+    return rng.poisson(np.exp(np.clip(0.5 * sums(1)[:, 0], -3, 3))).astype(float)
+
+
+def beside(one: End, two: End, strength: float, bent: bool = False) -> Draw:
+    """Draw X and Y of these kinds; their causes, categories and numbers in turn, act by sums, if asked along curves."""
 
     def draw(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
         Z = [rng.normal(size=n) if i % 2 else drawn(rng, n, UNEVEN) for i in range(k)]
@@ -96,22 +122,29 @@ def beside(both: bool, strength: float) -> Draw:
         def sums(width: int) -> NDArray[Any]:
             total = np.zeros((n, width))
             for z in Z:
-                total += rng.normal(size=(3, width))[z] if z.dtype.kind == "i" else np.outer(z, rng.normal(size=width))
+                if z.dtype.kind == "i":
+                    total += rng.normal(size=(3, width))[z]
+                else:
+                    total += np.outer(SHAPES[rng.integers(4)](z) if bent else z, rng.normal(size=width))
             return strength * total
 
-        def of_levels() -> NDArray[Any]:
-            return np.argmax(np.log(UNEVEN) + sums(3) + rng.gumbel(size=(n, 3)), axis=1)
-
-        return [of_levels(), of_levels() if both else sums(1)[:, 0] + rng.normal(size=n), *Z]
+        return [one(rng, sums), two(rng, sums), *Z]
 
     return draw
 
 
+def exclusive(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
+    """Draw categories whose chances depend on whether two causes of two values are equal: no sum says that."""
+    Z = [rng.integers(0, 2, n) for _ in range(k)]
+    same = Z[0] ^ Z[1] if k > 1 else np.zeros(n, dtype=np.intp)
+    ends = [(rng.random(n) < np.where(same == 1, 0.7, 0.3)).astype(np.intp) for _ in range(2)]
+    return [*ends, *Z]
+
+
 def curves(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
     """Draw numbers whose common causes act along curves, by sums."""
-    shapes = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: 1.3 * np.sin(2 * z), lambda z: np.tanh(2 * z))
     Z = list(rng.normal(size=(k, n)))
-    ends = [sum((shapes[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
+    ends = [sum((SHAPES[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
     return [*ends, *Z]
 
 
@@ -123,9 +156,14 @@ MODELS = (
     Model("g-square", "3 levels, 70 : 20 : 10", apart(UNEVEN)),
     Model("g-square", "3 levels, even, common causes", caused((1 / 3, 1 / 3, 1 / 3), 1.0)),
     Model("g-square", "3 levels, 90 : 7 : 3", apart((0.9, 0.07, 0.03))),
-    Model("mixed", "levels (70 : 20 : 10) with a number, common causes", beside(False, 1.0)),
-    Model("mixed", "levels with levels, weak common causes", beside(True, 0.25)),
-    Model("mixed", "levels with levels, strong common causes", beside(True, 1.0), fits=False),
+    Model("mixed", "categories (70 : 20 : 10) with a number, common causes", beside(categories(), measure, 1.0)),
+    Model("mixed", "categories with categories, strong common causes", beside(categories(), categories(), 1.5)),
+    Model("mixed", "two values with two values, strong common causes", beside(*[categories((0.7, 0.3))] * 2, 1.5)),
+    Model("mixed", "a number with a number, common causes", beside(measure, measure, 1.0)),
+    Model("mixed", "a count with categories, common causes", beside(count, categories(), 1.0)),
+    Model("mixed", "categories with a number, common causes along curves", beside(categories(), measure, 1.0, True)),
+    Model("mixed", "counts with counts, strong common causes", beside(count, count, 1.5), fits=False),
+    Model("mixed", "two values, by whether two common causes are equal", exclusive, fits=False),
     Model("curved", "Gaussian, common causes", linear),
     Model("curved", "curves, common causes", curves, fits=False),
 )
@@ -154,7 +192,7 @@ def block(column: NDArray[Any], form: str) -> NDArray[np.float64]:
     """Return a column as a block, as :mod:`lmarvel.ci.blocks` makes it."""
     if column.dtype.kind == "i":
         return np.array(indicators(column))
-    if form in ("fisher-z", "mixed"):
+    if form == "fisher-z":
         return column[None]
     made = scores(len(column), 1 if form == "rank" else max(k for rows, k in _TAKEN_OUT if len(column) >= rows))
     placed = np.empty_like(made)
@@ -189,7 +227,7 @@ def usual(form: str, columns: list[NDArray[Any]]) -> Any:
     names = [f"V{v}" for v in range(len(columns))]
     nominal = [name for name, column in zip(names, columns, strict=True) if column.dtype.kind == "i"]
     data = Dataset.of(dict(zip(names, columns, strict=True)), categorical=nominal)
-    return TESTS[form].make(data)
+    return ResidualProducts(data) if form == "mixed" else TESTS[form].make(data)
 
 
 def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | None:
@@ -199,9 +237,10 @@ def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | N
     found: list[float] = []
     while len(found) < draws:
         columns = model.draw(rng, n, k)
-        if any(c.dtype.kind == "i" and np.bincount(c, minlength=model.levels).min() < 2 for c in columns):
+        least = 2 if model.test == "mixed" else model.levels
+        if any(c.dtype.kind == "i" and np.bincount(c, minlength=least).min() < 2 for c in columns):
             continue  # a level with a single row, in a table that nobody would have
-        told = kernel(model.test, columns).result(0, 1, given)
+        told = (usual if model.test == "mixed" else kernel)(model.test, columns).result(0, 1, given)
         if told is None:
             return None
         if len(found) < CHECKED and not np.isclose(told[0], usual(model.test, columns).pvalue(0, 1, given)):

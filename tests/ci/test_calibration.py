@@ -53,11 +53,14 @@ def test_p_values_of_independences_are_uniform(model: Any, n: int, k: int) -> No
         assert model.test == "g-square"
         assert 5 * model.levels ** (k + 2) > n
         return
-    assert kstest(found, "uniform").pvalue > 0.01
     assert np.mean(found < 0.01) < 0.022  # 3.8 standard deviations
+    if model.test != "mixed":
+        assert kstest(found, "uniform").pvalue > 0.01
+    elif n >= 1000:  # of two p-values the larger stands, so they may be too large, but not by much
+        assert 0.05 < np.mean(found < 0.1) < 0.14
 
 
 def test_a_test_on_tables_that_it_is_not_made_for_is_found_out() -> None:
-    model = next(model for model in calibrate.MODELS if not model.fits)
+    model = next(model for model in calibrate.MODELS if model.draw is calibrate.exclusive)
     found = calibrate.pvalues(model, 5000, 3, 200)
     assert kstest(found, "uniform").pvalue < 1e-6

@@ -74,8 +74,9 @@ def test_one_more_column_never_loses_likelihood(seed: int, data: st.DataObject) 
 @pytest.mark.parametrize("v", [0, 3, 4])
 def test_weights_are_repeated_rows(v: int) -> None:
     rng = np.random.default_rng(3)
-    columns = {n: mixed_table(3).values()[:, i] for i, n in enumerate(["a", "b", "count", "two", "three", "four"])}
-    times = rng.integers(1, 4, 120)
+    values = mixed_table(3, n=90).values()
+    columns = dict(zip(["a", "b", "count", "two", "three", "four"], values.T, strict=True))
+    times = rng.integers(1, 3, 90)  # up to 200 rows knots stand at the same shares
     said = {"categorical": ["three", "four"]}
     weighted = glm_table(Dataset.of({**columns, "w": times.astype(float)}, weights="w", **said))
     repeated = glm_table(Dataset.of({n: np.repeat(c, times) for n, c in columns.items()}, **said))
@@ -125,8 +126,8 @@ def test_a_spline_is_straight_beyond_its_knots() -> None:
     x = np.sort(np.random.default_rng(0).normal(size=400))
     for column in natural_spline(x, 3):
         slopes = np.diff(column) / np.diff(x)
-        np.testing.assert_allclose(slopes[-15:], slopes[-1], rtol=1e-4, atol=1e-7)
-        np.testing.assert_allclose(slopes[:15], slopes[0], rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(slopes[-8:], slopes[-1], rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(slopes[:8], slopes[0], rtol=1e-4, atol=1e-7)
 
 
 def test_basis_columns_are_orthonormal_and_follow_no_scale() -> None:
@@ -144,3 +145,12 @@ def test_numbers_with_few_values_have_fewer_bends(values: list[float], width: in
 def test_gaps_are_refused_by_name() -> None:
     with pytest.raises(DataError, match="missing values in 'a'"):
         glm_table(Dataset.of({"a": [1.0, None, 2.0, 3.0], "b": ["x", "y", "x", "y"]}, missing="em"))
+
+
+def test_the_rarest_of_many_categories_are_taken_together() -> None:
+    code = np.repeat(np.arange(60), np.arange(60, 0, -1))
+    table = glm_table(
+        Dataset.of({"many": [f"c{i:02d}" for i in code], "x": np.random.default_rng(0).normal(size=len(code))})
+    )
+    assert table.categories[0] == 40
+    assert (table.codes[0] == np.minimum(code, 39)).all()

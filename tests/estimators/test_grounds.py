@@ -117,8 +117,9 @@ def test_a_test_that_sees_curves_needs_no_look_for_them(test: str) -> None:
 def test_categories_are_left_out_and_gaps_end_the_look() -> None:
     table = bent(lambda a: a + a**2)
     coded = {**table, "A": np.where(table["A"] > 0, "high", "low"), "D": table["A"]}
-    assert bends(coded)[0] == ("D", "B")
-    assert not any("A" in pair for pair in bends(coded))
+    assert bends(coded, Lift())[0] == ("D", "B")  # whose score is of straight lines
+    assert not any("A" in pair for pair in bends(coded, Lift()))
+    assert bends(coded, LMarvel(test="mixed")) == []  # which sees bends
     gaps = {**table, "C": [None, *table["C"][1:]]}
     assert bends(gaps, missing="em") == []
     assert bends(gaps, missing="drop")[0] == ("A", "B")

@@ -14,6 +14,7 @@ ability                        without it
 ``shortage``                   which sets had too few rows is told by ``largest_set``
 ``find_sepset(query)``         the readable search, each question asked at most once
 ``growth(target)``             single tests, one a variable
+``total_conditioning``         boundaries are found by total conditioning where rows allow it
 ``dependent_given_rest(a)``    single tests, one a pair
 ``pvalue_given_rest(x, y)``    how close a pair came in total conditioning is not known
 ``summary()``                  the result does not say what the table was
@@ -70,6 +71,8 @@ class IndependenceTest:
         It has a search of its own, which may run in threads.
     tests_all_pairs : bool
         It can test every pair given all other variables at once.
+    total_conditioning : bool
+        False where that would take so long that boundaries are searched for instead, unless the user says otherwise.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class IndependenceTest:
         self._order: Callable[[], list[int]] | None = getattr(test, "canonical_order", None)
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
         self.searches = self._search is not None
+        self.total_conditioning: bool = getattr(test, "total_conditioning", True)
         self.tests_all_pairs = self._all_pairs is not None
 
     @property

@@ -143,7 +143,7 @@ class FisherZ:
     def pvalue(self, x: int, y: int, given: Sequence[int]) -> float:
         """Return the p-value of x and y being independent given the variables ``given``."""
         if self.compiled:
-            found = compiled_result(self._kernel, self.names, x, y, given)
+            found = compiled_result(self._kernel.result, self.names, x, y, given)
             if found is not None:
                 return float(found[0])
         check_distinct(self.names, x, y, given)

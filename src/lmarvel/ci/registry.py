@@ -10,6 +10,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
 from lmarvel.ci.fisher_z import FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -41,9 +42,6 @@ def _fisher_z(data: Dataset) -> FisherZ:
 
 def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
     """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
-    whole = all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
-    if form == "plain" and whole:
-        return _fisher_z(data)
     blocks = blocks_of(data, form)
     if blocks.single:
         test = FisherZ(blocks.moments, described=data)
@@ -54,6 +52,17 @@ def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
     return found
 
 
+def _mixed(data: Dataset) -> FisherZ | BlockGaussian | ResidualProducts:
+    """Return the test of products of residuals; of numbers alone Fisher's z, around gaps the block Gaussian test."""
+    if all(kind is Kind.CONTINUOUS for kind in data.kinds):
+        return _fisher_z(data)
+    if any(data.missing):
+        return _on_blocks(data, "plain")
+    test = ResidualProducts(data)
+    test.check_usable()
+    return test
+
+
 TESTS: Mapping[str, NamedTest] = {
     "fisher-z": NamedTest(_fisher_z, "columns of numbers, near jointly Gaussian: partial correlations"),
     "rank": NamedTest(
@@ -62,16 +71,14 @@ TESTS: Mapping[str, NamedTest] = {
     ),
     "g-square": NamedTest(GSquare, "columns of levels only, few levels and many rows: counts, and no model at all"),
     "mixed": NamedTest(
-        lambda data: _on_blocks(data, "plain"), "levels beside numbers, or levels with few rows: indicators of levels"
+        _mixed, "categories beside numbers, or categories with few rows: residuals of (logistic) regressions on splines"
     ),
     "curved": NamedTest(
         lambda data: _on_blocks(data, "curved"),
-        "numbers that may depend on each other along curves, levels beside them or not: polynomials of ranks",
+        "numbers that may depend on each other along curves: polynomials of ranks",
     ),
 }
-_USUAL_SET = 3  # variables, that g-square should have rows to condition on
-_FOR_CURVES = 1000  # rows from which on curves beside levels are better seen and taken out than left in (docs/tests.md)
-_MOST_CURVES = 100  # columns, each of which becomes up to seven
+_USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
 
 
 def resolve(name: str) -> str:
@@ -97,8 +104,6 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
         return "fisher-z", None
     if len(levels) < p:
         have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} levels"
-        if data.n >= _FOR_CURVES and p <= _MOST_CURVES and not any(data.missing):  # EM knows no curves
-            return "curved", f"curved: {have}, which depend on numbers along curves, and {data.n} rows show those"
         return "mixed", f"mixed: {have}"
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])

@@ -71,10 +71,10 @@ def compiled_search(
         raise
 
 
-def compiled_result(kernel: Any, names: Sequence[str], x: int, y: int, given: Sequence[int]) -> Any:
+def compiled_result(ask: Callable[..., Any], names: Sequence[str], x: int, y: int, given: Sequence[int]) -> Any:
     """Return p-value, statistic and degrees of freedom by a compiled test; None where rows are too few for the set."""
     try:
-        return kernel.result(x, y, given)
+        return ask(x, y, given)
     except _REFUSED:
         check_distinct(names, x, y, given)
         raise

@@ -81,7 +81,7 @@ class TableTest(ABC):
     def result(self, x: int, y: int, given: Sequence[int]) -> Result | None:
         """Return p-value, statistic and degrees of freedom, or None where the rows are too few for the set."""
         if self._kernel is not None:
-            found = compiled_result(self._kernel, self.names, x, y, given)
+            found = compiled_result(self._kernel.result, self.names, x, y, given)
             return None if found is None else Result._make(found)
         check_distinct(self.names, x, y, given)
         x, y = min(x, y), max(x, y)
@@ -104,8 +104,12 @@ class TableTest(ABC):
         still told from the weaker.
         """
         found = self.result(x, y, given)
+        return self.evidence(x, y, given[:-1]) if found is None and given else self.evidence_of(found)
+
+    def evidence_of(self, found: Result | None) -> float:
+        """Return minus the logarithm of a p-value, infinity where there is none."""
         if found is None:
-            return self.evidence(x, y, given[:-1]) if given else math.inf
+            return math.inf
         if found.pvalue > 1e-290:
             return -math.log(found.pvalue)
         if found.df == 0 or math.isinf(found.statistic):

@@ -71,6 +71,8 @@ class ColumnsInput(NamedTuple):
         Where the block of each variable begins, how many of its columns are tested, and how many are heads.
     counts : tuple or None
         Codes, numbers of levels, weights, gaps, effective rows, and rows that a cell needs.
+    glm : tuple or None
+        Basis columns, where those of each variable begin, numbers of categories, codes, and weights.
     given_rest : callable or None
         Returns the p-value of each pair given all other variables, where the test works them out at once.
     """
@@ -80,6 +82,7 @@ class ColumnsInput(NamedTuple):
     blocks: tuple[NDArray[np.int32], ...] | None
     counts: tuple[Any, ...] | None
     given_rest: Callable[[], NDArray[np.float64]] | None = None
+    glm: tuple[Any, ...] | None = None
 
 
 class Tried(NamedTuple):

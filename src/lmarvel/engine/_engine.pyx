@@ -11,7 +11,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
+from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 cimport cython
@@ -26,9 +26,9 @@ import numpy as np
 include "door/names.pxi"
 include "door/caller.pxi"
 include "door/sets.pxi"
+include "door/glm.pxi"
 include "door/columns.pxi"
 include "door/statements.pxi"
-include "door/glm.pxi"
 include "door/independence.pxi"
 include "door/skeleton.pxi"
 include "door/boundaries.pxi"

@@ -115,6 +115,8 @@ class Task(NamedTuple):
         The test is the block Gaussian one, on these blocks of columns.
     counts : tuple, optional
         The test is G-square, on these columns of levels; see :class:`lmarvel.ci.test.ColumnsInput`.
+    glm : tuple, optional
+        The test is that of products of residuals, on these basis columns.
     stated : Stated, optional
         What is known beforehand.
     """
@@ -141,6 +143,7 @@ class Task(NamedTuple):
     blocks: tuple[NDArray[np.int32], ...] | None = None
     counts: tuple[Any, ...] | None = None
     stated: Stated | None = None
+    glm: tuple[Any, ...] | None = None
 
 
 def _when_read(name: str) -> Any:

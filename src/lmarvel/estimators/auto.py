@@ -8,6 +8,7 @@ from typing import Any
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.g_square import GSquare
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift, is_categorical
 from lmarvel.estimators.methods import LMarvel
@@ -75,5 +76,5 @@ class Auto(PagEstimator):
 def searched(test: IndependenceTest) -> int:
     """Return over how many columns a search by score goes: categories by themselves are one each."""
     inner = test.test
-    counted = isinstance(inner, BlockGaussian | GSquare) and is_categorical(inner.dataset)
+    counted = isinstance(inner, BlockGaussian | GSquare | ResidualProducts) and is_categorical(inner.dataset)
     return len(test.names) if counted else test.columns

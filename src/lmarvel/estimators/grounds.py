@@ -33,7 +33,8 @@ CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by
 FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
 _SMALL_Z = 2.5  # below which no pair is noticed
 LEAST_BEND = 0.1  # a correlation; with many rows even bends that change nothing are noticed
-_STRAIGHT = ("fisher-z", "mixed")  # tests that see straight lines alone
+_STRAIGHT = ("fisher-z",)  # tests that see straight lines alone
+_STRAIGHT_SCORE = ("fisher-z", "mixed")  # and tests beside which a score does
 
 Array = NDArray[np.float64]
 
@@ -127,7 +128,8 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     ('A', 'B')
     """
     numbers = [v for v, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS]
-    if found.settings.get("test") not in _STRAIGHT or not 2 <= len(numbers) <= MOST_VARIABLES or any(table.missing):
+    straight = _STRAIGHT_SCORE if found.settings.get("method") == "Lift" else _STRAIGHT
+    if found.settings.get("test") not in straight or not 2 <= len(numbers) <= MOST_VARIABLES or any(table.missing):
         return ()
     rows = table.rows()[:, numbers]
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)

@@ -11,6 +11,8 @@ from lmarvel.result.wording import LEVEL, rounded
 from lmarvel.text import counted
 
 _CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
+_PRODUCTS = "mixed"  # that looks at products of residuals, whose straight lines get a share of the level
+_LINE = 0.8
 
 
 def smallest_noticed(rows: int, alpha: float) -> float:
@@ -27,11 +29,22 @@ def smallest_noticed(rows: int, alpha: float) -> float:
 
 
 def power(settings: Mapping[str, Any]) -> str | None:
-    """Return what goes unnoticed with the rows of a run; None where the test is not one of correlations."""
+    """Return what goes unnoticed with the rows of a run; None where the test says nothing of correlations.
+
+    Examples
+    --------
+    >>> power({"rows": 500, "test": "mixed", "alpha": 0.01})
+    'with 500 rows, correlations of two numbers below 0.12 go unnoticed (level 0.01); categories need stronger ones'
+    """
     noticed = _noticed(settings)
     if noticed is None:
         return None
     rows, alpha, smallest = noticed
+    if settings.get("test") == _PRODUCTS:
+        return (
+            f"with {counted(rows, 'row')}, correlations of two numbers below {rounded(smallest, 1.0)} go unnoticed"
+            f" (level {alpha:g}); categories need stronger ones"
+        )
     return f"with {counted(rows, 'row')}, correlations below {rounded(smallest, 1.0)} go unnoticed (level {alpha:g})"
 
 
@@ -56,10 +69,10 @@ def powerless_note(rows: int, smallest: float) -> str:
 
 
 def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
-    rows, alpha = settings.get("rows"), settings.get("alpha", LEVEL)
-    if rows is None or settings.get("test") not in _CORRELATIONS:
+    rows, alpha, test = settings.get("rows"), settings.get("alpha", LEVEL), settings.get("test")
+    if rows is None or test not in (*_CORRELATIONS, _PRODUCTS):
         return None
-    return rows, alpha, smallest_noticed(rows, alpha)
+    return rows, alpha, smallest_noticed(rows, alpha if test in _CORRELATIONS else _LINE * alpha)
 
 
 def score_power(settings: Mapping[str, Any], price: float) -> str | None:

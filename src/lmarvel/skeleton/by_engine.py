@@ -286,6 +286,7 @@ def _task(
         grace=grace,
         blocks=None if columns is None else columns.blocks,
         counts=None if columns is None else columns.counts,
+        glm=None if columns is None else columns.glm,
         stated=None if ledger.known is None else stated_for_engine(ledger.known),
     )
 

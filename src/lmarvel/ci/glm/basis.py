@@ -3,7 +3,7 @@
 ======================  ==============================================================================================
 a variable              its basis columns
 ======================  ==============================================================================================
-a number                the number, standardised; then the bends of a natural cubic spline, orthonormal, if any
+a number                the number, standardised; then the bends of a natural cubic spline, the smoothest first
 categories              an indicator for each category but the commonest one
 ======================  ==============================================================================================
 
@@ -13,7 +13,7 @@ are quantiles, and so the bends follow the rows wherever they are. A number with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,10 @@ from lmarvel.errors import DataError
 
 BENDS = 2
 """How many bends the spline of a number has beside its straight line."""
-_OUTER = 0.05  # the share of rows beyond the first and the last knot, each
+MOST_CATEGORIES = 40
+"""How many categories a column has here; a model of many is many models."""
+_OUTER = 10, 0.005, 0.05  # rows beyond the first and the last knot, each, and the least and largest share of all
 _NOTHING = 1e-7  # a bend below this share of its length is a combination of those before it
-_MOST_CATEGORIES = 65_000
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,20 @@ class GlmTable:
     categories : array of int32
         How many categories each variable has, 0 for numbers.
     codes : array of uint16, shape (variables, n)
-        The category of each row; 0 is the commonest one. All 0 for numbers.
+        The category of each row; 0 is the commonest one, 1 the next. All 0 for numbers.
     weights : array or None
         What the rows count for; they sum up to ``rows``.
     rows : float
         The effective number of rows.
+    shifts : array
+        What the standardised column of a count is to be raised by to begin at its zero; 0 where it is not a count. A
+        count has whole numbers from 0 on, three of them or more.
 
     Examples
     --------
     >>> table = glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0, 3.0, 0.0], "b": ["x", "y", "z", "x", "z", "x"]}))
     >>> table.starts.tolist(), table.categories.tolist(), table.codes[1].tolist()
-    ([0, 3, 5], [0, 3], [0, 1, 2, 0, 2, 0])
+    ([0, 3, 5], [0, 3], [0, 2, 1, 0, 1, 0])
     """
 
     names: tuple[str, ...]
@@ -66,6 +70,7 @@ class GlmTable:
     codes: NDArray[np.uint16]
     weights: NDArray[np.float64] | None
     rows: float
+    shifts: NDArray[np.float64]
 
     def columns(self, v: int) -> range:
         """Return the basis columns of a variable: of a number the straight line first."""
@@ -89,10 +94,11 @@ class GlmTable:
             frozen(self.codes[chosen]),
             self.weights,
             self.rows,
+            frozen(self.shifts[chosen]),
         )
 
 
-def glm_table(data: Dataset, bends: int = BENDS) -> GlmTable:
+def glm_table(data: Dataset, bends: int = BENDS, most_categories: int = MOST_CATEGORIES) -> GlmTable:
     """Make the basis columns of a table without gaps.
 
     Parameters
@@ -101,16 +107,18 @@ def glm_table(data: Dataset, bends: int = BENDS) -> GlmTable:
         The table.
     bends : int
         How many bends the spline of a number may have.
+    most_categories : int
+        Of a column with more of them the rarest are taken together.
 
     Examples
     --------
     >>> glm_table(Dataset.of({"a": [1.0, 5.0, 2.0, 4.0], "b": [0, 1, 1, 0]}), bends=0).basis.shape
     (2, 4)
     """
-    return data.kept(("glm", bends), lambda: _made(data, bends))
+    return data.kept(("glm", bends, most_categories), lambda: _made(data, bends, most_categories))
 
 
-def _made(data: Dataset, bends: int) -> GlmTable:
+def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
     if gaps:
         raise DataError(f"missing values in {', '.join(gaps[:20])}: drop those rows (missing='drop')")
@@ -123,13 +131,15 @@ def _made(data: Dataset, bends: int) -> GlmTable:
         weights = weights * (rows / weights.sum())
     columns: list[NDArray[np.float64]] = []
     starts, categories = [0], []
-    codes = np.zeros((p, n), dtype=np.uint16)
+    codes, shifts = np.zeros((p, n), dtype=np.uint16), np.zeros(p)
     for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
         if kind is Kind.CONTINUOUS:
             columns += natural_spline(values[:, v], bends, weights, name)
             categories.append(0)
+            if is_count(values[:, v]):
+                shifts[v] = _zero(values[:, v], columns[starts[-1]])
         else:
-            codes[v] = by_frequency(values[:, v].astype(np.intp), weights, name)
+            codes[v] = by_frequency(values[:, v].astype(np.intp), weights, name, most_categories)
             categories.append(int(codes[v].max()) + 1)
             columns += [(codes[v] == a).astype(np.float64) for a in range(1, categories[-1])]
         starts.append(len(columns))
@@ -141,26 +151,46 @@ def _made(data: Dataset, bends: int) -> GlmTable:
         frozen(codes),
         None if weights is None else frozen(weights),
         rows,
+        frozen(shifts),
     )
 
 
-def by_frequency(codes: NDArray[np.intp], weights: NDArray[np.float64] | None, name: str) -> NDArray[np.uint16]:
-    """Return codes of the categories that have rows, the commonest one 0 and the others in their order.
+def is_count(values: NDArray[np.float64]) -> bool:
+    """Tell whether all numbers are whole, and none is negative.
 
     Examples
     --------
-    >>> by_frequency(np.array([2, 0, 5, 2]), None, "a").tolist()
-    [0, 1, 2, 0]
+    >>> is_count(np.array([0.0, 3.0, 1.0])), is_count(np.array([0.5, 3.0])), is_count(np.array([-1.0, 3.0]))
+    (True, False, False)
+    """
+    return bool(values.min() >= 0 and (values == np.floor(values)).all())
+
+
+def _zero(values: NDArray[np.float64], line: NDArray[np.float64]) -> float:
+    """Return how far below zero the standardised column of a count has its zero."""
+    low, high = int(np.argmin(values)), int(np.argmax(values))
+    scale = (line[high] - line[low]) / (values[high] - values[low])
+    return float(values[low] * scale - line[low])
+
+
+def by_frequency(
+    codes: NDArray[np.intp], weights: NDArray[np.float64] | None, name: str, most: int = MOST_CATEGORIES
+) -> NDArray[np.uint16]:
+    """Return codes of the categories that have rows, the commonest first; those that are as common in their order.
+
+    Beyond so many the rarest are one category.
+
+    Examples
+    --------
+    >>> by_frequency(np.array([2, 0, 5, 2, 5, 2]), None, "a").tolist()
+    [0, 2, 1, 0, 1, 0]
     """
     counts = np.bincount(codes, weights)
     held = np.flatnonzero(counts > 0)
     if len(held) < 2:
         raise DataError(f"the column {name!r} has one category in all rows: drop it, since nothing can depend on it")
-    if len(held) > _MOST_CATEGORIES:
-        raise DataError(f"the column {name!r} has {len(held)} categories: merge them, or drop it")
-    commonest = held[np.argmax(counts[held])]
     place = np.zeros(len(counts), dtype=np.uint16)
-    place[held[held != commonest]] = np.arange(1, len(held))
+    place[held[np.argsort(-counts[held], kind="stable")]] = np.minimum(np.arange(len(held)), most - 1)
     return place[codes]
 
 
@@ -178,7 +208,8 @@ def natural_spline(
     share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
     found: list[NDArray[np.float64]] = []
     line = values - share @ values
-    for column in (line, *(_bends(values, bends, share) if bends > 0 else ())):
+    size = float(np.sqrt(share @ line**2))
+    for column in (line, *(_bends(values, bends, share, line / size) if bends > 0 and size > 0 else ())):
         left = column - share @ column
         whole = float(share @ left**2)
         for _ in range(2):  # the second time takes off what rounding left
@@ -192,19 +223,46 @@ def natural_spline(
     return found
 
 
-def _bends(values: NDArray[np.float64], bends: int, share: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return columns that span, with the constant and the line, the natural cubic splines on bends + 2 knots."""
+def _bends(
+    values: NDArray[np.float64], bends: int, share: NDArray[np.float64], line: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Return the natural cubic splines on bends + 2 knots, less the straight line, the smoothest first.
+
+    Of functions of one variance the smoothest has the smallest integral of its squared second derivative, which is
+    linear between knots (Demmler & Reinsch, 1975).
+    """
     order = np.argsort(values, kind="stable")
     below = np.cumsum(share[order])
-    at = np.searchsorted(below, np.linspace(_OUTER, 1 - _OUTER, bends + 2) - 1e-12)
+    rows, least, most = _OUTER
+    outer = min(max(rows / len(values), least), most)
+    at = np.searchsorted(below, np.linspace(outer, 1 - outer, bends + 2) - 1e-12)
     knots = np.unique(values[order[np.minimum(at, len(values) - 1)]])
     width = knots[-1] - knots[0]
     if len(knots) < 3 or not width > 0:
         return []
-    scaled, last = (values - knots[0]) / width, (knots - knots[0]) / width
-    cubes = [np.clip(scaled - t, 0, None) ** 3 for t in last]
-    tails = [(cubes[k] - cubes[-1]) / (last[-1] - last[k]) for k in range(len(last) - 1)]
-    return [tail - tails[-1] for tail in tails[:-1]]
+    scaled, t = (values - knots[0]) / width, (knots - knots[0]) / width
+    columns = _truncated(lambda at: np.clip(scaled - at, 0, None) ** 3, t)
+    columns -= np.outer(columns @ share, np.ones(len(values)))
+    columns -= np.outer(columns @ (share * line), line)
+    second = _truncated(lambda at: 6 * np.clip(t - at, 0, None), t)
+    gaps = np.diff(t)
+    left, right = second[:, :-1], second[:, 1:]
+    rough = ((left * gaps) @ (2 * left + right).T + (right * gaps) @ (left + 2 * right).T) / 6
+    spread = (columns * share) @ columns.T
+    size = np.sqrt(np.diag(spread))
+    if not (size > _NOTHING).all():
+        return []
+    values_of, vectors = np.linalg.eigh(spread / np.outer(size, size))
+    kept = values_of > _NOTHING
+    white = (vectors[:, kept] / np.sqrt(values_of[kept])).T / size
+    smooth = np.linalg.eigh(white @ rough @ white.T)[1].T @ white
+    return list(smooth @ columns)
+
+
+def _truncated(power: Callable[[float], NDArray[np.float64]], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return differences of truncated powers that are straight beyond the last knot, one for each bend."""
+    tails = [(power(float(at)) - power(float(t[-1]))) / (t[-1] - at) for at in t[:-1]]
+    return np.array([tail - tails[-1] for tail in tails[:-1]])
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

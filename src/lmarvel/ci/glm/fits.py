@@ -119,6 +119,34 @@ def _least_squares(
     return Fit(value, True, slopes[None, :], left[None, :] if residuals else None)
 
 
+def readable_count(table: GlmTable, v: int, columns: Sequence[int]) -> NDArray[np.float64]:
+    """Return the residuals of a count whose mean is the exponential of a linear function of columns, in NumPy."""
+    weights = np.ones(table.basis.shape[1]) if table.weights is None else table.weights
+    design = np.column_stack([np.ones(len(weights)), *table.basis[list(columns)]])
+    y = table.basis[table.starts[v]] + table.shifts[v]
+    ridge = np.full(design.shape[1], RIDGE)
+    ridge[0] = 0.0
+
+    def value(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        eta = np.minimum(design @ at, 50.0)
+        return float(weights @ (y * eta - np.exp(eta)) - 0.5 * ridge @ at**2), np.exp(eta)
+
+    at = np.zeros(design.shape[1])
+    at[0] = math.log(float(weights @ y / weights.sum()))
+    now, mean = value(at)
+    for _ in range(_MOST_STEPS):
+        gradient = design.T @ (weights * (y - mean)) - ridge * at
+        step = np.linalg.solve(design.T @ (design * (weights * mean)[:, None]) + np.diag(ridge + 1e-9), gradient)
+        length = 1.0
+        while value(at + length * step)[0] < now - 1e-9 and length >= 1e-3:
+            length /= 2
+        at = at + length * step
+        now, mean = value(at)
+        if step @ gradient < _SETTLED:
+            break
+    return np.asarray(y - mean)
+
+
 def _independent(design: NDArray[np.float64], weights: NDArray[np.float64]) -> list[int]:
     """Return the columns that no columns before them determine."""
     kept: list[int] = []

@@ -43,10 +43,12 @@ cdef int check_rows(int64_t n) except -1:
 
 
 cdef class Columns:
-    """What a test needs: correlations, blocks of columns with theirs, or columns of levels."""
+    """What a test needs: correlations, blocks of columns with theirs, columns of levels, or basis columns of models."""
 
     cdef Blocks of_blocks
     cdef Counts of_counts
+    cdef GlmColumns of_glm
+    cdef GlmTable glm
     cdef Py_ssize_t p
     cdef const double[:, ::1] R
     cdef const int32_t[::1] starts, tested, heads, levels
@@ -54,11 +56,16 @@ cdef class Columns:
     cdef const double[::1] weights
     cdef const uint8_t[::1] gaps
 
-    def __cinit__(self, R, long long n, blocks, counts):
+    def __cinit__(self, R, long long n, blocks, counts, glm=None):
         self.of_blocks.R = NULL
         self.of_counts.codes = NULL
         self.of_counts.weights = NULL
-        if blocks is None and counts is None:
+        self.of_glm.basis = NULL
+        if glm is not None:
+            self.glm = GlmTable(*glm)
+            self.of_glm, self.p = self.glm.of, self.glm.p
+            check_rows(n)
+        elif blocks is None and counts is None:
             self.R = square(R, "the correlation matrix")
             self.p = self.R.shape[0]
             check_rows(n)

@@ -7,6 +7,7 @@ cdef extern from "glm/fits.hpp" namespace "lmarvel" nogil:
         const int32_t* categories
         const uint16_t* codes
         const double* weights
+        const double* shifts
         int32_t p
         int64_t n
     cppclass CppGlmFit "lmarvel::GlmFit":
@@ -18,7 +19,7 @@ cdef extern from "glm/fits.hpp" namespace "lmarvel" nogil:
         int64_t fitted
 
 cdef extern from "glm/asking.hpp" namespace "lmarvel" nogil:
-    Ending fit_glm(CppGlmFits&, int32_t, const vector[int32_t]&, cbool, Poll, void*, const CppGlmFit*&)
+    Ending fit_glm(CppGlmFits&, int32_t, const vector[int32_t]&, cbool, Poll, void*, shared_ptr[const CppGlmFit]&)
 
 MOST_COLUMNS = 1 << 14
 
@@ -31,10 +32,10 @@ cdef class GlmTable:
     cdef const double[:, ::1] basis
     cdef const int32_t[::1] starts, categories
     cdef const uint16_t[:, ::1] codes
-    cdef const double[::1] weights
+    cdef const double[::1] weights, shifts
 
     @cython.boundscheck(False)
-    def __cinit__(self, basis, starts, categories, codes, weights=None):
+    def __cinit__(self, basis, starts, categories, codes, weights=None, shifts=None):
         cdef Py_ssize_t v, i, n, width
         self.basis, self.starts, self.categories = own(basis, np.float64), own(starts, np.int32), own(categories, np.int32)
         self.codes = own(codes, np.uint16)
@@ -70,6 +71,15 @@ cdef class GlmTable:
             if not np.isfinite(np.asarray(self.weights)).all() or not np.asarray(self.weights).sum() > 0:
                 raise ValueError("weights must be finite, and one of them above 0")
             self.of.weights = &self.weights[0]
+        self.of.shifts = NULL
+        if shifts is not None:
+            self.shifts = own(shifts, np.float64)
+            if self.shifts.shape[0] != self.p or not np.isfinite(np.asarray(self.shifts)).all():
+                raise ValueError("there must be a finite shift for each variable")
+            for v in range(self.p):
+                if self.categories[v] != 0 and self.shifts[v] != 0.0:
+                    raise ValueError("categories are not counts")
+            self.of.shifts = &self.shifts[0]
         self.of.basis, self.of.starts, self.of.categories = &self.basis[0, 0], &self.starts[0], &self.categories[0]
         self.of.codes, self.of.p, self.of.n = &self.codes[0, 0], <int32_t> self.p, n
 
@@ -93,7 +103,8 @@ cdef class GlmFits:
         """Return log-likelihood, whether it converged, coefficients, and residual columns or None."""
         cdef Py_ssize_t at = index(v), c, m
         cdef vector[int32_t] chosen
-        cdef const CppGlmFit* found = NULL
+        cdef shared_ptr[const CppGlmFit] kept
+        cdef const CppGlmFit* found
         cdef Ending ending
         if not 0 <= at < self.table.p:
             raise IndexError(f"there is no variable at position {v}")
@@ -108,8 +119,9 @@ cdef class GlmFits:
             chosen.push_back(<int32_t> c)
         cdef Caller caller = Caller(cancel)
         with nogil:
-            ending = fit_glm(self.fits.get()[0], <int32_t> at, chosen, residuals, poll, &caller.listener, found)
+            ending = fit_glm(self.fits.get()[0], <int32_t> at, chosen, residuals, poll, &caller.listener, kept)
         caller.check(ending)
+        found = kept.get()
         m = max(self.table.categories[at] - 1, 1)
         left = doubles(found.residuals).reshape(m, -1) if residuals else None
         return found.loglik, bool(found.converged), doubles(found.coefficients).reshape(m, -1), left

@@ -39,10 +39,17 @@ cdef extern from "independence/tests.hpp" namespace "lmarvel" nogil:
         GSquare(const Counts&) except +
     double chi_square_tail(double, int64_t)
 
+cdef extern from "glm/test.hpp" namespace "lmarvel" nogil:
+    cppclass CppGlmTest "lmarvel::GlmTest"(Test):
+        CppGlmTest(const GlmColumns&) except +
+
 cdef extern from "independence/asking.hpp" namespace "lmarvel" nogil:
     Ending ask(Test&, int32_t, int32_t, const vector[int32_t]&, cbool& enough, double& pvalue)
     Ending find(Test&, Query&, double seconds, Poll, void*, Found&)
     Ending find_given_rest(const Blocks&, const double* precision, double* pvalues)
+
+cdef extern from "glm/asking.hpp" namespace "lmarvel" nogil:
+    Ending ask_by_target(CppGlmTest&, int32_t, int32_t, const vector[int32_t]&, double& pvalue)
 
 cdef extern from "independence/margins.hpp" namespace "lmarvel" nogil:
     cppclass Cumulants:
@@ -63,16 +70,16 @@ def tail_by_chance(double statistic, double mean, double variance, double third)
 
 
 cdef class Kernel:
-    """Fisher's z, or a test made of blocks of columns, or of columns of levels. Threads may ask it at the same time."""
+    """Fisher's z, or a test made of blocks of columns, of columns of levels, or of models. Threads may ask it at the same time."""
 
     cdef Columns columns
     cdef int64_t n
     cdef tuple made_of
     cdef vector[Test*] idle    # a test at work remembers its set: each thread has one of its own
 
-    def __cinit__(self, R, long long n, blocks=None, counts=None):
-        self.columns, self.n = Columns(R, n, blocks, counts), n
-        self.made_of = R, n, blocks, counts
+    def __cinit__(self, R, long long n, blocks=None, counts=None, glm=None):
+        self.columns, self.n = Columns(R, n, blocks, counts, glm), n
+        self.made_of = R, n, blocks, counts, glm
 
     def __reduce__(self):
         return Kernel, self.made_of
@@ -85,6 +92,8 @@ cdef class Kernel:
     cdef Test* take(self) except NULL:
         cdef Test* test
         if self.idle.empty():
+            if self.columns.of_glm.basis != NULL:
+                return new CppGlmTest(self.columns.of_glm)
             if self.columns.of_counts.codes != NULL:
                 return new GSquare(self.columns.of_counts)
             if self.columns.of_blocks.R != NULL:
@@ -95,7 +104,9 @@ cdef class Kernel:
         return test
 
     cdef bint is_fisher_z(self):
-        return self.columns.of_counts.codes == NULL and self.columns.of_blocks.R == NULL
+        return (
+            self.columns.of_counts.codes == NULL and self.columns.of_blocks.R == NULL and self.columns.of_glm.basis == NULL
+        )
 
     cdef int32_t position(self, v) except -1:
         cdef Py_ssize_t at = v
@@ -126,6 +137,24 @@ cdef class Kernel:
         with nogil:
             ending = ask(test[0], a, b, members, enough, p)
         answer = (p, test.statistic, test.df) if enough else None
+        self.idle.push_back(test)
+        if ending.status != DONE:
+            Caller(None).check(ending)
+        return answer
+
+    def by_target(self, target, other, given):
+        """Return the same by the model of the target alone, for a test made of models."""
+        cdef int32_t a = self.position(target), b = self.position(other)
+        cdef vector[int32_t] members = self.positions(given)
+        cdef double p = 0.0
+        cdef Ending ending
+        if self.columns.of_glm.basis == NULL:
+            raise ValueError("the test is not made of models")
+        check_distinct(a, b, View(members), View())
+        cdef Test* test = self.take()
+        with nogil:
+            ending = ask_by_target((<CppGlmTest*> test)[0], a, b, members, p)
+        answer = (p, test.statistic, test.df) if p >= 0.0 else None
         self.idle.push_back(test)
         if ending.status != DONE:
             Caller(None).check(ending)

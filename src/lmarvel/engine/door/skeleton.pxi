@@ -28,6 +28,7 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         Table table
         Blocks blocks
         Counts counts
+        GlmColumns glm
         Levels levels
         Options options
         Budget budget
@@ -114,7 +115,7 @@ def run(
         raise ValueError("the largest set is over what the rows allow")
     if tests < 0 or (max_tests is not None and max_tests < 0):
         raise ValueError("a number of tests cannot be negative")
-    if task.blocks is None and task.counts is None:
+    if task.blocks is None and task.counts is None and task.glm is None:
         correlation = square(task.correlation, "the correlation matrix")
         p = correlation.shape[0]
         at_alpha, at_threshold = task.critical_alpha, task.critical_threshold
@@ -123,9 +124,9 @@ def run(
         q.table.R = &correlation[0, 0]
         q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
     else:
-        columns = Columns(task.correlation, n, task.blocks, task.counts)
+        columns = Columns(task.correlation, n, task.blocks, task.counts, task.glm)
         p = columns.p
-        q.blocks, q.counts = columns.of_blocks, columns.of_counts
+        q.blocks, q.counts, q.glm = columns.of_blocks, columns.of_counts, columns.of_glm
     q.table.p, q.table.n = <int32_t> p, n
     q.levels.alpha, q.levels.boundary, q.levels.threshold = task.alpha, task.boundary_alpha, task.threshold
     q.levels.assume_chordal, q.levels.faithful = task.assume_chordal, task.faithful

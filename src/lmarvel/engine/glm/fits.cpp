@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "glm/models.hpp"
 #include "glm/rows.hpp"
 
 namespace lmarvel {
@@ -22,114 +23,6 @@ LMARVEL_WIDE double product(const double* a, const double* b, const double* weig
         total += dot(part, b + at, rows);
     }
     return total;
-}
-
-// The model of categories on a design whose first column is ones.
-struct Softmax {
-    const double* const* design;
-    std::size_t q, m, n;           // columns with the ones, categories but 0, rows
-    const std::uint16_t* codes;
-    const double* weights;
-    const double* coefficients;    // m x q
-};
-
-// The chances of the categories but 0 in a block of rows, each a line of ROW_BLOCK; `own` gets the linear predictor of the
-// row's own category less the largest, `sums` what its exponential is divided by.
-LMARVEL_INLINE void chances(const Softmax& s, std::size_t at, std::size_t rows, double* chance, double* own, double* sums) {
-    double top[ROW_BLOCK];
-    for (std::size_t i = 0; i < rows; ++i) top[i] = 0.0;
-    for (std::size_t a = 0; a < s.m; ++a) {
-        double* const eta = chance + a * ROW_BLOCK;
-        const double* const c = s.coefficients + a * s.q;
-        for (std::size_t i = 0; i < rows; ++i) eta[i] = c[0];
-        for (std::size_t j = 1; j < s.q; ++j) add_scaled(eta, c[j], s.design[j] + at, rows);
-        for (std::size_t i = 0; i < rows; ++i) top[i] = eta[i] > top[i] ? eta[i] : top[i];
-    }
-    for (std::size_t i = 0; i < rows; ++i) {
-        const std::uint16_t code = s.codes[at + i];
-        own[i] = (code == 0 ? 0.0 : chance[(code - 1u) * ROW_BLOCK + i]) - top[i];
-    }
-    for (std::size_t i = 0; i < rows; ++i) sums[i] = exponential(-top[i]);
-    for (std::size_t a = 0; a < s.m; ++a) {
-        double* const eta = chance + a * ROW_BLOCK;
-        for (std::size_t i = 0; i < rows; ++i) eta[i] = exponential(eta[i] - top[i]);
-        for (std::size_t i = 0; i < rows; ++i) sums[i] += eta[i];
-    }
-    for (std::size_t a = 0; a < s.m; ++a) {
-        double* const eta = chance + a * ROW_BLOCK;
-        for (std::size_t i = 0; i < rows; ++i) eta[i] /= sums[i];
-    }
-}
-
-// The sum of the logarithms of what chances were divided by, each from 1 to the number of categories: one logarithm serves
-// eight rows.
-LMARVEL_INLINE double log_likelihood(const Softmax& s, std::size_t at, std::size_t rows, const double* own, double* sums) {
-    double total = 0.0;
-    if (s.weights != nullptr) {
-        for (std::size_t i = 0; i < rows; ++i) total += s.weights[at + i] * (own[i] - std::log(sums[i]));
-        return total;
-    }
-    for (std::size_t i = 0; i < rows; ++i) total += own[i];
-    for (std::size_t i = 0; i < rows; i += 8) {
-        double product = 1.0;
-        for (std::size_t k = i; k < std::min(i + 8, rows); ++k) product *= sums[k];
-        total -= std::log(product);
-    }
-    return total;
-}
-
-// Log-likelihood, its gradient (m x q) and the lower blocks of minus its Hessian (mq x mq, a >= b and j >= l).
-LMARVEL_WIDE double derivatives(const Softmax& s, double* chance, double* gradient, double* hessian) {
-    double total = 0.0;
-    double own[ROW_BLOCK], sums[ROW_BLOCK], left[ROW_BLOCK], scaled[ROW_BLOCK];
-    const std::size_t q = s.q, m = s.m, size = q * m;
-    for (std::size_t at = 0; at < s.n; at += ROW_BLOCK) {
-        const std::size_t rows = std::min(ROW_BLOCK, s.n - at);
-        chances(s, at, rows, chance, own, sums);
-        total += log_likelihood(s, at, rows, own, sums);
-        for (std::size_t a = 0; a < m; ++a) {
-            const double* const of_a = chance + a * ROW_BLOCK;
-            for (std::size_t i = 0; i < rows; ++i) left[i] = (s.codes[at + i] == a + 1 ? 1.0 : 0.0) - of_a[i];
-            if (s.weights != nullptr)
-                for (std::size_t i = 0; i < rows; ++i) left[i] *= s.weights[at + i];
-            for (std::size_t j = 0; j < q; ++j) gradient[a * q + j] += dot(left, s.design[j] + (j == 0 ? 0 : at), rows);
-            for (std::size_t b = 0; b <= a; ++b) {
-                const double* const of_b = chance + b * ROW_BLOCK;
-                for (std::size_t i = 0; i < rows; ++i) left[i] = of_a[i] * ((a == b ? 1.0 : 0.0) - of_b[i]);
-                if (s.weights != nullptr)
-                    for (std::size_t i = 0; i < rows; ++i) left[i] *= s.weights[at + i];
-                for (std::size_t j = 0; j < q; ++j) {
-                    const double* const own_column = s.design[j] + (j == 0 ? 0 : at);
-                    for (std::size_t i = 0; i < rows; ++i) scaled[i] = left[i] * own_column[i];
-                    double* const line = hessian + (a * q + j) * size + b * q;
-                    line[0] += dot(scaled, s.design[0], rows);
-                    std::size_t l = 1;
-                    for (; l + 1 <= j; l += 2) {
-                        double one, two;
-                        dot_two(scaled, s.design[l] + at, s.design[l + 1] + at, rows, one, two);
-                        line[l] += one;
-                        line[l + 1] += two;
-                    }
-                    if (l <= j) line[l] += dot(scaled, s.design[l] + at, rows);
-                }
-            }
-        }
-    }
-    return total;
-}
-
-// Residuals of all categories but 0: m columns of n rows.
-LMARVEL_WIDE void residuals_of(const Softmax& s, double* chance, double* out) {
-    double own[ROW_BLOCK], sums[ROW_BLOCK];
-    for (std::size_t at = 0; at < s.n; at += ROW_BLOCK) {
-        const std::size_t rows = std::min(ROW_BLOCK, s.n - at);
-        chances(s, at, rows, chance, own, sums);
-        for (std::size_t a = 0; a < s.m; ++a) {
-            for (std::size_t i = 0; i < rows; ++i) {
-                out[a * s.n + at + i] = (s.codes[at + i] == a + 1 ? 1.0 : 0.0) - chance[a * ROW_BLOCK + i];
-            }
-        }
-    }
 }
 
 LMARVEL_WIDE void take_off(double* to, double factor, const double* from, double mean, std::size_t n) {
@@ -165,30 +58,50 @@ double GlmFits::gram(Index a, Index b) {
     return found;
 }
 
-const GlmFit& GlmFits::fit(Index v, const std::vector<Index>& columns, bool residuals, const Clock& clock) {
-    key_.assign(1, static_cast<std::uint64_t>(v));
+// Where a fit is remembered, or will be; what is known is forgotten where it would be over the bound.
+std::shared_ptr<GlmFit>& GlmFits::room(std::size_t of, const std::vector<Index>& columns, std::size_t bytes) {
+    key_.assign(1, of);
     for (Index c : columns) key_.push_back(static_cast<std::uint64_t>(c));
-    const std::size_t more = residuals ? responses(v) * n_ * sizeof(double) : 0;
-    auto at = known_.find(key_);
-    if (at == known_.end() || (more > 0 && at->second.residuals.empty())) {
-        const std::size_t size = 2 * key_.size() * sizeof(double) + responses(v) * key_.size() * sizeof(double) + 128;
-        if (bytes_ + size + more > most_bytes_) {
-            known_.clear();
-            bytes_ = 0;
-            at = known_.end();
-        }
-        bytes_ += more;
-        if (at == known_.end()) {
-            bytes_ += size;
-            GlmFit made;
-            if (table.categories[v] == 0) least_squares(v, columns, made);
-            else logistic(v, columns, clock, made);
-            ++fitted;
-            at = known_.emplace(key_, std::move(made)).first;
-        }
-        if (residuals) fill_residuals(v, columns, at->second);
+    const auto at = known_.find(key_);
+    if (at != known_.end() && at->second != nullptr && (bytes == 0 || !at->second->residuals.empty())) return at->second;
+    const std::size_t more = bytes + 3 * key_.size() * sizeof(double) + 256;
+    if (bytes_ + more > most_bytes_) {
+        known_.clear();
+        bytes_ = 0;
     }
-    return at->second;
+    bytes_ += more;
+    return known_[key_];
+}
+
+Fitted GlmFits::fit(Index v, const std::vector<Index>& columns, bool residuals, const Clock& clock) {
+    const bool number = table.categories[v] == 0;
+    const std::size_t m = responses(v), slopes = (m - 1) * (columns.size() + 1) * sizeof(double);
+    std::shared_ptr<GlmFit>& place = room(static_cast<std::size_t>(v), columns, residuals ? m * n_ * sizeof(double) : 0);
+    if (place == nullptr) {
+        auto made = std::make_shared<GlmFit>();
+        if (number) least_squares(table.starts[v], columns, *made);
+        else logistic(v, columns, clock, *made);
+        ++fitted;
+        bytes_ += slopes;
+        place = std::move(made);
+    }
+    if (residuals && place->residuals.empty()) {
+        if (number) subtract(table.starts[v], columns, *place);
+        else fill_chances(v, columns, *place);
+    }
+    return place;
+}
+
+Fitted GlmFits::projected(Index column, const std::vector<Index>& columns) {
+    const auto of = static_cast<std::size_t>(table.p) + static_cast<std::size_t>(column);
+    std::shared_ptr<GlmFit>& place = room(of, columns, n_ * sizeof(double));
+    if (place == nullptr) {
+        auto made = std::make_shared<GlmFit>();
+        least_squares(column, columns, *made);
+        subtract(column, columns, *made);
+        place = std::move(made);
+    }
+    return place;
 }
 
 // Factorise the Gram matrix of columns, lower and row by row, and solve for right-hand sides in b_ (columns x responses) by
@@ -226,8 +139,7 @@ void GlmFits::project(const std::vector<Index>& columns, std::size_t responses) 
     }
 }
 
-void GlmFits::least_squares(Index v, const std::vector<Index>& columns, GlmFit& fit) {
-    const Index own = table.starts[v];
+void GlmFits::least_squares(Index own, const std::vector<Index>& columns, GlmFit& fit) {
     b_.clear();
     for (Index c : columns) b_.push_back(gram(c, own));
     project(columns, 1);
@@ -284,16 +196,23 @@ void GlmFits::discriminant(Index v, const std::vector<Index>& columns, Vector& s
     }
 }
 
-// The log-likelihood less what the ridge takes, with gradient_ and hessian_ (its upper triangle).
-double GlmFits::derive(Index v, const Vector& at) {
+// The log-likelihood less what the ridge takes, with gradient_ and, if wanted, hessian_ (its upper triangle).
+double GlmFits::derive(Index v, const Vector& at, bool second) {
     const std::size_t m = responses(v), q = design_.size(), size = m * q;
     gradient_.assign(size, 0.0);
-    hessian_.assign(size * size, 0.0);
+    if (second) hessian_.assign(size * size, 0.0);
+    double* const H = second ? hessian_.data() : nullptr;
     work_.resize(m * ROW_BLOCK);
-    const Softmax model{design_.data(), q, m, n_, table.codes + static_cast<std::size_t>(v) * n_, table.weights, at.data()};
-    double value = derivatives(model, work_.data(), gradient_.data(), hessian_.data());
+    double value;
+    if (table.categories[v] == 0) {
+        value = log_linear({design_.data(), q, n_, column(table.starts[v]), table.shifts[v], table.weights, at.data()},
+                           gradient_.data(), H);
+    } else {
+        const std::uint16_t* const codes = table.codes + static_cast<std::size_t>(v) * n_;
+        value = derivatives({design_.data(), q, m, n_, codes, table.weights, at.data()}, work_.data(), gradient_.data(), H);
+    }
     for (std::size_t a = 0; a < m; ++a) {  // of each pair of categories half a block is there, and it is symmetric
-        for (std::size_t b = 0; b <= a; ++b) {
+        for (std::size_t b = 0; b <= a && second; ++b) {
             for (std::size_t j = 0; j < q; ++j) {
                 for (std::size_t l = 0; l <= j; ++l) {
                     const double h = hessian_[(a * q + j) * size + b * q + l];
@@ -304,7 +223,7 @@ double GlmFits::derive(Index v, const Vector& at) {
         }
         for (std::size_t j = 0; j < q; ++j) {
             const double ridge = j == 0 ? 1e-9 : RIDGE, c = at[a * q + j];
-            hessian_[(a * q + j) * size + a * q + j] += ridge;
+            if (second) hessian_[(a * q + j) * size + a * q + j] += ridge;
             if (j == 0) continue;
             gradient_[a * q + j] -= ridge * c;
             value -= 0.5 * ridge * c * c;
@@ -313,15 +232,22 @@ double GlmFits::derive(Index v, const Vector& at) {
     return value;
 }
 
-// Set step_ to where Newton's method goes from here, and return the gain that it expects, twice; NaN where there is none.
-double GlmFits::newton_step(Index v, const Vector& at) {
-    const std::size_t size = gradient_.size();
-    step_ = gradient_;
+// Factorise the second derivatives at a point; false where they are not finite.
+bool GlmFits::refresh(Index v, const Vector& at) {
+    const std::size_t size = at.size();
+    derive(v, at, true);
     for (double extra = 1e-6; !factorise(hessian_.data(), size); extra *= 10.0) {
-        if (extra > 1e6) return std::numeric_limits<double>::quiet_NaN();  // numbers that are not finite
-        derive(v, at);
+        if (extra > 1e6) return false;
+        derive(v, at, true);
         for (std::size_t j = 0; j < size; ++j) hessian_[j * size + j] += extra;
     }
+    return true;
+}
+
+// Set step_ to where Newton's method goes from here, and return the gain that it expects, twice.
+double GlmFits::newton_step() {
+    const std::size_t size = gradient_.size();
+    step_ = gradient_;
     solve_lower(hessian_.data(), size, step_.data(), 1);
     solve_upper(hessian_.data(), size, step_.data(), 1);
     double gain = 0.0;
@@ -329,68 +255,108 @@ double GlmFits::newton_step(Index v, const Vector& at) {
     return gain;
 }
 
-void GlmFits::logistic(Index v, const std::vector<Index>& columns, const Clock& clock, GlmFit& fit) {
-    const std::size_t m = responses(v), q = columns.size() + 1, size = m * q;
+// Go from a start to where a ridged log-likelihood is largest, and return it. Second derivatives cost most: they serve for
+// further steps as long as each gains a tenth of the one before at most.
+double GlmFits::newton(Index v, const std::vector<Index>& columns, const Clock& clock, Vector& at, bool& converged) {
     design_.assign(1, ones_.data());
     for (Index c : columns) design_.push_back(column(c));
-    Vector at;
-    discriminant(v, columns, at);
-    if (columns.empty()) {  // the shares themselves
-        double first = 1.0;
-        fit.loglik = 0.0;
-        for (std::size_t a = 0; a <= m; ++a) {
-            const double share = a < m ? means_[static_cast<std::size_t>(table.starts[v]) + a] : first;
-            if (a < m) first -= share;
-            if (share > 0.0) fit.loglik += rows * share * std::log(share);
-        }
-        fit.coefficients = std::move(at);
-        return;
-    }
-    double value = derive(v, at);
-    fit.converged = false;
+    const std::size_t size = at.size();
+    double value = derive(v, at, false), last = 0.0;
+    bool fresh = false;
+    converged = false;
     for (int i = 0; i < MOST_NEWTON; ++i) {
         clock.poll();
-        const double gain = newton_step(v, at);
+        double gain = i == 0 ? HUGE_VAL : newton_step();
+        if (!fresh && !(gain <= 0.1 * last)) {
+            if (!refresh(v, at)) break;
+            fresh = true;
+            gain = newton_step();
+        }
+        last = gain;
         if (!(gain >= SETTLED)) {
-            fit.converged = gain >= 0.0;
-            if (fit.converged) {
-                for (std::size_t j = 0; j < size; ++j) at[j] += step_[j];
-                value += 0.5 * gain;
-            }
-            break;
+            converged = gain >= 0.0;
+            for (std::size_t j = 0; j < size && converged; ++j) at[j] += step_[j];
+            return converged ? value + 0.5 * gain : value;
         }
         trial_.resize(size);
         double next = 0.0, length = 1.0;
         for (;; length *= 0.5) {
             for (std::size_t j = 0; j < size; ++j) trial_[j] = at[j] + length * step_[j];
-            next = derive(v, trial_);
-            if (next >= value - 1e-9 || length < 1e-3) break;
+            next = derive(v, trial_, false);
+            if (next >= value - 1e-9 || length < 1e-3 || !fresh) break;
         }
-        if (!(next >= value - 1e-9)) break;
-        at.swap(trial_);
-        value = next;
+        if (next >= value - 1e-9) {
+            at.swap(trial_);
+            value = next;
+            fresh = false;
+            if (length < 1.0) last = 0.0;
+        } else if (fresh) {
+            break;
+        } else {
+            last = 0.0;
+        }
     }
-    double penalty = 0.0;
-    for (std::size_t a = 0; a < m; ++a)
-        for (std::size_t j = 1; j < q; ++j) penalty += 0.5 * RIDGE * at[a * q + j] * at[a * q + j];
-    fit.loglik = value + penalty;
-    fit.coefficients = std::move(at);
+    return value;
 }
 
-void GlmFits::fill_residuals(Index v, const std::vector<Index>& columns, GlmFit& fit) {
+void GlmFits::logistic(Index v, const std::vector<Index>& columns, const Clock& clock, GlmFit& fit) {
     const std::size_t m = responses(v), q = columns.size() + 1;
-    fit.residuals.resize(m * n_);
-    if (table.categories[v] == 0) {
-        const double* own = column(table.starts[v]);
-        const double mean = means_[static_cast<std::size_t>(table.starts[v])];
-        for (std::size_t i = 0; i < n_; ++i) fit.residuals[i] = own[i] - mean;
-        for (std::size_t j = 0; j + 1 < q; ++j) {
-            const double slope = fit.coefficients[j + 1];
-            if (slope == 0.0) continue;
-            take_off(fit.residuals.data(), slope, column(columns[j]), means_[static_cast<std::size_t>(columns[j])], n_);
+    Vector& at = fit.coefficients;
+    discriminant(v, columns, at);
+    if (columns.empty()) {  // the shares themselves
+        double first = 1.0;
+        for (std::size_t a = 0; a <= m; ++a) {
+            const double share = a < m ? means_[static_cast<std::size_t>(table.starts[v]) + a] : first;
+            if (a < m) first -= share;
+            if (share > 0.0) fit.loglik += rows * share * std::log(share);
         }
         return;
     }
+    fit.loglik = newton(v, columns, clock, at, fit.converged);
+    for (std::size_t a = 0; a < m; ++a)
+        for (std::size_t j = 1; j < q; ++j) fit.loglik += 0.5 * RIDGE * at[a * q + j] * at[a * q + j];
+}
+
+Fitted GlmFits::counted(Index v, const std::vector<Index>& columns, const Clock& clock) {
+    const Index own = table.starts[v];
+    const auto of = static_cast<std::size_t>(table.p) + columns_ + static_cast<std::size_t>(v);
+    std::shared_ptr<GlmFit>& place = room(of, columns, n_ * sizeof(double));
+    if (place != nullptr) return place;
+    auto made = std::make_shared<GlmFit>();
+    least_squares(own, columns, *made);
+    subtract(own, columns, *made);
+    const double mean = means_[static_cast<std::size_t>(own)] + table.shifts[v];
+    if (!columns.empty() && mean > 0.0) {
+        Vector at(columns.size() + 1, 0.0), left(n_);
+        at[0] = std::log(mean);
+        newton(v, columns, clock, at, made->converged);
+        log_linear_residuals({design_.data(), design_.size(), n_, column(own), table.shifts[v], table.weights, at.data()},
+                             left.data());
+        if (product(left.data(), left.data(), table.weights, n_) <
+            product(made->residuals.data(), made->residuals.data(), table.weights, n_)) {
+            made->residuals = std::move(left);
+        }
+    }
+    ++fitted;
+    place = std::move(made);
+    return place;
+}
+
+void GlmFits::subtract(Index own, const std::vector<Index>& columns, GlmFit& fit) {
+    fit.residuals.resize(n_);
+    const double* const values = column(own);
+    const double mean = means_[static_cast<std::size_t>(own)];
+    for (std::size_t i = 0; i < n_; ++i) fit.residuals[i] = values[i] - mean;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        const double slope = fit.coefficients[j + 1];
+        if (slope == 0.0) continue;
+        take_off(fit.residuals.data(), slope, column(columns[j]), means_[static_cast<std::size_t>(columns[j])], n_);
+    }
+}
+
+void GlmFits::fill_chances(Index v, const std::vector<Index>& columns, GlmFit& fit) {
+    const std::size_t m = responses(v), q = columns.size() + 1;
+    fit.residuals.resize(m * n_);
     design_.assign(1, ones_.data());
     for (Index c : columns) design_.push_back(column(c));
     work_.resize(m * ROW_BLOCK);

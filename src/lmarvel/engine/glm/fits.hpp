@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct GlmColumns {
     const Index* categories = nullptr;     // 0: a number
     const std::uint16_t* codes = nullptr;  // the category of each row, a variable after the other
     const double* weights = nullptr;       // of the rows; null: all one
+    const double* shifts = nullptr;        // what a number is to be raised by to be a count, rescaled; 0: it is not one
     Index p = 0;
     std::int64_t n = 0;
 };
@@ -39,13 +41,21 @@ struct GlmFit {
     Vector residuals;  // where somebody asked for them: a column after the other, the number or indicator less its mean
 };
 
+using Fitted = std::shared_ptr<const GlmFit>;
+
 class GlmFits {
 public:
     // Of what is remembered, at most so many bytes are kept.
     GlmFits(const GlmColumns& columns, std::size_t most_bytes);
 
-    // The fit of a variable on ascending columns, none of its own; it stays until the next call.
-    const GlmFit& fit(Index v, const std::vector<Index>& columns, bool residuals, const Clock& clock = Clock());
+    // The fit of a variable on ascending columns, none of its own.
+    Fitted fit(Index v, const std::vector<Index>& columns, bool residuals, const Clock& clock = Clock());
+    // What columns leave of another column by least squares, with its residuals.
+    Fitted projected(Index column, const std::vector<Index>& columns);
+    // A count with its residuals, by least squares or by a log-linear model, whichever leaves less; the coefficients and the
+    // log-likelihood are those of least squares.
+    Fitted counted(Index v, const std::vector<Index>& columns, const Clock& clock = Clock());
+    bool is_count(Index v) const { return table.shifts != nullptr && table.shifts[v] > 0.0; }
 
     const GlmColumns table;
     double rows = 0.0;        // the sum of weights
@@ -60,7 +70,7 @@ private:
     const std::size_t n_, columns_;
     const std::size_t most_bytes_;
     std::size_t bytes_ = 0;
-    std::unordered_map<Words, GlmFit, HashWords> known_;
+    std::unordered_map<Words, std::shared_ptr<GlmFit>, HashWords> known_;
     Vector means_;
     std::vector<Vector> gram_;  // the upper triangle; a row is empty, and a number NaN, until it is needed
     Words key_;
@@ -68,12 +78,16 @@ private:
     std::vector<const double*> design_;
     Vector ones_;
 
-    void least_squares(Index v, const std::vector<Index>& columns, GlmFit& fit);
+    std::shared_ptr<GlmFit>& room(std::size_t of, const std::vector<Index>& columns, std::size_t bytes);
+    void least_squares(Index own, const std::vector<Index>& columns, GlmFit& fit);
+    double newton(Index v, const std::vector<Index>& columns, const Clock& clock, Vector& at, bool& converged);
     void logistic(Index v, const std::vector<Index>& columns, const Clock& clock, GlmFit& fit);
     void discriminant(Index v, const std::vector<Index>& columns, Vector& start);
-    double derive(Index v, const Vector& coefficients);
-    double newton_step(Index v, const Vector& at);
-    void fill_residuals(Index v, const std::vector<Index>& columns, GlmFit& fit);
+    double derive(Index v, const Vector& coefficients, bool second);
+    bool refresh(Index v, const Vector& at);
+    double newton_step();
+    void subtract(Index own, const std::vector<Index>& columns, GlmFit& fit);
+    void fill_chances(Index v, const std::vector<Index>& columns, GlmFit& fit);
     void project(const std::vector<Index>& columns, std::size_t responses);
 };
 

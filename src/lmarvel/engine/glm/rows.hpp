@@ -1,9 +1,7 @@
-// Passes over rows, in blocks that stay in the cache. Sums have fixed lanes, so that they are the same in registers of any
-// width, and the exponential is our own, so that it vectorises and is the same on every machine.
+// Passes over rows, in blocks that stay in the cache. Sums have eight fixed lanes, so that they are the same in registers of
+// any width, and the exponential is our own, so that it vectorises and is the same on every machine.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,32 +10,57 @@
 
 namespace lmarvel {
 
-inline constexpr std::size_t ROW_BLOCK = 256, LANES = 8;
+inline constexpr std::size_t ROW_BLOCK = 256, LANES = 4;
 
-LMARVEL_INLINE double dot(const double* LMARVEL_RESTRICT a, const double* LMARVEL_RESTRICT b, std::size_t n) {
-    double sums[LANES] = {};
-    std::size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (std::size_t lane = 0; lane < LANES; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-    for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+#if defined(__GNUC__)
+// Left to themselves compilers shuffle the lanes of a sum; these types say what is meant.
+typedef double Four __attribute__((vector_size(32)));
+typedef std::uint64_t FourBits __attribute__((vector_size(32)));
+#else
+struct Four { double at[4]; double& operator[](std::size_t i) { return at[i]; } double operator[](std::size_t i) const { return at[i]; } };
+inline Four operator+(Four a, Four b) { for (int i = 0; i < 4; ++i) a.at[i] += b.at[i]; return a; }
+inline Four operator*(Four a, Four b) { for (int i = 0; i < 4; ++i) a.at[i] *= b.at[i]; return a; }
+#endif
+
+LMARVEL_INLINE void load(Four& to, const double* from) { std::memcpy(&to, from, sizeof to); }
+
+LMARVEL_INLINE double total(const Four& a, const Four& b) {
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((b[0] + b[1]) + (b[2] + b[3]));
 }
 
-// Two at once: each number of `a` is loaded once.
-LMARVEL_INLINE void dot_two(const double* LMARVEL_RESTRICT a, const double* LMARVEL_RESTRICT b,
-                            const double* LMARVEL_RESTRICT c, std::size_t n, double& on_b, double& on_c) {
-    double one[LANES] = {}, two[LANES] = {};
+LMARVEL_INLINE double dot(const double* a, const double* b, std::size_t n) {
+    Four one{}, two{}, x, y;
     std::size_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (std::size_t lane = 0; lane < LANES; ++lane) one[lane] += a[i + lane] * b[i + lane];
-        for (std::size_t lane = 0; lane < LANES; ++lane) two[lane] += a[i + lane] * c[i + lane];
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        load(x, a + i);
+        load(y, b + i);
+        one = one + x * y;
+        load(x, a + i + LANES);
+        load(y, b + i + LANES);
+        two = two + x * y;
     }
-    for (; i < n; ++i) {
-        one[0] += a[i] * b[i];
-        two[0] += a[i] * c[i];
+    for (; i < n; ++i) one[0] += a[i] * b[i];
+    return total(one, two);
+}
+
+// Products of one column with four: its numbers are loaded once. Each sum is that of `dot`.
+LMARVEL_INLINE void dot_four(const double* a, const double* const b[4], std::size_t n, double out[4]) {
+    Four one[4] = {}, two[4] = {};
+    Four x, x2, y;
+    std::size_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        load(x, a + i);
+        load(x2, a + i + LANES);
+        for (int k = 0; k < 4; ++k) {
+            load(y, b[k] + i);
+            one[k] = one[k] + x * y;
+            load(y, b[k] + i + LANES);
+            two[k] = two[k] + x2 * y;
+        }
     }
-    on_b = ((one[0] + one[1]) + (one[2] + one[3])) + ((one[4] + one[5]) + (one[6] + one[7]));
-    on_c = ((two[0] + two[1]) + (two[2] + two[3])) + ((two[4] + two[5]) + (two[6] + two[7]));
+    for (; i < n; ++i)
+        for (int k = 0; k < 4; ++k) one[k][0] += a[i] * b[k][i];
+    for (int k = 0; k < 4; ++k) out[k] = total(one[k], two[k]);
 }
 
 LMARVEL_INLINE void add_scaled(double* LMARVEL_RESTRICT to, double factor, const double* LMARVEL_RESTRICT from,
@@ -45,22 +68,49 @@ LMARVEL_INLINE void add_scaled(double* LMARVEL_RESTRICT to, double factor, const
     for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
-// exp(x) for x up to 0, and a little above: 2^k times a polynomial in what is left, less than half the log of 2.
+// exp(x) for x from -700 to 700: 2^k times a polynomial in what is left, less than half the log of 2.
+inline constexpr double MAGIC = 6755399441055744.0;  // 1.5 * 2^52: what is added to it is rounded to a whole number
+inline constexpr double POLYNOMIAL[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0,
+                                        1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0,
+                                        1.0 / 6.0, 0.5, 1.0, 1.0};
+
 LMARVEL_INLINE double exponential(double x) {
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: what is added to it is rounded to a whole number
     x = x < -700.0 ? -700.0 : x;
-    const double shifted = x * 1.4426950408889634 + magic, k = shifted - magic;
+    const double shifted = x * 1.4426950408889634 + MAGIC, k = shifted - MAGIC;
     const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
-    double sum = 1.0 / 6227020800.0;
-    constexpr double factorials[] = {479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0,
-                                     720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0};
-    for (double f : factorials) sum = sum * r + 1.0 / f;
-    std::uint64_t bits, scale;
+    double sum = POLYNOMIAL[0];
+    for (int i = 1; i < 14; ++i) sum = sum * r + POLYNOMIAL[i];
+    std::uint64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
-    scale = (bits + 1023u) << 52;
+    bits = (bits + 1023u) << 52;
     double power;
-    std::memcpy(&power, &scale, sizeof power);
+    std::memcpy(&power, &bits, sizeof power);
     return sum * power;
+}
+
+// The exponentials of numbers in place.
+LMARVEL_INLINE void exponentials(double* x, std::size_t n) {
+    std::size_t i = 0;
+#if defined(__GNUC__)
+    for (; i + LANES <= n; i += LANES) {
+        Four at;
+        load(at, x + i);
+        const Four low = {-700.0, -700.0, -700.0, -700.0};
+        at = at < low ? low : at;
+        const Four shifted = at * 1.4426950408889634 + MAGIC, k = shifted - MAGIC;
+        const Four r = (at - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+        Four sum = r * POLYNOMIAL[0] + POLYNOMIAL[1];
+        for (int j = 2; j < 14; ++j) sum = sum * r + POLYNOMIAL[j];
+        FourBits bits;
+        Four power;
+        std::memcpy(&bits, &shifted, sizeof bits);
+        bits = (bits + 1023u) << 52;
+        std::memcpy(&power, &bits, sizeof power);
+        sum = sum * power;
+        std::memcpy(x + i, &sum, sizeof sum);
+    }
+#endif
+    for (; i < n; ++i) x[i] = exponential(x[i]);
 }
 
 }  // namespace lmarvel

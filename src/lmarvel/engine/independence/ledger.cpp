@@ -7,7 +7,8 @@ namespace lmarvel {
 
 Ledger::Ledger(const Table& t, const Budget& b, const Clock& c, SetStore& arena, bool given_rest)
     : table(t), budget(b), clock(c), arena_(arena), given_rest_(given_rest), tests_(b.tests) {
-    if (t.blocks != nullptr) test_ = std::make_unique<BlockGaussian>(*t.blocks);
+    if (t.glm != nullptr) test_ = std::make_unique<GlmTest>(*t.glm);
+    else if (t.blocks != nullptr) test_ = std::make_unique<BlockGaussian>(*t.blocks);
     else if (t.counts != nullptr) test_ = std::make_unique<GSquare>(*t.counts);
     else test_ = std::make_unique<FisherZ>(t.R, t.p, t.n);
     if (given_rest_) {  // total conditioning asked about each pair given all other variables

@@ -9,6 +9,7 @@
 #include "base/names.hpp"
 #include "base/sets.hpp"
 #include "base/watch.hpp"
+#include "glm/test.hpp"
 #include "independence/tests.hpp"
 
 namespace lmarvel {
@@ -69,6 +70,7 @@ struct Table {
     // What another test than Fisher's z needs; null: it is Fisher's z.
     const Blocks* blocks = nullptr;
     const Counts* counts = nullptr;
+    const GlmColumns* glm = nullptr;
 };
 
 struct Budget {

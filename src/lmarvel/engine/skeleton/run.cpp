@@ -183,6 +183,7 @@ void run(const Request& q, Outcome& out, std::int8_t* marks, Poll poll, Report r
     Table table = q.table;
     if (q.blocks.R != nullptr) table.blocks = &q.blocks;
     if (q.counts.codes != nullptr) table.counts = &q.counts;
+    if (q.glm.basis != nullptr) table.glm = &q.glm;
     Ledger ledger(table, q.budget, clock, arena, q.total_conditioning);
     ledger.known = given;
     remember(q, arena, ledger);

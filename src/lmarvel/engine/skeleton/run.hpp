@@ -32,6 +32,7 @@ struct Request {
     Table table{};
     Blocks blocks{};    // for the table, where its test is not Fisher's z
     Counts counts{};
+    GlmColumns glm{};
     Levels levels{};    // of L-MARVEL
     Options options{};  // of the other methods
     Budget budget{};
