@@ -38,11 +38,13 @@ from lmarvel.errors import DataError
 special = late("scipy.special")
 
 
-Form = Literal["plain", "rank", "curved"]
-"""What becomes of a column of numbers: itself, its normal scores, or polynomials of them."""
+Form = Literal["plain", "scaled", "rank", "curved"]
+"""What becomes of a column of numbers: itself, its normal scores where values lie far out or always, polynomials."""
 
 DEGREE = 3
 """Up to which power curves are looked for."""
+FAR_OUT = 4.0
+"""The fourth moment of a standardised column from which on values lie far out; a normal one has 3."""
 _PIECE = 1024  # rows
 _TAKEN_OUT = ((1000, 7), (0, 5))  # from so many rows on, curves are taken out up to this power
 
@@ -167,7 +169,7 @@ def _joint(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and covariance of columns of the table, known already, and of others that were made."""
     k, n = len(own), len(values)
-    rows = np.array(made)
+    rows = np.array(made).reshape(len(made), n)
     total = float(n) if weights is None else float(weights.sum())
     mean = np.concatenate([known.mean[own], (rows.sum(axis=1) if weights is None else rows @ weights) / total])
     roots = None if weights is None else np.sqrt(weights)[:, None]
@@ -201,6 +203,8 @@ def _block(
         return list(made)
     if kind is Kind.CONTINUOUS and form == "curved":
         return polynomials(normal_scores(values, weights), degree, weights)
+    if form == "scaled" and kind is Kind.CONTINUOUS:
+        return [scaled(values, weights)]
     if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
         return [normal_scores(values, weights)]
     return indicators(values.astype(np.intp), weights, name)
@@ -241,6 +245,22 @@ def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | No
     share = (below + mass / 2) / mass.sum()
     scores: NDArray[np.float64] = special.ndtri(np.clip(share, 1e-12, 1 - 1e-12))[place]
     return scores
+
+
+def scaled(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None = None, far_out: float = FAR_OUT
+) -> NDArray[np.float64]:
+    """Return numbers as they are, or their normal scores where some of them lie far out.
+
+    Examples
+    --------
+    >>> scaled(np.array([0.0, 1.0, 2.0])).tolist(), scaled(np.arange(9.0) ** 9).round(1).tolist()
+    ([0.0, 1.0, 2.0], [-1.6, -1.0, -0.6, -0.3, 0.0, 0.3, 0.6, 1.0, 1.6])
+    """
+    share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
+    left = values - share @ values
+    fourth, square = float(share @ left**4), float(share @ left**2)
+    return normal_scores(values, weights) if fourth > far_out * square**2 else values
 
 
 def polynomials(

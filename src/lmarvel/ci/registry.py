@@ -10,10 +10,12 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
 from lmarvel.ci.fisher_z import FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
+from lmarvel.ci.glm.kinds import curvature, prefers_ranks
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.scan import SMALL
 from lmarvel.errors import CITestError, DataError, ParameterError
 from lmarvel.text import did_you_mean
 
@@ -58,6 +60,11 @@ def _mixed(data: Dataset) -> FisherZ | BlockGaussian | ResidualProducts:
         return _fisher_z(data)
     if any(data.missing):
         return _on_blocks(data, "plain")
+    return _curved(data)
+
+
+def _curved(data: Dataset) -> ResidualProducts:
+    """Return the test of products of residuals, also for numbers alone."""
     test = ResidualProducts(data)
     test.check_usable()
     return test
@@ -74,8 +81,7 @@ TESTS: Mapping[str, NamedTest] = {
         _mixed, "categories beside numbers, or categories with few rows: residuals of (logistic) regressions on splines"
     ),
     "curved": NamedTest(
-        lambda data: _on_blocks(data, "curved"),
-        "numbers that may depend on each other along curves: polynomials of ranks",
+        _curved, "numbers that depend on each other along curves: residuals of regressions on splines, as in mixed"
     ),
 }
 _USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
@@ -90,31 +96,55 @@ def resolve(name: str) -> str:
     return name
 
 
-def chosen_for(data: Dataset) -> tuple[str, str | None]:
-    """Return the test for the kinds of the columns, and why; None where all are numbers.
+def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
+    """Return the test for a table, and why; None where all columns are numbers and nothing else is known of them.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table.
+    measured : bool
+        Whether it may take some time to see whether the numbers bend, or are better taken as ranks.
 
     Examples
     --------
     >>> chosen_for(Dataset.of({"a": ["x", "y", "z", "x"], "b": [0.1, 0.5, 0.2, 0.7]}))
-    ('mixed', 'mixed: 1 of 2 columns has levels')
+    ('mixed', 'mixed: 1 of 2 columns has categories')
     """
     levels = sorted(len(found) for found in data.levels if found is not None)
     p = len(data.names)
     if not levels:
-        return "fisher-z", None
+        return _for_numbers(data) if measured else ("fisher-z", None)
     if len(levels) < p:
-        have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} levels"
+        have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} categories"
         return "mixed", f"mixed: {have}"
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])
     rows = f"{data.n} rows"
     if data.n >= needed:
-        return "g-square", f"g-square: all columns have levels, and {rows} are enough for sets of {_USUAL_SET}"
-    return "mixed", f"mixed: all columns have levels, and {rows} are few for g-square, which would need {needed}"
+        return "g-square", f"g-square: all columns have categories, and {rows} are enough for sets of {_USUAL_SET}"
+    return "mixed", f"mixed: all columns have categories, and {rows} are few for g-square, which would need {needed}"
 
 
-def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] | None = None) -> IndependenceTest:
+def _for_numbers(data: Dataset) -> tuple[str, str | None]:
+    """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations."""
+    if any(data.missing) or data.n * len(data.names) > SMALL:
+        return "fisher-z", None
+    bent = curvature(data)
+    if bent is not None and bent.is_curved:
+        more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"
+        return "curved", f"curved: bends and products explain {more} straight lines do"
+    if prefers_ranks(data):
+        return "rank", "rank: the numbers are more closely related as normal scores than as they are"
+    return "fisher-z", None
+
+
+def as_ci_test(
+    test: object, data: Dataset | None = None, names: Sequence[str] | None = None, measured: bool = False
+) -> IndependenceTest:
     """Make a test out of what a user passes: a name, a test, or a function with the names of the variables.
+
+    With ``measured`` the choice for a table of numbers rests on a look at how they are related.
 
     Examples
     --------
@@ -130,7 +160,7 @@ def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] |
         if data is None:
             raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
         if chosen == "auto":
-            chosen, why = chosen_for(data)
+            chosen, why = chosen_for(data, measured)
         return IndependenceTest(TESTS[chosen].make(data), chosen, why)
     if isinstance(test, CITest):
         check_names(test)

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.g_square import GSquare
-from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.lift import Lift, is_categorical
+from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled
 
@@ -50,12 +47,17 @@ class Auto(PagEstimator):
         for method in (Lift, LMarvel):
             self._as(method)._check()
 
+    @classmethod
+    def measures(cls) -> bool:
+        """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
+        return True
+
     def resolved(self, test: IndependenceTest) -> tuple[PagEstimator, str]:
         """Return the method for this test, and why it was chosen."""
-        p, rows = searched(test), test.rows
+        p, rows = len(test.names), test.rows
         if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
-        columns = f"{p} columns" if p == len(test.names) else f"{p} columns (of {len(test.names)} variables)"
+        columns = f"{p} columns"
         if p > MOST_COLUMNS:
             return (
                 self._as(LMarvel),
@@ -63,7 +65,7 @@ class Auto(PagEstimator):
             )
         if not is_compiled():
             return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
-        if rows < max(ROWS_A_COLUMN * p, p + 2):
+        if rows < max(ROWS_A_COLUMN * p, test.columns + 2):
             return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
         return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
 
@@ -71,10 +73,3 @@ class Auto(PagEstimator):
         """Return a method with the parameters that it has."""
         known = method._defaults()
         return method(**{name: value for name, value in self.get_params().items() if name in known})
-
-
-def searched(test: IndependenceTest) -> int:
-    """Return over how many columns a search by score goes: categories by themselves are one each."""
-    inner = test.test
-    counted = isinstance(inner, BlockGaussian | GSquare | ResidualProducts) and is_categorical(inner.dataset)
-    return len(test.names) if counted else test.columns

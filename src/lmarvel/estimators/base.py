@@ -111,6 +111,11 @@ class PagEstimator(Estimator):
             )
         self._check()
 
+    @classmethod
+    def measures(cls) -> bool:
+        """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
+        return False
+
     def _informed(self: Self) -> Self:
         """Return the same method where ``selection`` and ``latents`` say the same as parameters and in knowledge."""
         knowledge = self.knowledge

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.registry import as_ci_test
+from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.resampling import Resampling
@@ -280,8 +280,10 @@ def bootstrap_graphs(
 
 def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, Again, bool]:
     """Return what to draw from, what learns from a draw, and whether it does so without Python's lock."""
-    test = as_ci_test(settings.test, data)
+    test = as_ci_test(settings.test, data, measured=settings.measures())
     method, _ = settings.resolved(test)
+    if test.name in TESTS:  # a resample is learned from as the table was
+        method = type(method)(**(method.get_params() | {"test": test.name}))
     compiled = method.for_engine(method.boundary_alpha or method.alpha) is not None
     return Resampling(data) if _rests_on_moments(test, data) else data, Again(method), compiled
 

@@ -81,6 +81,10 @@ class Settings(Protocol):
         """Return the parameters by name."""
 
     @classmethod
+    def measures(cls) -> bool:
+        """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
+
+    @classmethod
     def needs_boundaries(cls) -> bool:
         """Whether nothing can be learned without Markov boundaries."""
 
@@ -131,7 +135,7 @@ def discover(
             clock.lap("data")
             unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
             return _nothing_learned(table.names, str(spent), clock, unread)
-    return _by_test(as_ci_test(settings.test, table, names), table, settings, clock, progress)
+    return _by_test(as_ci_test(settings.test, table, names, settings.measures()), table, settings, clock, progress)
 
 
 def _by_test(
@@ -189,7 +193,7 @@ def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
     if settings.max_seconds is not None:
         return discover(data, settings).pag.marks
     clock, table = Clock(), Dataset.of(data)
-    given = as_ci_test(settings.test, table)
+    given = as_ci_test(settings.test, table, measured=settings.measures())
     method, _ = settings.resolved(given)
     level = method.boundary_alpha or default_boundary_alpha(len(given.names), method.alpha)
     run: EngineRun | None = None

@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, blocks_of
 from lmarvel.ci.boundaries import Boundaries
+from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
-from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyTuple
-from lmarvel.errors import BudgetSpent, DataError, DeterminedVariable, OutOfTime, ParameterError
+from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
+from lmarvel.estimators.scoring import Scored, scored_table
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.orient.equivalence import orient_mag
@@ -30,7 +28,7 @@ from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event
 from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import chosen, evidence
-from lmarvel.search.kinds.categories import Categories, lift_categories
+from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
 from lmarvel.search.lift import LiftResult, check_engine, lift
@@ -41,7 +39,6 @@ from lmarvel.skeleton.state import Progress, silent
 # For the graph to start from: tests at most, and a share of the seconds.
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
-_LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
 
 
@@ -52,8 +49,9 @@ class Lift(PagEstimator):
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
-    all variables are categories, the score is the chance of their counts (BDeu), and the answer the PAG of the best
-    DAG. A category beside numbers, or a curve, is several columns, and then hidden nodes are not looked for. Nothing is
+    all variables are categories, the score is the chance of their counts (BDeu); where numbers bend, it has bends,
+    products and the shape of the noise. The answer then is the PAG of the best DAG. A category beside numbers is
+    several columns, and then hidden nodes are not looked for. Nothing is
     random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
     the compiled engine, which a C++ compiler builds with the package.
 
@@ -136,8 +134,8 @@ class Lift(PagEstimator):
         try:
             if isinstance(table, Groups):
                 found = lift_groups(table, **how)
-            elif isinstance(table, Categories):
-                found = lift_categories(table, **how)
+            elif isinstance(table, KindTable):
+                found = lift_kinds(table, **how)
             else:
                 found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
         except DeterminedVariable as error:
@@ -152,11 +150,16 @@ class Lift(PagEstimator):
         return Chosen(found.mag, informed, found.score, trace, nothing_open, found.pag)
 
     @classmethod
+    def measures(cls) -> bool:
+        """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
+        return True
+
+    @classmethod
     def needs_boundaries(cls) -> bool:
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, table: Moments | Groups | Categories, ledger: Ledger) -> Sequence[Event]:
+    def _trace(self, found: LiftResult, table: Scored, ledger: Ledger) -> Sequence[Event]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
@@ -171,8 +174,8 @@ class Lift(PagEstimator):
 
         def trace() -> tuple[Event, ...]:
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
-            if isinstance(table, Categories):
-                records = tuple(chosen(found, math.log(table.n)))
+            if isinstance(table, KindTable):
+                records = tuple(chosen(found, math.log(table.rows)))
             else:
                 records = evidence(
                     found,
@@ -240,72 +243,3 @@ def _by_engine(
     return learn_compiled(
         ledger, levels, boundaries.level, found, lambda: boundaries, selection, 0.0, told, counted=True
     )
-
-
-def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Moments | Groups | Categories:
-    """Return what a score rests on, in the order of the test's variables.
-
-    Categories, where all variables are; groups of columns where some are, or curves are looked for; else moments.
-    """
-    if data is not None and is_categorical(data):
-        return categories_of(data, test.names, penalty)
-    if isinstance(test.test, BlockGaussian):
-        return groups_of(test.test.blocks, penalty)
-    if test.moments is None and data is not None and _has_levels(data):
-        blocks = blocks_of(data)
-        where = {name: i for i, name in enumerate(blocks.names)}
-        return groups_of(blocks.take([where[name] for name in test.names]), penalty)
-    return table_of(test, data)
-
-
-def is_categorical(data: Dataset) -> bool:
-    """Tell whether all variables of a table are categories, and no value is missing."""
-    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
-
-
-def categories_of(data: Dataset, names: Sequence[str], penalty: float) -> Categories:
-    """Return the categories of a table, in the order of some names; rows with weights count as their effective number.
-
-    Examples
-    --------
-    >>> table = Dataset.of({"a": ["x", "y", "y"], "b": ["p", "p", "q"]})
-    >>> categories_of(table, ["b", "a"], 2.0).codes.tolist()
-    [[0, 0], [0, 1], [1, 1]]
-    """
-    where = {name: i for i, name in enumerate(data.names)}
-    codes = data.codes()[:, [where[name] for name in names]]
-    dense = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T])
-    weights = None
-    if data.weights is not None:
-        weights = np.asarray(data.weights, dtype=np.float64)
-        weights = weights * (data.effective_rows / weights.sum())
-    return Categories(dense.astype(np.int64), penalty, weights)
-
-
-def groups_of(blocks: Blocks, penalty: float) -> Groups:
-    """Return the blocks of a test as the groups of columns that a score needs."""
-    columns = tuple(tuple(blocks.columns(v)) for v in range(len(blocks.names)))
-    return Groups(blocks.moments.correlation(), columns, blocks.moments.n, penalty)
-
-
-def _has_levels(data: Dataset) -> bool:
-    return any(kind in _LEVELLED for kind in data.kinds)
-
-
-def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
-    """Return the moments behind a score, in the order of the test's variables."""
-    if test.moments is not None:
-        return test.moments
-    if data is None:
-        raise DataError("a score needs data: pass a table to fit, also with a test of your own")
-    if _has_levels(data):
-        levelled = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
-        raise DataError(
-            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has levels: use the method lift, or"
-            " leave such columns out"
-        )
-    moments = data.moments
-    if set(moments.names) != set(test.names):
-        raise DataError("the columns of the table and the variables of the test differ")
-    where = {name: i for i, name in enumerate(moments.names)}
-    return moments.take([where[name] for name in test.names])

@@ -160,7 +160,7 @@ def _without_knowledge(found: Discovery) -> PAG:
 
 
 def _resolved(method: Settings, table: Dataset) -> Settings:
-    return method.resolved(as_ci_test(method.test, table))[0]
+    return method.resolved(as_ci_test(method.test, table, measured=method.measures()))[0]
 
 
 def _check_numbers(table: Dataset, by: By) -> None:

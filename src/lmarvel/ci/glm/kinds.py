@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.blocks import normal_scores
-from lmarvel.ci.glm.basis import by_frequency, frozen, natural_spline
+from lmarvel.ci.blocks import FAR_OUT, normal_scores, scaled
+from lmarvel.ci.glm.basis import MOST_CATEGORIES, by_frequency, frozen, natural_spline
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
@@ -35,9 +35,8 @@ from lmarvel.engine import load
 _engine = load()
 
 BENDS = 2
-FAR_OUT = 4.0  # the fourth moment of a standardised column from which on it is taken as normal scores; a normal one has 3
 MOST_PRODUCTS = 30  # variables, up to which products are looked for
-MOST_CATEGORIES = 65_000
+MOST_COUNTED = 500  # categories of a column, in a table of categories alone; the rarest are taken together
 PRODUCT, SHAPE = 2.0, 4.0  # prices in units of log n
 
 
@@ -121,7 +120,7 @@ class KindTable:
 
     def scores(self) -> Any:
         """Return the compiled local scores of this table."""
-        return _engine.KindScores(  # type: ignore[union-attr]
+        return _engine.KindScores(
             self.basis, self.starts, self.categories, self.codes, self.weights, self.products, self.prices
         )
 
@@ -160,6 +159,8 @@ def kind_table(
     if data.weights is not None or rows < n:
         weights = np.ones(n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
         weights = frozen(weights * (rows / weights.sum()))
+    counted = all(data.kinds[v] is not Kind.CONTINUOUS for v in chosen)
+    most = MOST_COUNTED if counted else MOST_CATEGORIES
     columns: list[list[NDArray[np.float64]]] = []
     codes, categories = [], []
     for v in chosen:
@@ -168,10 +169,10 @@ def kind_table(
             columns.append(natural_spline(scaled(values[:, v], weights, far_out), bends, weights, data.names[v]))
             categories.append(0)
         else:
-            codes.append(by_frequency(values[:, v].astype(np.intp), weights, data.names[v]))
+            codes.append(by_frequency(values[:, v].astype(np.intp), weights, data.names[v], most))
             categories.append(int(codes[-1].max()) + 1)
             columns.append([(codes[-1] == a).astype(np.float64) for a in range(1, categories[-1])])
-    pairs = _products(columns, categories) if products and len(chosen) <= MOST_PRODUCTS else {}
+    pairs = _products(columns, categories) if products and not counted and len(chosen) <= MOST_PRODUCTS else {}
     columns += pairs.values()
     return KindTable(
         frozen(np.array([column for block in columns for column in block])),
@@ -183,20 +184,6 @@ def kind_table(
         rows,
         penalty,
     )
-
-
-def scaled(values: NDArray[np.float64], weights: NDArray[np.float64] | None, far_out: float) -> NDArray[np.float64]:
-    """Return numbers as they are, or their normal scores where some of them lie far out.
-
-    Examples
-    --------
-    >>> scaled(np.array([0.0, 1.0, 2.0]), None, 4.0).tolist(), scaled(np.arange(9.0) ** 9, None, 4.0).round(1).tolist()
-    ([0.0, 1.0, 2.0], [-1.6, -1.0, -0.6, -0.3, 0.0, 0.3, 0.6, 1.0, 1.6])
-    """
-    share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
-    left = values - share @ values
-    fourth, square = float(share @ left**4), float(share @ left**2)
-    return normal_scores(values, weights) if fourth > far_out * square**2 else values
 
 
 def _products(
@@ -278,8 +265,38 @@ def _curvature(data: Dataset, numbers: list[str]) -> Curvature:
 def explained(table: KindTable, shapes: bool = True) -> float:
     """Return by how much the best DAG is better than no edges."""
     prices = table.prices | ({} if shapes else {"shape": math.inf})
-    scores = _engine.KindScores(  # type: ignore[union-attr]
+    scores = _engine.KindScores(
         table.basis, table.starts, table.categories, table.codes, table.weights, table.products, prices
     )
     _, met = scores.search(_NOISE, *_SWEEPS)
-    return sum(scores.value(v, ())[0] for v in range(len(table))) - float(met[-1][0])
+    return float(sum(scores.value(v, ())[0] for v in range(len(table))) - met[-1][0])
+
+
+def prefers_ranks(data: Dataset) -> bool:
+    """Tell whether numbers are more closely related as normal scores than as they are.
+
+    Relatedness is minus the log determinant of the correlation matrix: the information that Gaussian variables of these
+    correlations have of each other.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> b = a + rng.normal(size=500)
+    >>> prefers_ranks(Dataset.of({"a": a, "b": b})), prefers_ranks(Dataset.of({"a": np.exp(2 * a), "b": b**3}))
+    (False, True)
+    """
+    values = data.values()
+    n, p = values.shape
+    if p < 2 or n < 2 * p:
+        return False
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    scores = np.column_stack([normal_scores(column, weights) for column in values.T])
+    related = []
+    for columns in (values, scores):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            covariance = np.cov(columns.T, aweights=weights)
+            spread = np.sqrt(covariance.diagonal())
+            sign, log_det = np.linalg.slogdet(covariance / np.outer(spread, spread))
+        related.append(-log_det if sign > 0 else math.inf)
+    return bool(related[1] > related[0])

@@ -286,7 +286,7 @@ private:
         return std::any_of(table_.categories, table_.categories + p_, [](Index k) { return k == 0; });
     }
 
-    double loglik(int v, const std::vector<Index>& columns) { return fits_.fit(v, columns, false).loglik; }
+    double loglik(int v, const std::vector<Index>& columns) { return fits_.fit(v, columns, false)->loglik; }
 
     const int p_;
     const std::vector<int> product_;

@@ -113,7 +113,9 @@ def canonical_order(table: KindTable) -> list[int]:
     keys = []
     for v in range(len(table)):
         columns = table.basis[table.starts[v] : table.starts[v + 1]]
-        content = columns @ share if table.categories[v] else [float(share @ columns[0] ** 3), float(share @ abs(columns[0]))]
-        ordered = sorted(map(float, content), reverse=True) if table.categories[v] else content
-        keys.append((int(table.categories[v]), *(float(f"{value:.8e}") for value in ordered), v))
+        if table.categories[v]:
+            content = sorted(map(float, columns @ share), reverse=True)
+        else:
+            content = [float(share @ columns[0] ** 3), float(share @ abs(columns[0]))]
+        keys.append((int(table.categories[v]), *(float(f"{value:.8e}") for value in content), v))
     return sorted(range(len(table)), key=keys.__getitem__)

@@ -1,0 +1,85 @@
+"""What a search by score rests on, for each kind of table."""
+
+from __future__ import annotations
+
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.block_gaussian import BlockGaussian
+from lmarvel.ci.blocks import Blocks, blocks_of
+from lmarvel.ci.glm.kinds import KindTable, curvature, kind_table
+from lmarvel.data.columns import Kind
+from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
+from lmarvel.errors import DataError
+from lmarvel.search.kinds.grouped import Groups
+
+Scored = Moments | Groups | KindTable
+_LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
+
+
+def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Scored:
+    """Return what a score rests on, in the order of the test's variables.
+
+    ======================================  ==========================================================================
+    a table                                 its score
+    ======================================  ==========================================================================
+    of categories                           the chance of their counts
+    of numbers, along curves                lines, bends, products, and the shape of the noise
+    of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
+    of numbers and categories, along curves the score of curves, with logistic regressions of categories
+    of numbers, straight                    Gaussian, from their correlations
+    ======================================  ==========================================================================
+
+    A score of indicators is the same for all DAGs of a class, and learned more marks of mixed tables than one of
+    logistic regressions, which is not (docs/kinds.md).
+    """
+    if data is not None and not any(data.missing):
+        if is_categorical(data) or test.name == "curved":
+            return kind_table(data, test.names, penalty)
+        if any(kind is not Kind.CONTINUOUS for kind in data.kinds) and test.moments is None:
+            bent = curvature(data)
+            if bent is not None and bent.is_curved:
+                return kind_table(data, test.names, penalty)
+            blocks = blocks_of(data, "scaled")
+            where = {name: i for i, name in enumerate(blocks.names)}
+            return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    if isinstance(test.test, BlockGaussian):
+        return groups_of(test.test.blocks, penalty)
+    if test.moments is None and data is not None and _has_levels(data):
+        blocks = blocks_of(data)
+        where = {name: i for i, name in enumerate(blocks.names)}
+        return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    return table_of(test, data)
+
+
+def is_categorical(data: Dataset) -> bool:
+    """Tell whether all variables of a table are categories, and no value is missing."""
+    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
+
+
+def groups_of(blocks: Blocks, penalty: float) -> Groups:
+    """Return the blocks of a test as the groups of columns that a score needs."""
+    columns = tuple(tuple(blocks.columns(v)) for v in range(len(blocks.names)))
+    return Groups(blocks.moments.correlation(), columns, blocks.moments.n, penalty)
+
+
+def _has_levels(data: Dataset) -> bool:
+    return any(kind in _LEVELLED for kind in data.kinds)
+
+
+def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
+    """Return the moments behind a score, in the order of the test's variables."""
+    if test.moments is not None:
+        return test.moments
+    if data is None:
+        raise DataError("a score needs data: pass a table to fit, also with a test of your own")
+    if _has_levels(data):
+        levelled = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
+        raise DataError(
+            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has levels: use the method lift, or"
+            " leave such columns out"
+        )
+    moments = data.moments
+    if set(moments.names) != set(test.names):
+        raise DataError("the columns of the table and the variables of the test differ")
+    where = {name: i for i, name in enumerate(moments.names)}
+    return moments.take([where[name] for name in test.names])
