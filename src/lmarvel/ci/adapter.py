@@ -70,6 +70,8 @@ class IndependenceTest:
         It has a search of its own, which may run in threads.
     tests_all_pairs : bool
         It can test every pair given all other variables at once.
+    collinear : bool
+        Some of its columns determine others, so that a set of all others leaves nothing to test.
 
     Examples
     --------
@@ -93,7 +95,9 @@ class IndependenceTest:
         self.search_name: str = getattr(test, "search", "readable")
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)
         self._growth: Callable[[int], Growth] | None = getattr(test, "growth", None)
-        self._all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
+        self.collinear: bool = getattr(test, "collinear", False)
+        all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
+        self._all_pairs = None if self.collinear else all_pairs
         self._given_rest: Callable[[int, int], float | None] = getattr(test, "pvalue_given_rest", lambda x, y: None)
         self._summary: Callable[[], dict[str, Any] | None] = getattr(test, "summary", lambda: None)
         self._for_engine: Callable[[], GaussianInput | ColumnsInput | None] = getattr(test, "for_engine", lambda: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
@@ -13,8 +14,10 @@ from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.errors import CITestError, DataError, ParameterError
+from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
 from lmarvel.text import did_you_mean
+
+TableTestOf = TypeVar("TableTestOf", FisherZ, BlockGaussian)
 
 
 @dataclass(frozen=True)
@@ -34,24 +37,25 @@ def _fisher_z(data: Dataset) -> FisherZ:
             f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
             " test='mixed', or leave the test to 'auto'"
         )
-    test = FisherZ(data)
-    test.check_usable()
-    return test
+    return _usable(FisherZ(data))
 
 
 def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
     """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
     whole = all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
-    if form == "plain" and whole:
-        return _fisher_z(data)
-    blocks = blocks_of(data, form)
-    if blocks.single:
-        test = FisherZ(blocks.moments, described=data)
-        test.check_usable()
-        return test
-    found = BlockGaussian(data, blocks)
-    found.check_usable()
-    return found
+    blocks = None if form == "plain" and whole else blocks_of(data, form)
+    if blocks is None or blocks.single:
+        try:
+            return _usable(FisherZ(data if blocks is None else blocks.moments, described=data))
+        except UnusableError:
+            if data.numbers() == data.names:
+                raise
+    return _usable(BlockGaussian(data, blocks or blocks_of(data, form)))
+
+
+def _usable(test: TableTestOf) -> TableTestOf:
+    test.check_usable()
+    return test
 
 
 TESTS: Mapping[str, NamedTest] = {

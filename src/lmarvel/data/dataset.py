@@ -240,6 +240,13 @@ class Dataset:
         """What each column measures; see :func:`lmarvel.data.columns.kinds_of`."""
         return (Kind.CONTINUOUS,) * len(self.names) if self._reading is None else self._reading.kinds()
 
+    def numbers(self) -> tuple[str, ...]:
+        """Return the columns that are numbers: also those of two values, unless all columns are categories."""
+        levels = None if self._reading is None else self._reading.view().table.levels
+        if Kind.CONTINUOUS not in self.kinds:
+            return ()
+        return self.names if levels is None else tuple(n for n, k in zip(self.names, levels, strict=True) if k is None)
+
     @property
     def levels(self) -> tuple[tuple[str, ...] | None, ...]:
         """The levels of each column in the order of their codes, None where it is continuous.
@@ -260,16 +267,21 @@ class Dataset:
         """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
 
         A column with levels has their names too, and one of numbers ``few``, the number of different ones, where
-        these are so few that they may be codes of levels. ``reading`` is :attr:`read_as`, where something was said.
+        these are so few that they may be codes of levels. ``lone`` has the levels with one row that tests take
+        together with others, ``determines`` and ``copy_of`` other columns. ``reading`` is :attr:`read_as`, where
+        something was said.
         """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
+        plain: list[dict[str, Any]] = [{"kind": Kind.CONTINUOUS.value} for _ in self.names]
         columns = [
-            {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}"), "kind": kind.value}
-            | ({} if levels is None else {"levels": list(levels)})
-            | ({"few": few} if few else {})
-            for name, mean, sd, kind, levels, few in zip(
-                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, self._few(), strict=True
+            {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}")} | more
+            for name, mean, sd, more in zip(
+                self.names,
+                moments.mean.tolist(),
+                deviation.tolist(),
+                plain if self._reading is None else self._reading.about(),
+                strict=True,
             )
         ]
         reading = {"reading": dict(self.read_as)} if self.read_as else {}
@@ -347,9 +359,6 @@ class Dataset:
             known[key] = make()
         found: Made = known[key]
         return found
-
-    def _few(self) -> tuple[int, ...]:
-        return (0,) * len(self.names) if self._reading is None else self._reading.few()
 
     def _rows_behind(self) -> Reading:
         if self._reading is None:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.categories import peculiar
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
@@ -236,6 +237,19 @@ class Reading:
         """Return how many different whole numbers each continuous column has where these are few, else 0."""
         counts, kinds = self.scan().few_whole(), self.kinds()
         return tuple(k if kind is Kind.CONTINUOUS else 0 for k, kind in zip(counts, kinds, strict=True))
+
+    def about(self) -> list[dict[str, Any]]:
+        """Return what each column is, as plain data: its kind, its levels, and what is peculiar about it."""
+        levels = self.levels()
+        plain = not any(known is not None for known in levels)
+        more = [{} for _ in levels] if plain else peculiar(self.table.names, self.values(), levels)
+        return [
+            {"kind": kind.value}
+            | ({} if known is None else {"levels": list(known)})
+            | ({"few": few} if few else {})
+            | peculiarities
+            for kind, known, few, peculiarities in zip(self.kinds(), levels, self.few(), more, strict=True)
+        ]
 
     def values(self) -> NDArray[np.float64]:
         """Return all rows, with codes in place of the values of every column that is not continuous."""

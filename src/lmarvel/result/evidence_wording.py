@@ -11,6 +11,7 @@ from lmarvel.result.trace import Chose
 from lmarvel.result.wording import p_is, shown_edge
 from lmarvel.text import counted, joined, listing, readable, sentence
 
+_DETERMINED = 3  # columns, in a note
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 
@@ -183,6 +184,44 @@ def few_values_note(columns: Sequence[str]) -> str:
     else:
         taken = "have few different whole numbers and are taken as numbers"
     return f"{shown} {taken}: if these are categories, say so (ordinal, categorical)"
+
+
+def determined_note(columns: Sequence[tuple[str, str | None, Sequence[str]]]) -> str:
+    """Return what is to be known of columns of categories that determine others, or are copies.
+
+    Examples
+    --------
+    >>> print(determined_note([("city", None, ["country", "zone"]), ("town", "city", [])]))
+    city determines country and zone, and town is a copy of city: edges at these may belong to the other column
+    """
+    said = [f"{readable(name)} is a copy of {readable(copied)}" for name, copied, _ in columns if copied]
+    said = [f"{readable(name)} determines {_some(others)}" for name, copied, others in columns if others] + said
+    more = f" and {len(said) - _DETERMINED:,} more such" if len(said) > _DETERMINED else ""
+    shown = ", and ".join(said[:_DETERMINED])
+    return f"{shown}{more}: edges at these may belong to the other column"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = list(map(readable, names[:_NAMED]))
+    return joined([*shown, f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else shown)
+
+
+def lone_note(categories: Mapping[str, Sequence[str]]) -> str:
+    """Return what is to be known of categories with one row.
+
+    Examples
+    --------
+    >>> print(lone_note({"make": ["Lada"]}))
+    the category 'Lada' of make has 1 row: tests take it together with the commonest one
+    >>> print(lone_note({"make": ["Lada", "Saab"], "town": ["Ulm"]}))
+    3 categories of make and town have 1 row each: tests take them together, or with the commonest one
+    """
+    many = sum(map(len, categories.values()))
+    if many == 1:
+        [(name, [lone])] = categories.items()
+        return f"the category {lone!r} of {readable(name)} has 1 row: tests take it together with the commonest one"
+    columns = _some(list(categories))
+    return f"{many:,} categories of {columns} have 1 row each: tests take them together, or with the commonest one"
 
 
 def table_said(settings: Mapping[str, Any]) -> str:
