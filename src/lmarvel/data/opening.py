@@ -34,7 +34,7 @@ class Said(NamedTuple):
     cluster: Any = None
     numeric_only: bool = False
     na: Any = None
-    lenient: bool = False  # text among numbers is read as levels: nothing is refused
+    lenient: bool = False  # text among numbers is read as levels: nothing is refused, or taken together
 
 
 def plain_options(given: Mapping[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def open_dataset(
     roles = {"weights": said.weights, "cluster": said.cluster}
     holding = {} if before is None else dict(before.columns)
     holding |= {role: given for role, given in roles.items() if isinstance(given, str)}
-    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters, columns=holding)
+    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters, None, holding, said.lenient)
 
 
 def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[Any, Any, str]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.categories import peculiar
+from lmarvel.data.categories import Grouped, group_many, peculiar
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
@@ -28,7 +28,8 @@ _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all
 class Reading:
     """A table with what a user says of it, and what passes over its rows told.
 
-    ``drawn`` is the number of rows that a resample stands for: its weights say how often each row was drawn.
+    ``drawn`` is the number of rows that a resample stands for: its weights say how often each row was drawn. Where
+    columns have very many categories the rare ones are taken together, unless all are to stay ``as_it_is``.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Reading:
         clusters: Clusters | Callable[[], Clusters] | None = None,
         drawn: float | None = None,
         columns: Mapping[str, str] | None = None,
+        as_it_is: bool = False,
     ) -> None:
         self.table, self.asked, self.weights, self.clusters = table, asked or _NOTHING, weights, clusters
         self.drawn, self.columns = drawn, columns or {}  # which columns hold weights and clusters
@@ -48,6 +50,7 @@ class Reading:
         self._effective: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+        self.as_it_is, self.grouped = as_it_is, dict[str, Grouped]()  # categories that were taken together
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,6 +86,9 @@ class Reading:
         if self._scan is None:
             plain = self.asked is _NOTHING and self.weights is self.clusters is None
             self._view = View(self.table) if plain else view_of(self.table, self.asked, self.weights, self.clusters)
+            if self._view.table.levels is not None and not self.as_it_is:
+                table, self.grouped = group_many(self._view.table)
+                self._view = self._view._replace(table=table)
             self._scan = Scan(self._view.table, self._view.weights)
         return self._scan
 
@@ -248,7 +254,10 @@ class Reading:
             | ({} if known is None else {"levels": list(known)})
             | ({"few": few} if few else {})
             | peculiarities
-            for kind, known, few, peculiarities in zip(self.kinds(), levels, self.few(), more, strict=True)
+            | ({"grouped": list(self.grouped[name])} if name in self.grouped else {})
+            for name, kind, known, few, peculiarities in zip(
+                self.table.names, self.kinds(), levels, self.few(), more, strict=True
+            )
         ]
 
     def values(self) -> NDArray[np.float64]:

@@ -206,6 +206,24 @@ def _some(names: Sequence[str]) -> str:
     return joined([*shown, f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else shown)
 
 
+def grouped_note(column: str, counts: Sequence[int]) -> str:
+    """Return what is to be known of a column with very many categories.
+
+    Examples
+    --------
+    >>> print(grouped_note("town", [1000, 20, 1620]))
+    town has 1,000 categories: the 19 with most rows are kept, and 981 rare ones are one category (1,620 rows)
+    >>> print(grouped_note("score", [300, 20, 0]))
+    score has 300 categories in an order: they are cut into 20 classes
+    """
+    before, left, rows = counts
+    if not rows:
+        return f"{readable(column)} has {before:,} categories in an order: they are cut into {left:,} classes"
+    kept = f"the {left - 1:,} with most rows are kept" if left > 2 else "the one with most rows is kept"
+    rare = f"{before - left + 1:,} rare ones are one category ({counted(rows, 'row')})"
+    return f"{readable(column)} has {before:,} categories: {kept}, and {rare}"
+
+
 def lone_note(categories: Mapping[str, Sequence[str]]) -> str:
     """Return what is to be known of categories with one row.
 

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 ENDED_EARLY, FEW_VALUES, POWERLESS, ILLEGAL = "ended early", "few values", "powerless", "illegal"
-LONE, DETERMINED = "categories with one row", "determined categories"
+LONE, DETERMINED, GROUPED = "categories with one row", "determined categories", "many categories"
 CONFLICTS, CONTESTED, DOUBTFUL, SELECTION, STUCK = "conflicts", "contested", "doubtful", "selection", "none removable"
 
 _WORDS: dict[str, Callable[..., str]] = {
     ENDED_EARLY: wording.undecided_note,
     FEW_VALUES: evidence_wording.few_values_note,
+    GROUPED: evidence_wording.grouped_note,
     LONE: evidence_wording.lone_note,
     DETERMINED: evidence_wording.determined_note,
     POWERLESS: power.powerless_note,
@@ -55,6 +56,9 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     columns = (result.data or {}).get("columns", ())
     if few := [column["name"] for column in columns if "few" in column]:
         yield Finding(FEW_VALUES, {"columns": few})
+    for column in columns:
+        if "grouped" in column:
+            yield Finding(GROUPED, {"column": column["name"], "counts": column["grouped"]})
     if said := [(c["name"], c.get("copy_of"), c.get("determines", ())) for c in columns if _decides(c)]:
         yield Finding(DETERMINED, {"columns": said})
     if result.settings.get("test") != "g-square" and (lone := {c["name"]: c["lone"] for c in columns if "lone" in c}):
