@@ -222,8 +222,17 @@ def test_a_panel_is_noticed(unit: list[object], time: list[object], shuffled: bo
     columns = {name: [list(values)[i] for i in order] for name, values in ({"id": unit, "year": time} | BASE).items()}
     lines, done = described(write(tmp_path, columns))
     panel = "a panel: 30 units with several rows each, ordered by 'year'. Rows are not independent"
-    assert f"  id: {panel}; --cluster id resamples whole units" in lines
-    assert lines[-1].endswith("--drop year --cluster id")
+    assert f"  id: {panel}; --panel id,year adds the columns of the time before" in lines
+    assert "  year: the times of the panel of 'id'; --panel id,year takes them" in lines
+    assert lines[-1].endswith("--panel id,year")
+    assert lines[-2] == "This would run with 120 rows"
+    assert learned(done)["nodes"] == ["x", "x_lag1", "y", "y_lag1", "z", "z_lag1"]
+
+
+def test_a_panel_without_times_that_follow_each_other_has_clusters(tmp_path: Path) -> None:
+    times = (np.arange(N) % 5 * 2 + np.arange(N) // 5 % 2).tolist()  # half of the units on even days, half on odd ones
+    lines, done = described(write(tmp_path, {"id": np.repeat(range(30), 5).tolist(), "day": times} | BASE))
+    assert lines[-1].endswith("--drop day --cluster id")
     assert learned(done)["nodes"] == ["x", "y", "z"]
 
 

@@ -53,7 +53,8 @@ def _about(name: str, what: str) -> Fault:
 class WayOut(NamedTuple):
     """Columns to leave out and what to do with gaps, with the number of rows that are left.
 
-    ``na`` has columns with values to take for missing, and ``cluster`` the column of units with several rows.
+    ``na`` has columns with values to take for missing, and ``cluster`` the column of units with several rows; or
+    ``panel`` that and the column of times.
     """
 
     drop: tuple[str, ...]
@@ -61,6 +62,7 @@ class WayOut(NamedTuple):
     rows: int
     na: tuple[tuple[str, str], ...] = ()
     cluster: str | None = None
+    panel: tuple[str, str] | None = None
 
 
 class UnusableTable(UnusableError):

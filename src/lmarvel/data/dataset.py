@@ -30,8 +30,8 @@ class Dataset:
     that are said to have levels, is held in memory.
 
     A file is read once, and its rows are kept, up to 128 MB. A larger one is read once for all of the above; once more
-    whenever rows are asked for (a bootstrap, estimates of effects, EM), for rows with gaps to be dropped, for a column
-    of weights and for one of clusters.
+    whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to be dropped, weights, clusters). A panel is
+    read when it is opened.
 
     Attributes
     ----------
@@ -102,6 +102,7 @@ class Dataset:
         na: Any = None,
         skip_rows: int | None = None,
         header: bool | None = None,
+        panel: Any = None,
     ) -> Dataset:
         """Make a dataset of anything that is a table, and choose its columns.
 
@@ -140,6 +141,9 @@ class Dataset:
         header : bool, optional
             Whether a text file or spreadsheet has a row of names. By default told from the first row; columns
             without names are called column1, column2 and so on.
+        panel : str or sequence, optional
+            The columns of units and of times of repeated measures, as "id,year", perhaps with a number of lags. Each
+            row then has the columns of its time and, as ``x_lag1``, of the time before.
 
         Examples
         --------
@@ -151,7 +155,7 @@ class Dataset:
         """
         read_as = plain_options(locals(), Dataset.of)  # not listed here, so that a parameter that is added is kept too
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
-        told = told or na is not None
+        told = told or na is not None or panel is not None
         if isinstance(data, Dataset):
             everything = columns is None or set(columns) == set(data.names)
             if names is None and everything and not (drop or told):
@@ -167,7 +171,7 @@ class Dataset:
             return cls(some_moments(data, names, columns, drop), read_as)
         layout = Layout(separator, decimal, skip_rows, header)
         if isinstance(data, Reading) or told:
-            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na)
+            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na, panel)
             return cls(open_dataset(data, names, columns, drop, layout, said), read_as)
         source = open_source(data, names, layout)
         return cls(table_of(source, chosen_columns(source.names, columns, drop)), read_as)
@@ -234,6 +238,12 @@ class Dataset:
     def clusters(self) -> Clusters | None:
         """Which rows belong together: the number of its cluster, from 0, for each row; None if there are none."""
         return None if self._reading is None else self._reading.view().clusters
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of a panel by time, the earliest first; empty where there is none."""
+        known = () if self._reading is None else self._reading.tiers
+        return tuple(tuple(name for name in tier if name in self.names) for tier in known)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -336,8 +346,7 @@ class Dataset:
     def codes(self) -> NDArray[np.int32]:
         """Return the codes of levels as an array of rows and all columns, by columns in memory.
 
-        The code counts in :attr:`levels` of its column. It is -1 where a value is missing, and all over the columns
-        that are continuous.
+        The code counts in :attr:`levels` of its column. It is -1 where a value is missing, or a column continuous.
         """
         whole = self._rows_behind().codes()
         whole.flags.writeable = False

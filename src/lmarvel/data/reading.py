@@ -51,6 +51,7 @@ class Reading:
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
         self.as_it_is, self.grouped = as_it_is, dict[str, Grouped]()  # categories that were taken together
+        self.tiers: tuple[tuple[str, ...], ...] = ()  # of a panel, the earliest first
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -207,6 +208,7 @@ class Reading:
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
         roles = {"weights": self.weights, "cluster": self.clusters}
         found |= {role: self.columns.get(role, "given") for role, given in roles.items() if given is not None}
+        found |= {"panel": self.columns["panel"]} if "panel" in self.columns else {}
         if self.view().table.levels is not None or self._kinds is not None:
             found |= (
                 {"kinds": by_kind(self.table.names, self.kinds())} if set(self.kinds()) != {Kind.CONTINUOUS} else {}

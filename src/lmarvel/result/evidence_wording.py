@@ -254,7 +254,8 @@ def table_said(settings: Mapping[str, Any]) -> str:
         "em": "moments by EM around missing values",
         "drop": f"{counted(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
     }
-    taken = (settings.get("kinds"), gaps.get(settings.get("missing", "")))
+    panel = f"panel of {settings['panel']}" if "panel" in settings else None
+    taken = (settings.get("kinds"), panel, gaps.get(settings.get("missing", "")))
     roles = (f"{role} in {settings[role]}" for role in ("weights", "cluster") if role in settings)
     return "; ".join(filter(None, (*taken, *roles)))
 

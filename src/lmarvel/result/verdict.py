@@ -45,6 +45,8 @@ class Verdict(ShownAsText):
         Whether some graph has exactly this PAG.
     curved : tuple of str
         The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
+    panel : bool
+        Whether the rows are those of a panel, with columns of earlier times.
     weighted : bool
         Whether rows have weights: then their number is that of rows with equal weights that tell as much.
 
@@ -74,6 +76,7 @@ class Verdict(ShownAsText):
     legal: bool
     curved: tuple[str, ...] = ()
     weighted: bool = False
+    panel: bool = False
 
     @property
     def next(self) -> str:
@@ -111,6 +114,7 @@ def verdict_of(result: Discovery) -> Verdict:
         legal=bool(undecided) or result.why_illegal is None,
         curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
         weighted="weights" in result.settings,
+        panel="panel" in result.settings,
     )
 
 
@@ -153,6 +157,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
     if (fit := _fit(verdict)) is not None:
         yield fit
+    if verdict.panel:
+        yield "The panel assumes that no effect reaches back beyond its lags, and that effects are equal at all times."
     yield f"Next: {verdict.next}"
 
 

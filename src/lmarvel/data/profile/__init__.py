@@ -103,6 +103,7 @@ class Profile:
     way: WayOut | None
     na: Mapping[tuple[str, str], str] = field(default_factory=dict)  # values that may be codes, as an option says it
     matrix: str = ""  # of correlations or covariances, in place of observations
+    panel: Panel | None = None
     note: str = ""  # why more has to be left out than what is wrong with single columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,7 +163,7 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
         gaps = [no_complete_row(rows, names)]
     na = {pair: word for pair, word in codes.items() if pair[0] not in drop or pair[0] in _mended(faults)}
     matrix = matrix_of(rows, levels, names)
-    return Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix)
+    return Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix, panel)
 
 
 def _mended(faults: Sequence[Fault]) -> set[str]:
@@ -203,10 +204,11 @@ def _peculiar(about: Mapping[str, Any]) -> Iterator[Finding]:
 def _in_panel(name: str, panel: Panel | None) -> Iterator[Finding]:
     if panel is not None and name == panel.unit:
         units = f"{panel.units:,} units with several rows each, ordered by {panel.time!r}"
-        cluster = f"{_braced(shlex.join(['--cluster', name]))} resamples whole units"
-        yield Finding(f"a panel: {units}. Rows are not independent", cluster, True, PANEL)
+        lags = f"{_braced(shlex.join(['--panel', f'{panel.unit},{panel.time}']))} adds the columns of the time before"
+        yield Finding(f"a panel: {units}. Rows are not independent", lags, True, PANEL)
     elif panel is not None and name == panel.time:
-        yield Finding(f"the times of the panel of {panel.unit!r}", DROP, True, PANEL)
+        taken = f"{_braced(shlex.join(['--panel', f'{panel.unit},{panel.time}']))} takes them"
+        yield Finding(f"the times of the panel of {panel.unit!r}", taken, True, PANEL)
 
 
 # --- codes for missing values -----------------------------------------------------------------------------
