@@ -9,7 +9,7 @@ from typing import TypeVar
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
-from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
@@ -17,7 +17,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
 from lmarvel.text import did_you_mean
 
-TableTestOf = TypeVar("TableTestOf", FisherZ, BlockGaussian)
+TableTestOf = TypeVar("TableTestOf", bound=FisherZ | ClusteredZ | BlockGaussian)
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class NamedTest:
     use: str
 
 
-def _fisher_z(data: Dataset) -> FisherZ:
+def _fisher_z(data: Dataset) -> FisherZ | ClusteredZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
     many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
     if many:
@@ -37,16 +37,22 @@ def _fisher_z(data: Dataset) -> FisherZ:
             f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
             " test='mixed', or leave the test to 'auto'"
         )
-    return _usable(FisherZ(data))
+    return _usable(_of_numbers(data))
 
 
-def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
+def _of_numbers(data: Dataset) -> FisherZ | ClusteredZ:
+    """Return Fisher's z test; that for clusters where rows have them, and neither weights nor gaps."""
+    in_clusters = data.clusters is not None and data.weights is None and not any(data.missing)
+    return ClusteredZ(data) if in_clusters and data.effective_rows < data.n else FisherZ(data)
+
+
+def _on_blocks(data: Dataset, form: Form) -> FisherZ | ClusteredZ | BlockGaussian:
     """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
     whole = all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
     blocks = None if form == "plain" and whole else blocks_of(data, form)
     if blocks is None or blocks.single:
         try:
-            return _usable(FisherZ(data if blocks is None else blocks.moments, described=data))
+            return _usable(_of_numbers(data) if blocks is None else FisherZ(blocks.moments, described=data))
         except UnusableError:
             if data.numbers() == data.names:
                 raise
@@ -107,7 +113,7 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])
     rows = f"{data.n} rows"
-    if data.n >= needed:
+    if data.effective_rows >= needed:
         return "g-square", f"g-square: all columns have levels, and {rows} are enough for sets of {_USUAL_SET}"
     return "mixed", f"mixed: all columns have levels, and {rows} are few for g-square, which would need {needed}"
 

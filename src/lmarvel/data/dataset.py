@@ -27,11 +27,9 @@ class Dataset:
     Make one with :meth:`Dataset.of`. It never changes, and it does nothing before it is asked: of a file only the
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
     many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
-    that are said to have levels, is held in memory.
-
-    A file is read once, and its rows are kept, up to 128 MB. A larger one is read once for all of the above; once more
-    whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to be dropped, weights, clusters). A panel is
-    read when it is opened.
+    that are said to have levels, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
+    more whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to be dropped, weights, clusters). A panel
+    is read when it is opened.
 
     Attributes
     ----------
@@ -128,7 +126,8 @@ class Dataset:
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together.
+            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
+            count them as the independent rows that tell as much.
         decimal : {".", ","}, optional
             The decimal sign of a text file, by default told from its numbers.
         numeric_only : bool
@@ -198,8 +197,8 @@ class Dataset:
     def moments(self) -> Moments:
         """Number of rows, means and covariance; a table that no test can be run on is refused here.
 
-        Where there are weights, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
-        levels counts by its codes, which says little unless they are in an order.
+        With weights, clusters, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
+        levels counts by its codes.
         """
         return self.read()
 
@@ -212,8 +211,8 @@ class Dataset:
     def effective_rows(self) -> float:
         """The number of rows of equal weight, without gaps, that tell as much.
 
-        With weights that is (sum w)² / sum w², with EM times the mean share of observed pairs; of a resample it is the
-        number of rows drawn.
+        With weights that is (sum w)² / sum w², with clusters divided by their design effect, with EM times the mean
+        share of observed pairs; a resample has that of its table.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 

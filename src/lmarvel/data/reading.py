@@ -18,7 +18,7 @@ from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table
-from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
+from lmarvel.data.view import Asked, Clusters, View, all_rows, design_effect, view_of
 from lmarvel.errors import DataError, NotNumbers, UnusableError
 
 _NOTHING = Asked()
@@ -48,6 +48,7 @@ class Reading:
         self._scan: Scan | None = None
         self._moments: Moments | None = None
         self._effective: float | None = None
+        self._design: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
         self.as_it_is, self.grouped = as_it_is, dict[str, Grouped]()  # categories that were taken together
@@ -119,7 +120,7 @@ class Reading:
         if self.asked.missing == "em" and running.missing.any():
             return self._filled()
         moments = self.scan().moments()
-        if self.drawn is not None or view.weights is not None:
+        if self.drawn is not None or view.weights is not None or view.clusters is not None:
             return replace(moments, n=round(self.effective()))
         return moments
 
@@ -162,8 +163,8 @@ class Reading:
             found = float(running.n)
             if self.drawn is not None:
                 found = self.drawn
-            elif self.view().weights is not None and running.squares:
-                found = self._kish()
+            else:
+                found = self._independent()
             if self.asked.missing == "em" and running.missing.any():
                 found *= observed_pairs(all_rows(self.view().table) if rows is None else rows)
             self._effective = found
@@ -192,13 +193,23 @@ class Reading:
             counts = np.bincount(generator.integers(0, groups, groups), minlength=groups)[view.clusters]
         drawn: Weights = counts if view.weights is None else counts * view.weights
         drawn.flags.writeable = False
-        effective = float(n) if view.weights is None else self._kish()
+        effective = self._independent()
         asked = Asked(missing="em" if self.asked.missing == "em" else "refuse")
         return Reading(view.table, asked, drawn, view.clusters, effective)
 
-    def _kish(self) -> float:
-        running = self.running()
-        return float(running.total) ** 2 / running.squares
+    def _independent(self) -> float:
+        """Return the number of rows with equal weights, each a cluster of its own, that tell as much."""
+        running, view = self.running(), self.view()
+        weighted = view.weights is not None and running.squares
+        rows = float(running.total) ** 2 / running.squares if weighted else float(running.n)
+        if view.clusters is None:
+            return rows
+        if len(view.clusters) != running.n:
+            raise not_one_a_row("clusters", len(view.clusters), running.n)
+        if self._design is None:
+            levels = [kind is not Kind.CONTINUOUS for kind in self.kinds()]
+            self._design = design_effect(self.values(), levels, view.clusters)
+        return max(rows / self._design, 1.0)
 
     def said(self) -> dict[str, str | int]:
         """Return what was said of the table, and the columns that have levels, where that is known."""
@@ -206,6 +217,8 @@ class Reading:
         if self.asked.missing != "refuse":
             found["missing"] = self.asked.missing
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
+        if (clusters := self.view().clusters) is not None:
+            found |= {"clusters": int(clusters.max()) + 1, "clustered_rows": self.running().n}
         roles = {"weights": self.weights, "cluster": self.clusters}
         found |= {role: self.columns.get(role, "given") for role, given in roles.items() if given is not None}
         found |= {"panel": self.columns["panel"]} if "panel" in self.columns else {}

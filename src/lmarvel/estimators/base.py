@@ -195,7 +195,8 @@ class PagEstimator(Estimator):
         weights : array or str, optional
             A weight for each row, or the column with them.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together.
+            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
+            count them as the independent rows that tell as much.
         panel : str or sequence, optional
             The columns of units and times of repeated measures, as "id,year". Each row then has the columns of its time
             and those of the time before, which come first in tiers; see :meth:`lmarvel.Dataset.of`.

@@ -276,8 +276,8 @@ def categories_of(data: Dataset, names: Sequence[str], penalty: float) -> Catego
     codes = data.codes()[:, [where[name] for name in names]]
     dense = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T])
     weights = None
-    if data.weights is not None:
-        weights = np.asarray(data.weights, dtype=np.float64)
+    if data.weights is not None or data.effective_rows < data.n:
+        weights = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
         weights = weights * (data.effective_rows / weights.sum())
     return Categories(dense.astype(np.int64), penalty, weights)
 

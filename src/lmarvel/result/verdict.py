@@ -45,6 +45,8 @@ class Verdict(ShownAsText):
         Whether some graph has exactly this PAG.
     curved : tuple of str
         The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
+    clusters, clustered : int, optional
+        The clusters that rows belong to, and the number of these rows; they count as ``rows`` independent ones.
     panel : bool
         Whether the rows are those of a panel, with columns of earlier times.
     weighted : bool
@@ -76,6 +78,8 @@ class Verdict(ShownAsText):
     legal: bool
     curved: tuple[str, ...] = ()
     weighted: bool = False
+    clusters: int | None = None
+    clustered: int | None = None
     panel: bool = False
 
     @property
@@ -114,6 +118,8 @@ def verdict_of(result: Discovery) -> Verdict:
         legal=bool(undecided) or result.why_illegal is None,
         curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
         weighted="weights" in result.settings,
+        clusters=result.settings.get("clusters"),
+        clustered=result.settings.get("clustered_rows"),
         panel="panel" in result.settings,
     )
 
@@ -143,8 +149,7 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    rows = "effective row" if verdict.weighted else "row"
-    among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, rows)})" if verdict.rows else "")
+    among = counted(verdict.variables, "variable") + (f" ({_rows(verdict)})" if verdict.rows else "")
     nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
     if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."
@@ -160,6 +165,13 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.panel:
         yield "The panel assumes that no effect reaches back beyond its lags, and that effects are equal at all times."
     yield f"Next: {verdict.next}"
+
+
+def _rows(verdict: Verdict) -> str:
+    if verdict.clusters and verdict.clustered and verdict.rows:
+        held = f"{counted(verdict.clustered, 'row')} in {counted(verdict.clusters, 'cluster')}"
+        return f"{held} count as about {verdict.rows:,}" if verdict.rows < verdict.clustered else held
+    return counted(verdict.rows or 0, "effective row" if verdict.weighted else "row")
 
 
 def _how_stable(verdict: Verdict) -> str:
