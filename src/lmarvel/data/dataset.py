@@ -28,7 +28,7 @@ class Dataset:
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
     many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
     that are said to have levels, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
-    more whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to be dropped, weights, clusters). A panel
+    more whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to drop, weights, clusters). A panel
     is read when it is opened.
 
     Attributes

@@ -18,6 +18,8 @@ from lmarvel.text import ShownAsText, counted, joined, readable
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
+_SPECIAL = ("clusters", "clustered", "panel")  # of which nothing is kept in a file where there are none
+
 
 @dataclass(frozen=True)
 class Verdict(ShownAsText):
@@ -96,8 +98,9 @@ class Verdict(ShownAsText):
         return "\n".join(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with its sentences."""
-        return {**asdict(self), "next": self.next, "text": list(self.lines)}
+        """Return it as plain data, with its sentences; clusters and panels where there are some."""
+        said = {name: value for name, value in asdict(self).items() if value or name not in _SPECIAL}
+        return {**said, "next": self.next, "text": list(self.lines)}
 
 
 def verdict_of(result: Discovery) -> Verdict:
