@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lmarvel import PAG, DataError, Dataset, FisherZ, LMarvel, ParameterError
+from lmarvel import PAG, DataError, Dataset, FisherZ, Lift, LMarvel, ParameterError
 from lmarvel.ci.block_gaussian import BlockGaussian, chi_square_tail
 from lmarvel.ci.blocks import blocks_of, indicators, normal_scores, polynomials
 from lmarvel.ci.g_square import Cumulants, GSquare, cumulants_given_margins, tail
@@ -326,12 +326,51 @@ def test_bad_tables_are_refused_by_name() -> None:
     city = rng.permutation(np.repeat(np.arange(6), 10))
     with pytest.raises(DataError, match="'city' determines 'country'"):
         as_ci_test("curved", Dataset.of({"country": levels(city // 3), "city": levels(city), "b": rng.normal(size=60)}))
+    twice = {"city": levels(city), "b": (b := rng.normal(size=60)), "c": 2 * b}
+    with pytest.raises(DataError, match="'b' and 'c' are copies"):
+        as_ci_test("mixed", Dataset.of(twice))
+    height = b + np.arange(6)[city]
+    with pytest.raises(DataError, match="'height' is determined by 'city', 'b'"):
+        as_ci_test("mixed", Dataset.of({"city": levels(city), "b": b, "height": height}))
     with pytest.raises(DataError, match=r"'b' .*: test='curved' needs whole rows"):
         as_ci_test("curved", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
     with pytest.raises(DataError, match="has one level"):
         indicators(np.zeros(5, int), name="a")
     with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'g-square', 'mixed', 'curved'"):
         LMarvel(test="chi").fit(table_with())
+
+
+def test_categories_may_determine_each_other_and_hide_no_edge() -> None:
+    """A copy, a coarser category and the number of a category: what depends on them still does."""
+    rng = np.random.default_rng(18)
+    city = rng.integers(0, 6, 900)
+    table: dict[str, Any] = {"city": levels(city), "copy": levels(5 - city), "country": levels(city // 3)}
+    table |= {"height": 100.0 * city**2, "rain": city + rng.normal(size=900), "noise": rng.normal(size=900)}
+    for options in ({}, {"boundary": "tc"}, {"boundary": "iamb"}):
+        found = LMarvel(test="mixed", **options).fit(table).result_
+        joined = {frozenset(edge[:2]) for edge in found.pag.edges()}
+        assert {frozenset((place, "rain")) for place in ("city", "copy", "height")} <= joined
+        assert frozenset(("city", "copy")) in joined
+        assert not any("noise" in pair for pair in joined)
+    [said] = [note for note in found.notes if "determines" in note]
+    assert "city determines country and height" in said
+    assert "copy is a copy of city" in said
+    assert Lift(test="mixed").fit(table).result_.pag.n_edges >= 4
+
+
+def test_a_category_with_one_row_decides_nothing() -> None:
+    """As an indicator of its own it would be an outlier of sixty standard deviations beside another such row."""
+    rng = np.random.default_rng(19)
+    a, b = rng.integers(0, 3, (2, 400))
+    a[7], b[7] = 3, 3
+    rare, plain = ({"a": levels(x), "b": levels(y)} for x, y in ((a, b), (np.delete(a, 7), np.delete(b, 7))))
+    p = [as_ci_test("mixed", Dataset.of(table)).pvalue(0, 1, ()) for table in (rare, plain)]
+    assert p[0] == pytest.approx(p[1], abs=0.05)
+    assert min(p) > 0.01
+    codes = np.array([0] * 50 + [1] * 9 + [2, 3, 4])
+    assert [column.sum() for column in indicators(codes)] == [9, 3]
+    assert [column.sum() for column in indicators(codes[:-2])] == [9]
+    assert [column.sum() for column in indicators(np.array([0, 0, 0, 1]))] == [1]
 
 
 def test_total_conditioning_needs_rows_for_all_columns() -> None:

@@ -123,7 +123,8 @@ def test_a_panel_with_an_order_in_time() -> None:
     data = write("panel.csv", table)
     described = done("describe", data).out
     assert "not independent" in described
-    assert "--cluster id" in described
+    assert "--panel id,year" in described
+    assert "count as about" in done("learn", data, "--panel", "id,year").out
     learned = done("learn", data, "--cluster", "id", "--drop", "year", "--tiers", "school < wage", "-o", "r.json")
     assert "as you stated" in learned.out
     cause = json.loads(done("causes", "r.json", "school", "--format", "json").out)["causes"][0]

@@ -39,11 +39,6 @@ def settings(done: Outcome) -> dict[str, object]:
 # --- refused ----------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "a level with one row": (
-        BASE | {"g": [*GROUP[:-1], "mauve"]},
-        [],
-        ["the category 'mauve' of 'g' has 1 row", "--na mauve --missing drop"],
-    ),
     "a level a row": (BASE | {"id": [f"p{i}" for i in range(N)]}, [], ["'id' has 120 categories", "--drop id"]),
     "a weight of zero": (BASE | {"w": [1.0, 0.0, *X[2:]]}, ["--weights", "w"], ["row 2 in 'w' is 0"]),
     "a weight below zero": (BASE | {"w": [1, 2, -3, *[1] * (N - 3)]}, ["--weights", "w"], ["row 3 in 'w' is -3"]),
@@ -274,13 +269,16 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
     assert any(line.startswith("colour") and "3 categories: blue (" in line for line in lines)
 
 
-def test_levels_that_say_the_same_are_described(tmp_path: Path) -> None:
+def test_categories_that_say_the_same_and_those_with_one_row_are_described(tmp_path: Path) -> None:
     columns = {"g": GROUP, "warm": ["yes" if g == "red" else "no" for g in GROUP], "h": [g.upper() for g in GROUP]}
     lines = run("describe", table(tmp_path, BASE | columns)).out.splitlines()
-    assert "  g, h: determines 'warm'; drop them with --drop g,h" in lines
-    assert lines[-1].endswith("--drop g,h")
-    lines = run("describe", table(tmp_path, BASE | {"g": GROUP, "h": columns["h"]})).out.splitlines()
-    assert "  h: is a copy of 'g', category by category; drop it with --drop h" in lines
+    assert "  g, h: determines 'warm'; edges at these may belong to the other column" in lines
+    assert "  h: a copy of 'g', category by category; keep one of the two" in lines
+    assert "--drop" not in lines[-1]
+    columns = {"g": ["mauve", *GROUP[1:]], "h": ["teal", "pink", *GROUP[2:]]}
+    lines = run("describe", table(tmp_path, BASE | columns)).out.splitlines()
+    assert "  g: the category 'mauve' has 1 row; tests take it together with others" in lines
+    assert "  h: the categories 'pink', 'teal' have 1 row each; tests take them together with others" in lines
 
 
 def test_a_description_as_json_has_all_of_it(tmp_path: Path) -> None:
@@ -309,25 +307,22 @@ def test_a_table_that_nothing_can_be_learned_from_is_described(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", [False, True])
-def test_a_column_that_determines_another_is_named_with_a_command_that_runs(number: bool, tmp_path: Path) -> None:
+def test_a_column_that_determines_another_is_named_and_learned_with(number: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [f"t{i % 6},{(i % 6) ** 2 if number else 'land' + str(i % 6 // 2)},{rng.normal():.3f}" for i in range(120)]
     path = tmp_path / "towns.csv"
     path.write_text("town,other,x\n" + "\n".join(rows), encoding="utf-8")
-    refused = run("learn", str(path))
-    assert refused.code == 2
-    assert "'town' determines 'other'" in refused.err
-    assert refused.err.count("\n") == 1
-    command = shlex.split(refused.err.partition("This would run: ")[2])
-    assert run(*command[1:]).code == 0
+    for method in ("auto", "lmarvel", "fci"):
+        done = run("learn", str(path), "--method", method)
+        assert (done.code, done.err) == (0, "")
+        assert "town determines other: edges at these may belong to the other column" in done.out
 
 
-def test_a_command_that_takes_a_declared_category_for_missing_runs(tmp_path: Path) -> None:
-    """A category with one row is refused; what is suggested takes it for missing, though its order still names it."""
+@pytest.mark.parametrize("options", [[], ["--ordinal", "rare=low<high<never again"]])
+def test_a_category_with_one_row_is_learned_with(options: list[str], tmp_path: Path) -> None:
     rare = ["low", "high"] * (N // 2 - 1) + ["low", "never again"]
     path = table(tmp_path, {**BASE, "rare": rare})
-    done = run("learn", path, "--ordinal", "rare=low<high<never again", "--method", "lmarvel")
-    assert done.code == 2
-    command = shlex.split(done.err.split("This would run: ")[1])
-    assert command[-4:] == ["--na", "never again", "--missing", "drop"]
-    assert run(*command[1:]).code == 0
+    for method in ("auto", "lmarvel", "fci"):
+        done = run("learn", path, *options, "--method", method)
+        assert (done.code, done.err) == (0, "")
+        assert "the category 'never again' of rare has 1 row: tests take it together with the commonest one" in done.out

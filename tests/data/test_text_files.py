@@ -150,7 +150,6 @@ REFUSED = {
     "text far down": ("a,b\n" + "1,2\n" * 5000 + "2,tall\n", "column 'b', line 5002: 'tall' is not a number"),
     "dates": ("a,b\n1,2020-01-01\n2,2020-01-02\n4,2020-01-03\n", "column 'b' has 3 categories in 3 rows, as an id"),
     "underscores": ("a,b\n1_0,2\n2,3\n", "column 'a', line 2: '1_0' is not a number"),
-    "a truth word with one row": ("a,b\n1,True\n2,True\n3,False\n", "the category 'False' of 'b' has 1 row"),
     "a long row": ("a,b\n1,2\n2,1,9\n3,5\n", "line 3: 3 fields where the header has 2"),
     "a short row": ("a,b,c\n1,2,4\n2,1\n3,5,6\n", "line 3: 2 fields where the header has 3"),
     "cut off": ("a,b,c\n1,2,4\n3,5,6\n2,1", "line 4: 2 fields where the header has 3"),

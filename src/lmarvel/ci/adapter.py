@@ -73,6 +73,8 @@ class IndependenceTest:
         It can test every pair given all other variables at once.
     total_conditioning : bool
         False where that would take so long that boundaries are searched for instead, unless the user says otherwise.
+    collinear : bool
+        Some of its columns determine others, so that a set of all others leaves nothing to test.
 
     Examples
     --------
@@ -96,7 +98,9 @@ class IndependenceTest:
         self.search_name: str = getattr(test, "search", "readable")
         self._search: Callable[[SepsetQuery], SepsetAnswer] | None = getattr(test, "find_sepset", None)
         self._growth: Callable[[int], Growth] | None = getattr(test, "growth", None)
-        self._all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
+        self.collinear: bool = getattr(test, "collinear", False)
+        all_pairs: Callable[[float], NDArray[np.bool_]] | None = getattr(test, "dependent_given_rest", None)
+        self._all_pairs = None if self.collinear else all_pairs
         self._given_rest: Callable[[int, int], float | None] = getattr(test, "pvalue_given_rest", lambda x, y: None)
         self._summary: Callable[[], dict[str, Any] | None] = getattr(test, "summary", lambda: None)
         self._for_engine: Callable[[], GaussianInput | ColumnsInput | None] = getattr(test, "for_engine", lambda: None)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -30,9 +31,11 @@ from lmarvel.ci.blocks import Blocks
 from lmarvel.ci.growth import pvalue_of
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
+from lmarvel.data.checks import dependent_columns
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import determining
 from lmarvel.deferred import late
-from lmarvel.errors import CITestError, DataError, UnusableError
+from lmarvel.errors import CITestError, DataError, Determined
 
 special = late("scipy.special")
 
@@ -163,28 +166,38 @@ class BlockGaussian(TableTest):
         if not self.compiled or type(self) is not BlockGaussian:
             return None
         blocks = (self.blocks.starts, self.blocks.tested, self.blocks.heads)
-        return ColumnsInput(self.n, self.correlation, blocks, None, self.given_rest)
+        return ColumnsInput(self.n, self.correlation, blocks, None, None if self.collinear else self.given_rest)
 
     # --- what it is -----------------------------------------------------------------------------------------
 
     def check_usable(self) -> None:
-        """Refuse a variable that another one determines, and columns that others determine, by name."""
-        shared = np.add.reduceat(np.add.reduceat(self._between**2, self._first, axis=0), self._first, axis=1)
-        for x, y in np.argwhere(np.triu(shared, 1) > 1 - 1e-8).tolist():
-            found = self.result(x, y, ())  # one canonical correlation is 1, or many smaller ones sum up to that
-            if found is not None and found.df == 0:
-                self._refuse(x, y)
-        if self.n > self.columns:
-            of_columns = [name for name, size in zip(self.names, self._sizes, strict=True) for _ in range(int(size))]
-            self.blocks.moments.check_collinear(self.correlation, of_columns)
+        """Refuse columns of numbers that others determine, by name; categories may determine each other, and numbers.
 
-    def _refuse(self, x: int, y: int) -> None:
-        one, two = self.names[x], self.names[y]
-        if self._sizes[x] < self._sizes[y]:
-            one, two = two, one
-        raise UnusableError(
-            f"the column {one!r} determines {two!r}, at least in part: drop one of them, or merge categories"
-        )
+        What a set determines is never called independent, so categories that do so hide no edge.
+        """
+        numbers = set(self.dataset.numbers())
+        order = sorted(range(len(self.names)), key=lambda v: self.names[v] in numbers)
+        at = [c for v in order for c in self.blocks.columns(v)]
+        of_columns = tuple(self.names[v] for v in order for _ in self.blocks.columns(v))
+        last = at[sum(name not in numbers for name in of_columns) :]
+        names = tuple(name for name in of_columns if name in numbers)
+        replace(self.blocks.moments.take(last), names=names).check_duplicates(self.correlation[np.ix_(last, last)])
+        determined = dependent_columns(R := self.correlation[np.ix_(at, at)]) if self.collinear else []
+        for k in determined:
+            before = [*(j for j in range(k) if j not in determined), k]
+            others = [of_columns[before[j]] for j in determining(R[np.ix_(before, before)], len(before) - 1)]
+            if of_columns[k] in numbers and not numbers.isdisjoint(others):
+                raise Determined(of_columns[k], others)
+
+    @cached_property
+    def collinear(self) -> bool:
+        """Whether some columns determine others, though there are rows enough for all."""
+        if self.n <= self.columns:
+            return False
+        try:
+            return bool((np.linalg.cholesky(self.correlation).diagonal() ** 2 < _PIVOT).any())
+        except np.linalg.LinAlgError:
+            return True
 
     def summary(self) -> dict[str, Any]:
         """Return what the table was."""

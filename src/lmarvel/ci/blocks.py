@@ -9,6 +9,9 @@ binary                  one indicator
 nominal                 an indicator for each level but the most frequent one
 ======================  ==============================================================================================
 
+A level with one row has no indicator of its own, because one row would decide its tests. Such levels share one, and a
+single one is taken together with the most frequent level. A column without two other levels is left as it is.
+
 Indicators span the same space whichever level is left out, so no result depends on the codes of levels; the most
 frequent one is left out because that keeps the numbers farthest from a singular matrix.
 
@@ -28,6 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.categories import lone_levels
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.em import em_moments
@@ -213,19 +217,23 @@ def _block(
 def indicators(
     codes: NDArray[Any], weights: NDArray[np.float64] | None = None, name: str = "a column"
 ) -> list[NDArray[np.float64]]:
-    """Return an indicator for each level that has rows, but the most frequent one.
+    """Return an indicator for each level that has rows, but the most frequent one, and one for those with one row.
 
     Examples
     --------
-    >>> [column.tolist() for column in indicators(np.array([2, 0, 2, 1]))]
-    [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    >>> [column.tolist() for column in indicators(np.array([2, 0, 2, 0, 2, 1]))]
+    [[0.0, 1.0, 0.0, 1.0, 0.0, 0.0]]
     """
     counts = np.bincount(codes, weights)
     held = np.flatnonzero(counts > 0)
     if len(held) < 2:
         raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
-    left_out = held[np.argmax(counts[held])]
-    return [(codes == level).astype(np.float64) for level in held if level != left_out]
+    lone = lone_levels(np.bincount(codes))  # also in a resample, which counts rows by their weights
+    left_out = held[np.argmax(np.where(np.isin(held, lone), 0.0, counts[held]))]
+    made = [(codes == level).astype(np.float64) for level in held if level != left_out and level not in lone]
+    together = [level for level in lone if counts[level] > 0]
+    shared = len(lone) > 1 and together
+    return [*made, np.isin(codes, together).astype(np.float64)] if shared or not made else made
 
 
 def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

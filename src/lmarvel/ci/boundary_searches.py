@@ -242,14 +242,16 @@ def choose_boundary(ledger: Ledger) -> str:
     """Return "tc" where all pairs can be tested given everything else, else "iamb".
 
     On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as
-    there are variables (and 30). A limit on the conditioning size below p - 2 rules it out. A test of one's own that
-    says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once. A test
-    made of models rules it out: each pair would need two models on all other variables.
+    there are variables (and 30). A limit on the conditioning size below p - 2 rules it out, and so do categories that
+    determine others. A test of one's own that says nothing about its rows is asked about small sets only, unless it
+    offers to test all pairs at once. A test made of models rules it out: each pair would need two models on all other
+    variables.
     """
     p, test = len(ledger.names), ledger.test
     columns = test.columns  # more than variables, where some are blocks
     enough = test.tests_all_pairs if test.rows is None else test.rows - columns - 1 >= max(columns, 30)
-    return "tc" if enough and test.total_conditioning and ledger.largest_set >= p - 2 else "iamb"
+    possible = enough and test.total_conditioning and not test.collinear
+    return "tc" if possible and ledger.largest_set >= p - 2 else "iamb"
 
 
 def markov_boundaries(ledger: Ledger, method: str, alpha: float, union: bool = False) -> Boundaries:

@@ -95,9 +95,12 @@ class GSquare(TableTest):
         self._codes, self._levels = _compact(self.dataset.names, codes)
         self._weights: NDArray[np.float64] | None = None
         self._rows = float(len(codes))
-        if weights is not None:
-            self._rows = min(float(self.dataset.effective_rows), self._rows)
-            self._weights = np.ascontiguousarray(weights * (self._rows / weights.sum()), dtype=np.float64)
+        if weights is not None or self.dataset.clusters is not None:
+            all_alike = self._rows
+            self._rows = min(float(self.dataset.effective_rows), all_alike)
+            weights = np.ones(len(codes)) if weights is None else weights
+            if self._rows < all_alike or self.dataset.weights is not None:
+                self._weights = np.ascontiguousarray(weights * (self._rows / weights.sum()), dtype=np.float64)
         self._set_up(self.dataset.names, compiled)
         self._check_pairs()
 

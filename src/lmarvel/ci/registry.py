@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
-from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
 from lmarvel.ci.glm.kinds import curvature, prefers_ranks
 from lmarvel.ci.glm.residuals import ResidualProducts
@@ -16,8 +17,10 @@ from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
-from lmarvel.errors import CITestError, DataError, ParameterError
+from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
 from lmarvel.text import did_you_mean
+
+TableTestOf = TypeVar("TableTestOf", bound=FisherZ | ClusteredZ | BlockGaussian | ResidualProducts)
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class NamedTest:
     use: str
 
 
-def _fisher_z(data: Dataset) -> FisherZ:
+def _fisher_z(data: Dataset) -> FisherZ | ClusteredZ:
     """Return Fisher's z test of a table without copies or combinations among its columns."""
     many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
     if many:
@@ -37,24 +40,33 @@ def _fisher_z(data: Dataset) -> FisherZ:
             f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
             " test='mixed', or leave the test to 'auto'"
         )
-    test = FisherZ(data)
+    return _usable(_of_numbers(data))
+
+
+def _of_numbers(data: Dataset) -> FisherZ | ClusteredZ:
+    """Return Fisher's z test; that for clusters where rows have them, and neither weights nor gaps."""
+    in_clusters = data.clusters is not None and data.weights is None and not any(data.missing)
+    return ClusteredZ(data) if in_clusters and data.effective_rows < data.n else FisherZ(data)
+
+
+def _on_blocks(data: Dataset, form: Form) -> FisherZ | ClusteredZ | BlockGaussian:
+    """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
+    blocks = blocks_of(data, form)
+    if blocks.single:
+        try:
+            return _usable(FisherZ(blocks.moments, described=data))
+        except UnusableError:
+            if data.numbers() == data.names:
+                raise
+    return _usable(BlockGaussian(data, blocks))
+
+
+def _usable(test: TableTestOf) -> TableTestOf:
     test.check_usable()
     return test
 
 
-def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
-    """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
-    blocks = blocks_of(data, form)
-    if blocks.single:
-        test = FisherZ(blocks.moments, described=data)
-        test.check_usable()
-        return test
-    found = BlockGaussian(data, blocks)
-    found.check_usable()
-    return found
-
-
-def _mixed(data: Dataset) -> FisherZ | BlockGaussian | ResidualProducts:
+def _mixed(data: Dataset) -> FisherZ | ClusteredZ | BlockGaussian | ResidualProducts:
     """Return the test of products of residuals; of numbers alone Fisher's z, around gaps the block Gaussian test."""
     if all(kind is Kind.CONTINUOUS for kind in data.kinds):
         return _fisher_z(data)
@@ -65,9 +77,7 @@ def _mixed(data: Dataset) -> FisherZ | BlockGaussian | ResidualProducts:
 
 def _curved(data: Dataset) -> ResidualProducts:
     """Return the test of products of residuals, also for numbers alone."""
-    test = ResidualProducts(data)
-    test.check_usable()
-    return test
+    return _usable(ResidualProducts(data))
 
 
 TESTS: Mapping[str, NamedTest] = {
@@ -121,7 +131,7 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
     usual = levels[len(levels) // 2]
     needed = ROWS_A_CELL * max(usual ** (_USUAL_SET + 2), levels[-1] * levels[max(len(levels) - 2, 0)])
     rows = f"{data.n} rows"
-    if data.n >= needed:
+    if data.effective_rows >= needed:
         return "g-square", f"g-square: all columns have categories, and {rows} are enough for sets of {_USUAL_SET}"
     return "mixed", f"mixed: all columns have categories, and {rows} are few for g-square, which would need {needed}"
 

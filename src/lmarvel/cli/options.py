@@ -203,3 +203,55 @@ def estimator_of(method: str, **parameters: Any) -> PagEstimator:
     model = LEARNERS[method](**given)
     model.check_parameters()
     return model
+
+
+# --- columns ----------------------------------------------------------------------------------------------
+
+
+def names_of(given: list[str], known: list[str]) -> list[str]:
+    """Split lists of names at commas, but not a name that holds one."""
+    return [
+        name
+        for item in given
+        for name in ([item] if item in known else (part.strip() for part in item.split(",")))
+        if name
+    ]
+
+
+def missing_codes(given: Any, known: list[str]) -> Any:
+    """Return the values that stand for a missing one: VALUE of all columns, or name=VALUE; or as a result has them.
+
+    Examples
+    --------
+    >>> missing_codes(["-9,99"], ["age", "sex"]), missing_codes(["-9", "age=99"], ["age", "sex"])
+    (['-9', '99'], {'age': ['-9', '99'], 'sex': ['-9']})
+    """
+    if isinstance(given, Mapping):
+        return {name: values for name, values in given.items() if name in known} or None
+    if not isinstance(given, list):
+        return given
+    everywhere: list[str] = []
+    by_name: dict[str, list[str]] = {}
+    for item in given:
+        name, _, value = item.partition("=")
+        if value and name.strip() in known:
+            by_name.setdefault(name.strip(), []).extend(names_of([value], []))
+        else:
+            everywhere += names_of([item], [])
+    if not (everywhere and by_name):
+        return everywhere or by_name or None
+    return {name: [*everywhere, *by_name.get(name, [])] for name in known}
+
+
+def orders_of(given: list[str] | Mapping[str, list[str] | None], known: list[str]) -> dict[str, list[str] | None]:
+    """Return the orders of ordinal columns: name, or name=lowest<...<highest; or as a result file has them."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    found: dict[str, list[str] | None] = {}
+    for item in given:
+        name, _, order = item.partition("=")
+        if item not in known and order:
+            found[name.strip()] = [level.strip() for level in order.split("<")]
+        else:
+            found |= dict.fromkeys(names_of([item], known))
+    return found

@@ -17,12 +17,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.cli.options import missing_codes, names_of, orders_of
 from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
+from lmarvel.data.profile.patterns import Panel
 from lmarvel.data.reading import Reading
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import open_source
@@ -54,6 +56,10 @@ class TableOptions:
     ] = None
     weights: Annotated[str | None, typer.Option(help="The column with a weight for each row.")] = None
     cluster: Annotated[str | None, typer.Option(help="The column that tells which rows belong together.")] = None
+    panel: Annotated[
+        str | None,
+        typer.Option(help="Repeated measures: columns of units and times, 'id,year'; adds columns of the time before."),
+    ] = None
     separator: Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")] = None
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, . or , ; told by default.")] = None
     numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
@@ -93,7 +99,8 @@ class TableOptions:
             shown = printable(shlex.join(words))
             print(f"lmarvel: reading the table as when the graph was learned: {shown}", file=sys.stderr)
         names = found.pag.names
-        if chosen["columns"] is None and not chosen["drop"] and set(names) <= set(source.names):
+        known = set(names) <= set(source.names) or (self.panel or taken.get("panel")) is not None
+        if chosen["columns"] is None and not chosen["drop"] and known:
             taken["columns"] = list(names)  # nothing else matters, whatever is wrong with it
         filled = replace(self, **taken)
         filled.__dict__["_opened"] = {path: source}
@@ -126,14 +133,15 @@ class TableOptions:
                 ways.insert(0, again.way._replace(na=tuple(na)))
         if found.matrix:
             return found, None
-        tried = (_tried(reading, way, found) for way in ways if way is not None)
+        lagged = [other for way in ways if way is not None for other in _with_lags(way, found.panel)]
+        tried = (_tried(reading, way, found) for way in lagged)
         return next(((replace(found, note=note), way) for way, note in tried if way is not None), (found, None))
 
     def _lenient(self, path: Path) -> Reading:
         """Open a table so that nothing in it is refused, without the columns of weights and clusters."""
         source = self._source(path)
         chosen, said = self._resolved(source)
-        said = said._replace(lenient=True, missing=None, weights=None, cluster=None)
+        said = said._replace(lenient=True, missing=None, weights=None, cluster=None, panel=None)
         roles = [name for name in (self.weights, self.cluster) if name is not None]
         return open_dataset(source, None, chosen["columns"], [*chosen["drop"], *roles], Layout(), said)
 
@@ -151,16 +159,17 @@ class TableOptions:
 
     def _resolved(self, source: Source) -> tuple[dict[str, Any], Said]:
         known = source.names
-        columns = None if self.columns is None else _names(self.columns, known)
-        chosen = {"columns": columns, "drop": _names(self.drop or [], known)}
+        columns = None if self.columns is None else names_of(self.columns, known)
+        chosen = {"columns": columns, "drop": names_of(self.drop or [], known)}
         said = Said(
-            _names(self.categorical or [], known),
-            _orders(self.ordinal or [], known),
+            names_of(self.categorical or [], known),
+            orders_of(self.ordinal or [], known),
             self.missing,
             self.weights,
             self.cluster,
             self.numeric_only,
-            _missing_codes(self.na, known),
+            missing_codes(self.na, known),
+            self.panel,
         )
         return chosen, said
 
@@ -197,8 +206,16 @@ def _reopened(reading: Reading, way: WayOut, lenient: bool = False) -> Reading:
     na: dict[str, list[str]] = {}
     for name, value in way.na:
         na.setdefault(name, []).append(value)
-    said = Said(missing=way.missing, cluster=way.cluster, na=na or None, lenient=lenient)
+    said = Said(missing=way.missing, cluster=way.cluster, na=na or None, panel=way.panel, lenient=lenient)
     return open_dataset(reading, None, None, way.drop, Layout(), said)
+
+
+def _with_lags(way: WayOut, panel: Panel | None) -> Iterator[WayOut]:
+    """Iterate over a way out of a panel: its lags first, then its units as clusters."""
+    if panel is not None and way.cluster == panel.unit and not any("," in name for name in panel[:2]):
+        drop = tuple(name for name in way.drop if name != panel.time)
+        yield way._replace(drop=drop, cluster=None, panel=(panel.unit, panel.time))
+    yield way
 
 
 def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None, str]:
@@ -221,7 +238,7 @@ def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None
 
 def _rows_that_run(reading: Reading, way: WayOut) -> int:
     """Return the number of rows that a test, and a score, can be made of with the options of a way out."""
-    plain = not (way.drop or way.missing or way.na or way.cluster)
+    plain = not (way.drop or way.missing or way.na or way.cluster or way.panel)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = Dataset(reading if plain else _reopened(reading, way))
@@ -233,7 +250,7 @@ def _rows_that_run(reading: Reading, way: WayOut) -> int:
 
 def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
     """Iterate over a way out with one more column dropped, and with all of categories dropped."""
-    left = [column for column in found.columns if column.name not in (*way.drop, way.cluster)]
+    left = [column for column in found.columns if column.name not in (*way.drop, way.cluster, *(way.panel or ()))]
     of_categories = [column.name for column in left if column.kind is Kind.NOMINAL]
     others = [column.name for column in left if column.kind is not Kind.NOMINAL]
     for more in [*([name] for name in [*of_categories, *reversed(others)][:_MOST_TRIED]), of_categories]:
@@ -280,6 +297,7 @@ def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str
         arguments = _without_option(arguments, "--missing")
         more += ["--missing", way.missing]
     more += ["--cluster", way.cluster] if way.cluster else []
+    more += option_words("panel", way.panel) if way.panel else []
     whole = ["lmarvel", *arguments, *more]
     return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)
 
@@ -288,55 +306,6 @@ def _without_option(arguments: list[str], option: str) -> list[str]:
     """Return the words of a command without an option and its value."""
     before = ["", *arguments]
     return [w for w, last in zip(arguments, before, strict=False) if option not in (w, last, w.partition("=")[0])]
-
-
-def _names(given: list[str], known: list[str]) -> list[str]:
-    """Split lists of names at commas, but not a name that holds one."""
-    return [
-        name
-        for item in given
-        for name in ([item] if item in known else (part.strip() for part in item.split(",")))
-        if name
-    ]
-
-
-def _missing_codes(given: Any, known: list[str]) -> Any:
-    """Return the values that stand for a missing one: VALUE of all columns, or name=VALUE; or as a result has them.
-
-    Examples
-    --------
-    >>> _missing_codes(["-9,99"], ["age", "sex"]), _missing_codes(["-9", "age=99"], ["age", "sex"])
-    (['-9', '99'], {'age': ['-9', '99'], 'sex': ['-9']})
-    """
-    if isinstance(given, Mapping):
-        return {name: values for name, values in given.items() if name in known} or None
-    if not isinstance(given, list):
-        return given
-    everywhere: list[str] = []
-    by_name: dict[str, list[str]] = {}
-    for item in given:
-        name, _, value = item.partition("=")
-        if value and name.strip() in known:
-            by_name.setdefault(name.strip(), []).extend(_names([value], []))
-        else:
-            everywhere += _names([item], [])
-    if not (everywhere and by_name):
-        return everywhere or by_name or None
-    return {name: [*everywhere, *by_name.get(name, [])] for name in known}
-
-
-def _orders(given: list[str] | Mapping[str, list[str] | None], known: list[str]) -> dict[str, list[str] | None]:
-    """Return the orders of ordinal columns: name, or name=lowest<...<highest; or as a result file has them."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    found: dict[str, list[str] | None] = {}
-    for item in given:
-        name, _, order = item.partition("=")
-        if item not in known and order:
-            found[name.strip()] = [level.strip() for level in order.split("<")]
-        else:
-            found |= dict.fromkeys(_names([item], known))
-    return found
 
 
 def with_table(command: Callable[..., None]) -> Callable[..., None]:

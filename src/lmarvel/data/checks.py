@@ -28,10 +28,7 @@ _ROUNDS = 50
 _ROWS_OF_A_PAIR = 20  # in which two columns were observed, from which on EM can tell their covariance
 _WORST = 5  # columns with gaps, in a message
 MANY_LEVELS = "many levels"
-LONE = "a single row"
 DROP = "drop {it}{how}"
-_MERGE = "merge categories, or drop {it}{how}"
-_MOST_LONE = 5  # categories of a single row that may be taken for missing; of more the column is dropped
 
 
 class Fault(NamedTuple):
@@ -56,7 +53,8 @@ def _about(name: str, what: str) -> Fault:
 class WayOut(NamedTuple):
     """Columns to leave out and what to do with gaps, with the number of rows that are left.
 
-    ``na`` has columns with values to take for missing, and ``cluster`` the column of units with several rows.
+    ``na`` has columns with values to take for missing, and ``cluster`` the column of units with several rows; or
+    ``panel`` that and the column of times.
     """
 
     drop: tuple[str, ...]
@@ -64,6 +62,7 @@ class WayOut(NamedTuple):
     rows: int
     na: tuple[tuple[str, str], ...] = ()
     cluster: str | None = None
+    panel: tuple[str, str] | None = None
 
 
 class UnusableTable(UnusableError):
@@ -126,12 +125,10 @@ def faults_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str
     """
     found = [*_flat(rows, names), *_levels(rows, levels, names)]
     gone = {name for fault in found for name in fault.drop}
-    at = [i for i, name in enumerate(names) if name not in gone]
-    some, kept = rows[:, at], [names[i] for i in at]
-    found += _determined(some, [levels[i] for i in at], kept)
-    gone |= {name for fault in found for name in fault.drop}
-    at = [i for i, name in enumerate(kept) if name not in gone]
-    return [*found, *_combined(some[:, at], [kept[i] for i in at])]
+    numbers = [i for i, name in enumerate(names) if levels[i] is None and name not in gone]
+    if not any(_differs(rows[:, i]) for i in numbers):
+        return found  # categories all of them, which may well determine each other
+    return [*found, *_combined(rows[:, numbers], [names[i] for i in numbers])]
 
 
 def missing_values(rows: Matrix, names: Sequence[str]) -> list[Fault]:
@@ -187,7 +184,7 @@ def columns_are(names: Sequence[str]) -> str:
 
 
 def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
-    """Find columns with too many categories, and with categories of a single row."""
+    """Find columns with too many categories."""
     for i, (name, known) in enumerate(zip(names, levels, strict=True)):
         if known is None:
             continue
@@ -199,12 +196,6 @@ def _levels(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str])
         if present > 2 and present > min(MOST_LEVELS, len(codes) // 2):
             many = f"has {present} categories in {len(codes)} rows, as an id or free text has"
             yield Fault((name,), f"column {name!r} {many}", many, kind=MANY_LEVELS)
-        elif present > 1 and (counts == 1).any():
-            lone = tuple(known.names[k] for k in np.flatnonzero(counts == 1))
-            has = f"{'has 1 row' if len(lone) == 1 else 'have 1 row each'}, which no test can use"
-            which = f"the {'category' if len(lone) == 1 else 'categories'} {listing(map(repr, lone), 5)}"
-            few = len(lone) <= _MOST_LONE and (counts > 1).sum() > 1 and can_be_named(name, lone)
-            yield Fault((name,), f"{which} of {name!r} {has}", f"{which} {has}", _MERGE, LONE, lone if few else ())
 
 
 def can_be_named(name: str, values: Sequence[str]) -> bool:
@@ -212,52 +203,10 @@ def can_be_named(name: str, values: Sequence[str]) -> bool:
     return not any("," in value or "=" in f"{name}{value}" for value in values)
 
 
-def _determined(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]) -> Iterator[Fault]:
-    """Find columns of levels that determine others: what the others say is said already."""
-    at = [i for i, known in enumerate(levels) if known is not None]
-    gone: set[int] = set()
-    for k, i in enumerate(at):
-        for j in at[k + 1 :]:
-            if i in gone or j in gone:
-                continue
-            forth, back = _decides(rows[:, i], rows[:, j])
-            if forth and back:
-                gone.add(j)
-                yield _about(names[j], f"is a copy of {names[i]!r}, category by category")
-            elif forth or back:
-                one, other = (i, j) if forth else (j, i)
-                gone.add(one)
-                yield _about(names[one], f"determines {names[other]!r}")
-    numbers = [i for i, known in enumerate(levels) if known is None]
-    for i in at:
-        fixed = [] if i in gone else [j for j in numbers if _fixes(rows[:, i], rows[:, j])]
-        if fixed:
-            which = listing([repr(names[j]) for j in fixed], NAMED)
-            yield _about(names[i], f"determines {which}")
-
-
-def _fixes(codes: Matrix, numbers: Matrix) -> bool:
-    """Whether a column of numbers has one value for each level."""
-    seen = ~(np.isnan(codes) | np.isnan(numbers))
-    level, value = codes[seen].astype(np.intp), numbers[seen]
-    if not level.size:
-        return False
-    of_level = np.empty(level.max() + 1)
-    of_level[level] = value  # the last of each level: all others are to be the same
-    return bool((of_level[level] == value).all() and (value != value[0]).any())
-
-
-def _decides(one: Matrix, other: Matrix) -> tuple[bool, bool]:
-    """Whether the codes of one column decide those of another, and the other way round."""
-    seen = ~(np.isnan(one) | np.isnan(other))
-    a, b = one[seen].astype(np.intp), other[seen].astype(np.intp)
-    if not a.size:
-        return False, False
-    counts = np.bincount(a * (b.max() + 1) + b, minlength=(a.max() + 1) * (b.max() + 1))
-    table = counts.reshape(a.max() + 1, b.max() + 1) > 0
-    if min(table.any(axis=1).sum(), table.any(axis=0).sum()) < 2:
-        return False, False
-    return bool((table.sum(axis=1) <= 1).all()), bool((table.sum(axis=0) <= 1).all())
+def _differs(column: Matrix) -> bool:
+    """Whether a column has more than two values."""
+    seen = column[~np.isnan(column)]
+    return bool(((seen != seen.min()) & (seen != seen.max())).any()) if seen.size else False
 
 
 def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
@@ -277,7 +226,7 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     kept = [k for k in range(at.size) if k not in gone]
     if len(complete) > len(kept) + 1:
         among = r[np.ix_(kept, kept)]
-        dependent = _dependent(among)
+        dependent = dependent_columns(among)
         free = [k for k in range(len(kept)) if k not in dependent]
         for k in dependent:
             before = [*(j for j in free if j < k), k]
@@ -286,7 +235,7 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
             yield _about(names[at[kept[k]]], f"is determined by {spoken(others)}")
 
 
-def _dependent(r: Matrix) -> list[int]:
+def dependent_columns(r: Matrix) -> list[int]:
     """Return the positions of columns that those before them determine, by elimination."""
     left, found = r.copy(), []
     for k in range(len(left)):
@@ -310,10 +259,9 @@ def way_out(
 ) -> WayOut | None:
     """Work out which columns to leave out, ``drop`` among them, and what to do with gaps, and try it.
 
-    What a user says of gaps in ``missing`` is kept to. Categories of a single row are taken for missing.
+    What a user says of gaps in ``missing`` is kept to.
     """
-    rows, said = rows.copy(), None if missing == "refuse" else missing
-    na: list[tuple[str, str]] = []
+    said = None if missing == "refuse" else missing
     at = [i for i, name in enumerate(names) if name not in set(drop)]
     gone, missing, kept = [name for name in names if name in set(drop)], None, rows[:, at]
     for _ in range(_ROUNDS):
@@ -330,22 +278,11 @@ def way_out(
             kept, missing = _filled_or_dropped(kept, [levels[i] for i in at], said)
         faults = faults_of(kept, [levels[i] for i in at], left)
         if not faults:
-            left_in = tuple((name, value) for name, value in na if name not in gone)
-            return WayOut(tuple(gone), missing, len(kept), left_in) if len(kept) > 3 else None
-        lone = [(fault.drop[0], value) for fault in faults for value in fault.na]
-        for name, value in lone:
-            _take_for_missing(rows, levels, names.index(name), value)
-        na += lone
-        out = {name for fault in faults for name in fault.drop if not fault.na}
+            return WayOut(tuple(gone), missing, len(kept)) if len(kept) > 3 else None
+        out = {name for fault in faults for name in fault.drop}
         gone += [name for name in left if name in out]
         at = [i for i in at if names[i] not in out]
     return None
-
-
-def _take_for_missing(rows: Matrix, levels: Sequence[Levels | None], i: int, value: str) -> None:
-    known = levels[i]
-    assert known is not None
-    rows[rows[:, i] == known.names.index(value), i] = np.nan
 
 
 def _worst_gaps(rows: Matrix, may_fill: bool) -> int | None:

@@ -27,11 +27,9 @@ class Dataset:
     Make one with :meth:`Dataset.of`. It never changes, and it does nothing before it is asked: of a file only the
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
     many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
-    that are said to have levels, is held in memory.
-
-    A file is read once, and its rows are kept, up to 128 MB. A larger one is read once for all of the above; once more
-    whenever rows are asked for (a bootstrap, estimates of effects, EM), for rows with gaps to be dropped, for a column
-    of weights and for one of clusters.
+    that are said to have levels, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
+    more whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to drop, weights, clusters). A panel
+    is read when it is opened.
 
     Attributes
     ----------
@@ -102,6 +100,7 @@ class Dataset:
         na: Any = None,
         skip_rows: int | None = None,
         header: bool | None = None,
+        panel: Any = None,
     ) -> Dataset:
         """Make a dataset of anything that is a table, and choose its columns.
 
@@ -127,7 +126,8 @@ class Dataset:
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together.
+            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
+            count them as the independent rows that tell as much.
         decimal : {".", ","}, optional
             The decimal sign of a text file, by default told from its numbers.
         numeric_only : bool
@@ -140,6 +140,9 @@ class Dataset:
         header : bool, optional
             Whether a text file or spreadsheet has a row of names. By default told from the first row; columns
             without names are called column1, column2 and so on.
+        panel : str or sequence, optional
+            The columns of units and of times of repeated measures, as "id,year", perhaps with a number of lags. Each
+            row then has the columns of its time and, as ``x_lag1``, of the time before.
 
         Examples
         --------
@@ -151,7 +154,7 @@ class Dataset:
         """
         read_as = plain_options(locals(), Dataset.of)  # not listed here, so that a parameter that is added is kept too
         told = not (missing is None is weights is cluster) or numeric_only or len(categorical) or len(ordinal)
-        told = told or na is not None
+        told = told or na is not None or panel is not None
         if isinstance(data, Dataset):
             everything = columns is None or set(columns) == set(data.names)
             if names is None and everything and not (drop or told):
@@ -167,7 +170,7 @@ class Dataset:
             return cls(some_moments(data, names, columns, drop), read_as)
         layout = Layout(separator, decimal, skip_rows, header)
         if isinstance(data, Reading) or told:
-            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na)
+            said = Said(categorical, ordinal, missing, weights, cluster, numeric_only, na, panel)
             return cls(open_dataset(data, names, columns, drop, layout, said), read_as)
         source = open_source(data, names, layout)
         return cls(table_of(source, chosen_columns(source.names, columns, drop)), read_as)
@@ -194,8 +197,8 @@ class Dataset:
     def moments(self) -> Moments:
         """Number of rows, means and covariance; a table that no test can be run on is refused here.
 
-        Where there are weights, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
-        levels counts by its codes, which says little unless they are in an order.
+        With weights, clusters, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
+        levels counts by its codes.
         """
         return self.read()
 
@@ -208,8 +211,8 @@ class Dataset:
     def effective_rows(self) -> float:
         """The number of rows of equal weight, without gaps, that tell as much.
 
-        With weights that is (sum w)² / sum w², with EM times the mean share of observed pairs; of a resample it is the
-        number of rows drawn.
+        With weights that is (sum w)² / sum w², with clusters divided by their design effect, with EM times the mean
+        share of observed pairs; a resample has that of its table.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
@@ -236,9 +239,22 @@ class Dataset:
         return None if self._reading is None else self._reading.view().clusters
 
     @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of a panel by time, the earliest first; empty where there is none."""
+        known = () if self._reading is None else self._reading.tiers
+        return tuple(tuple(name for name in tier if name in self.names) for tier in known)
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """What each column measures; see :func:`lmarvel.data.columns.kinds_of`."""
         return (Kind.CONTINUOUS,) * len(self.names) if self._reading is None else self._reading.kinds()
+
+    def numbers(self) -> tuple[str, ...]:
+        """Return the columns that are numbers: also those of two values, unless all columns are categories."""
+        levels = None if self._reading is None else self._reading.view().table.levels
+        if Kind.CONTINUOUS not in self.kinds:
+            return ()
+        return self.names if levels is None else tuple(n for n, k in zip(self.names, levels, strict=True) if k is None)
 
     @property
     def levels(self) -> tuple[tuple[str, ...] | None, ...]:
@@ -260,16 +276,21 @@ class Dataset:
         """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
 
         A column with levels has their names too, and one of numbers ``few``, the number of different ones, where
-        these are so few that they may be codes of levels. ``reading`` is :attr:`read_as`, where something was said.
+        these are so few that they may be codes of levels. ``lone`` has the levels with one row that tests take
+        together with others, ``determines`` and ``copy_of`` other columns. ``reading`` is :attr:`read_as`, where
+        something was said.
         """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
+        plain: list[dict[str, Any]] = [{"kind": Kind.CONTINUOUS.value} for _ in self.names]
         columns = [
-            {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}"), "kind": kind.value}
-            | ({} if levels is None else {"levels": list(levels)})
-            | ({"few": few} if few else {})
-            for name, mean, sd, kind, levels, few in zip(
-                self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, self._few(), strict=True
+            {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}")} | more
+            for name, mean, sd, more in zip(
+                self.names,
+                moments.mean.tolist(),
+                deviation.tolist(),
+                plain if self._reading is None else self._reading.about(),
+                strict=True,
             )
         ]
         reading = {"reading": dict(self.read_as)} if self.read_as else {}
@@ -324,8 +345,7 @@ class Dataset:
     def codes(self) -> NDArray[np.int32]:
         """Return the codes of levels as an array of rows and all columns, by columns in memory.
 
-        The code counts in :attr:`levels` of its column. It is -1 where a value is missing, and all over the columns
-        that are continuous.
+        The code counts in :attr:`levels` of its column. It is -1 where a value is missing, or a column continuous.
         """
         whole = self._rows_behind().codes()
         whole.flags.writeable = False
@@ -347,9 +367,6 @@ class Dataset:
             known[key] = make()
         found: Made = known[key]
         return found
-
-    def _few(self) -> tuple[int, ...]:
-        return (0,) * len(self.names) if self._reading is None else self._reading.few()
 
     def _rows_behind(self) -> Reading:
         if self._reading is None:

@@ -116,6 +116,19 @@ class Moments:
                         f"the columns {pair} are copies of each other (correlation ±1): drop one of them"
                     )
 
+    def never_singular(self) -> NDArray[np.float64]:
+        """Return the correlation matrix; where columns determine others, as if one row more had them uncorrelated.
+
+        A score then finds that such columns belong together, and does not have to refuse them.
+        """
+        correlation = self.correlation()
+        factor, bad = _cholesky(correlation)
+        if bad == len(correlation) and factor.diagonal().min() ** 2 > _COLLINEAR:
+            return correlation
+        correlation *= self.n / (self.n + 1)
+        np.fill_diagonal(correlation, 1.0)
+        return correlation
+
     def precision(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the inverse of the correlation matrix; collinear columns are refused by name."""
         return inverse_of(self.check_collinear(correlation))

@@ -18,6 +18,7 @@ from lmarvel.data.moments import Moments
 from lmarvel.data.reading import Reading
 from lmarvel.data.scan import Weights
 from lmarvel.data.sources.base import Layout, Source
+from lmarvel.data.sources.panel import among_lags, is_lag, lagged, panel_parts, with_lags
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
 from lmarvel.data.view import Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
@@ -34,7 +35,8 @@ class Said(NamedTuple):
     cluster: Any = None
     numeric_only: bool = False
     na: Any = None
-    lenient: bool = False  # text among numbers is read as levels: nothing is refused
+    panel: Any = None
+    lenient: bool = False  # text among numbers is read as levels: nothing is refused, or taken together
 
 
 def plain_options(given: Mapping[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
@@ -95,6 +97,8 @@ def open_dataset(
     """
     before = data if isinstance(data, Reading) else None
     source = open_source(data if before is None else before.table, names, layout, said.na)
+    if said.panel is not None:
+        return _opened_panel(source, columns, drop, said)
     wanted = _variables(source.names, columns, drop, said)
     categorical, ordinal, missing = _merged(before, source.names, said)
     kept = [source.names[i] for i in wanted]
@@ -107,7 +111,34 @@ def open_dataset(
     roles = {"weights": said.weights, "cluster": said.cluster}
     holding = {} if before is None else dict(before.columns)
     holding |= {role: given for role, given in roles.items() if isinstance(given, str)}
-    return Reading(table or table_of(source, wanted, wish), asked, weights, clusters, columns=holding)
+    reading = Reading(table or table_of(source, wanted, wish), asked, weights, clusters, None, holding, said.lenient)
+    reading.tiers = () if before is None else before.tiers
+    return reading
+
+
+def _opened_panel(source: Source, columns: Sequence[str] | None, drop: Sequence[str], said: Said) -> Reading:
+    """Open a panel as a table with lagged columns, whose clusters are the units."""
+    unit, _, lags = panel_parts(said.panel)
+    if said.cluster is not None:
+        raise DataError("the units of a panel are its clusters: leave cluster out", parameter="cluster")
+    for role in ("weights", "drop", "categorical", "ordinal"):
+        given = {"weights": said.weights, "drop": drop, "categorical": said.categorical, "ordinal": said.ordinal}[role]
+        listed = [given] if isinstance(given, str) else given if role != "weights" else ()
+        check_known(role, [name for name in listed or () if not is_lag(name, source.names, lags)], source.names)
+    gone = set(drop)
+    if columns is not None:
+        gone |= {name for name in source.names if set(with_lags([name], lags)).isdisjoint(columns)}
+    roles = [said.weights] if isinstance(said.weights, str) else []
+    named = {*([said.categorical] if isinstance(said.categorical, str) else said.categorical), *said.ordinal}
+    wish = Wish(frozenset(i for i, name in enumerate(source.names) if name in named), said.lenient)
+    found = lagged(source, said.panel, roles, sorted(gone - set(roles)), wish)
+    known = found.source.names
+    said = said._replace(**among_lags(said._asdict(), lags, known), panel=None, na=None, cluster=found.units)
+    left = [name for name in drop if name in known]
+    reading = open_dataset(found.source, None, columns, left, Layout(), said)
+    reading.columns = {**reading.columns, "cluster": unit, "panel": found.said}
+    reading.tiers = found.tiers
+    return reading
 
 
 def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[Any, Any, str]:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.categories import Grouped, group_many, peculiar
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
@@ -17,7 +18,7 @@ from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.table import Table
-from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
+from lmarvel.data.view import Asked, Clusters, View, all_rows, design_effect, view_of
 from lmarvel.errors import DataError, NotNumbers, UnusableError
 
 _NOTHING = Asked()
@@ -27,7 +28,8 @@ _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all
 class Reading:
     """A table with what a user says of it, and what passes over its rows told.
 
-    ``drawn`` is the number of rows that a resample stands for: its weights say how often each row was drawn.
+    ``drawn`` is the number of rows that a resample stands for: its weights say how often each row was drawn. Where
+    columns have very many categories the rare ones are taken together, unless all are to stay ``as_it_is``.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Reading:
         clusters: Clusters | Callable[[], Clusters] | None = None,
         drawn: float | None = None,
         columns: Mapping[str, str] | None = None,
+        as_it_is: bool = False,
     ) -> None:
         self.table, self.asked, self.weights, self.clusters = table, asked or _NOTHING, weights, clusters
         self.drawn, self.columns = drawn, columns or {}  # which columns hold weights and clusters
@@ -45,8 +48,11 @@ class Reading:
         self._scan: Scan | None = None
         self._moments: Moments | None = None
         self._effective: float | None = None
+        self._design: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+        self.as_it_is, self.grouped = as_it_is, dict[str, Grouped]()  # categories that were taken together
+        self.tiers: tuple[tuple[str, ...], ...] = ()  # of a panel, the earliest first
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,6 +88,9 @@ class Reading:
         if self._scan is None:
             plain = self.asked is _NOTHING and self.weights is self.clusters is None
             self._view = View(self.table) if plain else view_of(self.table, self.asked, self.weights, self.clusters)
+            if self._view.table.levels is not None and not self.as_it_is:
+                table, self.grouped = group_many(self._view.table)
+                self._view = self._view._replace(table=table)
             self._scan = Scan(self._view.table, self._view.weights)
         return self._scan
 
@@ -111,7 +120,7 @@ class Reading:
         if self.asked.missing == "em" and running.missing.any():
             return self._filled()
         moments = self.scan().moments()
-        if self.drawn is not None or view.weights is not None:
+        if self.drawn is not None or view.weights is not None or view.clusters is not None:
             return replace(moments, n=round(self.effective()))
         return moments
 
@@ -154,8 +163,8 @@ class Reading:
             found = float(running.n)
             if self.drawn is not None:
                 found = self.drawn
-            elif self.view().weights is not None and running.squares:
-                found = self._kish()
+            else:
+                found = self._independent()
             if self.asked.missing == "em" and running.missing.any():
                 found *= observed_pairs(all_rows(self.view().table) if rows is None else rows)
             self._effective = found
@@ -184,13 +193,23 @@ class Reading:
             counts = np.bincount(generator.integers(0, groups, groups), minlength=groups)[view.clusters]
         drawn: Weights = counts if view.weights is None else counts * view.weights
         drawn.flags.writeable = False
-        effective = float(n) if view.weights is None else self._kish()
+        effective = self._independent()
         asked = Asked(missing="em" if self.asked.missing == "em" else "refuse")
         return Reading(view.table, asked, drawn, view.clusters, effective)
 
-    def _kish(self) -> float:
-        running = self.running()
-        return float(running.total) ** 2 / running.squares
+    def _independent(self) -> float:
+        """Return the number of rows with equal weights, each a cluster of its own, that tell as much."""
+        running, view = self.running(), self.view()
+        weighted = view.weights is not None and running.squares
+        rows = float(running.total) ** 2 / running.squares if weighted else float(running.n)
+        if view.clusters is None:
+            return rows
+        if len(view.clusters) != running.n:
+            raise not_one_a_row("clusters", len(view.clusters), running.n)
+        if self._design is None:
+            levels = [kind is not Kind.CONTINUOUS for kind in self.kinds()]
+            self._design = design_effect(self.values(), levels, view.clusters)
+        return max(rows / self._design, 1.0)
 
     def said(self) -> dict[str, str | int]:
         """Return what was said of the table, and the columns that have levels, where that is known."""
@@ -198,8 +217,11 @@ class Reading:
         if self.asked.missing != "refuse":
             found["missing"] = self.asked.missing
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
+        if (clusters := self.view().clusters) is not None:
+            found |= {"clusters": int(clusters.max()) + 1, "clustered_rows": self.running().n}
         roles = {"weights": self.weights, "cluster": self.clusters}
         found |= {role: self.columns.get(role, "given") for role, given in roles.items() if given is not None}
+        found |= {"panel": self.columns["panel"]} if "panel" in self.columns else {}
         if self.view().table.levels is not None or self._kinds is not None:
             found |= (
                 {"kinds": by_kind(self.table.names, self.kinds())} if set(self.kinds()) != {Kind.CONTINUOUS} else {}
@@ -236,6 +258,22 @@ class Reading:
         """Return how many different whole numbers each continuous column has where these are few, else 0."""
         counts, kinds = self.scan().few_whole(), self.kinds()
         return tuple(k if kind is Kind.CONTINUOUS else 0 for k, kind in zip(counts, kinds, strict=True))
+
+    def about(self) -> list[dict[str, Any]]:
+        """Return what each column is, as plain data: its kind, its levels, and what is peculiar about it."""
+        levels = self.levels()
+        plain = not any(known is not None for known in levels)
+        more = [{} for _ in levels] if plain else peculiar(self.table.names, self.values(), levels)
+        return [
+            {"kind": kind.value}
+            | ({} if known is None else {"levels": list(known)})
+            | ({"few": few} if few else {})
+            | peculiarities
+            | ({"grouped": list(self.grouped[name])} if name in self.grouped else {})
+            for name, kind, known, few, peculiarities in zip(
+                self.table.names, self.kinds(), levels, self.few(), more, strict=True
+            )
+        ]
 
     def values(self) -> NDArray[np.float64]:
         """Return all rows, with codes in place of the values of every column that is not continuous."""

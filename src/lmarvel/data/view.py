@@ -192,3 +192,47 @@ def _check_orders(asked: Asked, levels: Mapping[str, Levels | None]) -> None:
             f" its own: give the levels from the lowest to the highest, as in {', '.join(bare[:20])}, or name"
             f" {'them' if many else 'it'} in categorical"
         )
+
+
+def design_effect(rows: NDArray[np.float64], levels: Sequence[bool], clusters: Clusters) -> float:
+    """Return how many rows of clusters tell as much as one independent row about how two columns are related.
+
+    With an intraclass correlation of r and s, products of two unrelated columns have one of r s. So the variance of
+    their mean is that of independent rows times 1 + (m - 1) r s, where m is the mean size of the cluster that a row is
+    in. This is the mean over all pairs of columns, at least 1. Of categories, ``levels``, indicators are taken.
+
+    Examples
+    --------
+    >>> once = np.random.default_rng(0).normal(size=(50, 3))
+    >>> design_effect(np.repeat(once, 4, axis=0), [False] * 3, np.repeat(np.arange(50), 4))
+    4.0
+    >>> design_effect(once, [False] * 3, np.arange(50))
+    1.0
+    """
+    sizes = np.bincount(clusters).astype(np.float64)
+    around = float((sizes**2).sum() / sizes.sum())
+    if around <= 1.0 or rows.shape[1] < 2:
+        return 1.0
+    shared = np.array([_shared(rows[:, i], levels[i], clusters) for i in range(rows.shape[1])])
+    pairs = (shared.sum() ** 2 - (shared**2).sum()) / (len(shared) * (len(shared) - 1))
+    return float(1.0 + (around - 1.0) * min(max(pairs, 0.0), 1.0))
+
+
+def _shared(column: NDArray[np.float64], levels: bool, clusters: Clusters) -> float:
+    """Return the intraclass correlation of a column, by analysis of variance, between 0 and 1."""
+    seen = ~np.isnan(column)
+    values, which = column[seen], np.unique(clusters[seen], return_inverse=True)[1].reshape(-1)
+    parts = [values == k for k in np.unique(values)] if levels else [values]
+    sizes = np.bincount(which).astype(np.float64)
+    n, groups = len(values), len(sizes)
+    if groups in (0, 1, n):
+        return 0.0
+    between = within = 0.0
+    for part in parts:
+        centred = part - part.mean()
+        means = np.bincount(which, centred) / sizes
+        between += float(sizes @ means**2) / (groups - 1)
+        within += float(((centred - means[which]) ** 2).sum()) / (n - groups)
+    usual = (n - float(sizes @ sizes) / n) / (groups - 1)
+    total = between + (usual - 1) * within
+    return min(max((between - within) / total, 0.0), 1.0) if total > 0 else 0.0

@@ -116,8 +116,14 @@ class PagEstimator(Estimator):
         """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
         return False
 
-    def _informed(self: Self) -> Self:
-        """Return the same method where ``selection`` and ``latents`` say the same as parameters and in knowledge."""
+    def _informed(self: Self, tiers: tuple[tuple[str, ...], ...] = ()) -> Self:
+        """Return the same method where ``selection`` and ``latents`` say the same as parameters and in knowledge.
+
+        ``tiers`` are those of a panel, which the method is to know, too.
+        """
+        if tiers:
+            stated = (self.knowledge or Knowledge()).with_tiers(tiers)
+            return type(self)(**self.get_params() | {"knowledge": stated})._informed()
         knowledge = self.knowledge
         if knowledge is None:
             return self
@@ -166,6 +172,7 @@ class PagEstimator(Estimator):
         missing: str | None = None,
         weights: Any = None,
         cluster: Any = None,
+        panel: Any = None,
         bootstrap: int | None = None,
         seed: int = 0,
         n_jobs: int = 1,
@@ -193,7 +200,11 @@ class PagEstimator(Estimator):
         weights : array or str, optional
             A weight for each row, or the column with them.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together.
+            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
+            count them as the independent rows that tell as much.
+        panel : str or sequence, optional
+            The columns of units and times of repeated measures, as "id,year". Each row then has the columns of its time
+            and those of the time before, which come first in tiers; see :meth:`lmarvel.Dataset.of`.
         bootstrap : int, optional
             So many tables are drawn from the rows, with replacement, and learned from again, each within the same
             budgets; ``result_.stability`` counts what recurs.
@@ -216,10 +227,11 @@ class PagEstimator(Estimator):
         self.check_parameters()
         self._has_names = names is not None or not isinstance(data, np.ndarray | list | tuple)
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
-        said |= {"cluster": cluster}
-        method, begun = self._informed(), Clock().started
+        said |= {"cluster": cluster, "panel": panel}
+        begun = Clock().started
+        table = None if data is None else Dataset.of(data, names, **said)
+        method = self._informed(() if table is None else table.tiers)
         if bootstrap is None and not method.is_left_open():
-            table = None if data is None else Dataset.of(data, names, **said)
             if table is None:
                 found = discover(None, method, names, progress, **said)
             else:
@@ -229,7 +241,8 @@ class PagEstimator(Estimator):
         if bootstrap is not None:
             check_settings(bootstrap, seed, n_jobs)
         check_can_be_drawn(data, method)
-        table, report = Dataset.of(data, names, **said), progress or silent
+        assert table is not None
+        report = progress or silent
         method, why = settled(method, table, partial(report, "level"))
         found = discover(table, method, progress=progress)
         self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})

@@ -59,7 +59,7 @@ def is_categorical(data: Dataset) -> bool:
 def groups_of(blocks: Blocks, penalty: float) -> Groups:
     """Return the blocks of a test as the groups of columns that a score needs."""
     columns = tuple(tuple(blocks.columns(v)) for v in range(len(blocks.names)))
-    return Groups(blocks.moments.correlation(), columns, blocks.moments.n, penalty)
+    return Groups(blocks.moments.never_singular(), columns, blocks.moments.n, penalty)
 
 
 def _has_levels(data: Dataset) -> bool:

@@ -20,7 +20,7 @@ not say it of them. It follows from "A is a cause neither of B nor of being in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,25 @@ class Knowledge:
     exogenous: tuple[str, ...] = ()
     selection: bool = True
     latents: bool = True
+
+    def with_tiers(self, tiers: Sequence[Sequence[str]]) -> Knowledge:
+        """Return the same, and that nothing in a later one of these tiers causes anything in an earlier one.
+
+        Where there are tiers already, this is said pair by pair.
+
+        Examples
+        --------
+        >>> print(Knowledge(causes=[("a", "b")]).with_tiers([["a"], ["b"]]))
+        tiers: a < b
+        a causes b
+        >>> print(Knowledge(tiers=[["x", "b"], ["y"]]).with_tiers([["a"], ["b"]]))
+        tiers: x, b < y
+        b does not cause a
+        """
+        if not self.tiers:
+            return replace(self, tiers=tuple(map(tuple, tiers)))
+        later = [(b, a) for i, tier in enumerate(tiers) for a in tier for rest in tiers[i + 1 :] for b in rest]
+        return replace(self, not_causes=tuple(dict.fromkeys((*self.not_causes, *later))))
 
     def __post_init__(self) -> None:
         put = object.__setattr__

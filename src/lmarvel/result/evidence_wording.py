@@ -11,6 +11,7 @@ from lmarvel.result.trace import Chose
 from lmarvel.result.wording import p_is, shown_edge
 from lmarvel.text import counted, joined, listing, readable, sentence
 
+_DETERMINED = 3  # columns, in a note
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 
@@ -185,6 +186,62 @@ def few_values_note(columns: Sequence[str]) -> str:
     return f"{shown} {taken}: if these are categories, say so (ordinal, categorical)"
 
 
+def determined_note(columns: Sequence[tuple[str, str | None, Sequence[str]]]) -> str:
+    """Return what is to be known of columns of categories that determine others, or are copies.
+
+    Examples
+    --------
+    >>> print(determined_note([("city", None, ["country", "zone"]), ("town", "city", [])]))
+    city determines country and zone, and town is a copy of city: edges at these may belong to the other column
+    """
+    said = [f"{readable(name)} is a copy of {readable(copied)}" for name, copied, _ in columns if copied]
+    said = [f"{readable(name)} determines {_some(others)}" for name, copied, others in columns if others] + said
+    more = f" and {len(said) - _DETERMINED:,} more such" if len(said) > _DETERMINED else ""
+    shown = ", and ".join(said[:_DETERMINED])
+    return f"{shown}{more}: edges at these may belong to the other column"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = list(map(readable, names[:_NAMED]))
+    return joined([*shown, f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else shown)
+
+
+def grouped_note(column: str, counts: Sequence[int]) -> str:
+    """Return what is to be known of a column with very many categories.
+
+    Examples
+    --------
+    >>> print(grouped_note("town", [1000, 20, 1620]))
+    town has 1,000 categories: the 19 with most rows are kept, and 981 rare ones are one category (1,620 rows)
+    >>> print(grouped_note("score", [300, 20, 0]))
+    score has 300 categories in an order: they are cut into 20 classes
+    """
+    before, left, rows = counts
+    if not rows:
+        return f"{readable(column)} has {before:,} categories in an order: they are cut into {left:,} classes"
+    kept = f"the {left - 1:,} with most rows are kept" if left > 2 else "the one with most rows is kept"
+    rare = f"{before - left + 1:,} rare ones are one category ({counted(rows, 'row')})"
+    return f"{readable(column)} has {before:,} categories: {kept}, and {rare}"
+
+
+def lone_note(categories: Mapping[str, Sequence[str]]) -> str:
+    """Return what is to be known of categories with one row.
+
+    Examples
+    --------
+    >>> print(lone_note({"make": ["Lada"]}))
+    the category 'Lada' of make has 1 row: tests take it together with the commonest one
+    >>> print(lone_note({"make": ["Lada", "Saab"], "town": ["Ulm"]}))
+    3 categories of make and town have 1 row each: tests take them together, or with the commonest one
+    """
+    many = sum(map(len, categories.values()))
+    if many == 1:
+        [(name, [lone])] = categories.items()
+        return f"the category {lone!r} of {readable(name)} has 1 row: tests take it together with the commonest one"
+    columns = _some(list(categories))
+    return f"{many:,} categories of {columns} have 1 row each: tests take them together, or with the commonest one"
+
+
 def table_said(settings: Mapping[str, Any]) -> str:
     """Return how a table was taken, from the settings of a result; nothing where that is nothing special.
 
@@ -197,7 +254,8 @@ def table_said(settings: Mapping[str, Any]) -> str:
         "em": "moments by EM around missing values",
         "drop": f"{counted(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
     }
-    taken = (settings.get("kinds"), gaps.get(settings.get("missing", "")))
+    panel = f"panel of {settings['panel']}" if "panel" in settings else None
+    taken = (settings.get("kinds"), panel, gaps.get(settings.get("missing", "")))
     roles = (f"{role} in {settings[role]}" for role in ("weights", "cluster") if role in settings)
     return "; ".join(filter(None, (*taken, *roles)))
 

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 ENDED_EARLY, FEW_VALUES, POWERLESS, ILLEGAL = "ended early", "few values", "powerless", "illegal"
+LONE, DETERMINED, GROUPED = "categories with one row", "determined categories", "many categories"
 CONFLICTS, CONTESTED, DOUBTFUL, SELECTION, STUCK = "conflicts", "contested", "doubtful", "selection", "none removable"
 
 _WORDS: dict[str, Callable[..., str]] = {
     ENDED_EARLY: wording.undecided_note,
     FEW_VALUES: evidence_wording.few_values_note,
+    GROUPED: evidence_wording.grouped_note,
+    LONE: evidence_wording.lone_note,
+    DETERMINED: evidence_wording.determined_note,
     POWERLESS: power.powerless_note,
     ILLEGAL: wording.illegal_note,
     CONFLICTS: evidence_wording.conflicts_note,
@@ -52,6 +56,13 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     columns = (result.data or {}).get("columns", ())
     if few := [column["name"] for column in columns if "few" in column]:
         yield Finding(FEW_VALUES, {"columns": few})
+    for column in columns:
+        if "grouped" in column:
+            yield Finding(GROUPED, {"column": column["name"], "counts": column["grouped"]})
+    if said := [(c["name"], c.get("copy_of"), c.get("determines", ())) for c in columns if _decides(c)]:
+        yield Finding(DETERMINED, {"columns": said})
+    if result.settings.get("test") != "g-square" and (lone := {c["name"]: c["lone"] for c in columns if "lone" in c}):
+        yield Finding(LONE, {"categories": lone})
     if (noticed := power.powerless(result.settings)) is not None:
         yield Finding(POWERLESS, noticed)
     if not result.undecided and result.why_illegal:
@@ -63,6 +74,10 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
         yield Finding(SELECTION, {"edges": edges})
     if result.none_removable:
         yield Finding(STUCK, {"remaining": len(result.none_removable)})
+
+
+def _decides(column: Mapping[str, Any]) -> bool:
+    return "copy_of" in column or "determines" in column
 
 
 def ended_early(result: Discovery) -> Finding | None:

@@ -18,6 +18,8 @@ from lmarvel.text import ShownAsText, counted, joined, readable
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
+_SPECIAL = ("clusters", "clustered", "panel")  # of which nothing is kept in a file where there are none
+
 
 @dataclass(frozen=True)
 class Verdict(ShownAsText):
@@ -45,6 +47,10 @@ class Verdict(ShownAsText):
         Whether some graph has exactly this PAG.
     curved : tuple of str
         The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
+    clusters, clustered : int, optional
+        The clusters that rows belong to, and the number of these rows; they count as ``rows`` independent ones.
+    panel : bool
+        Whether the rows are those of a panel, with columns of earlier times.
     weighted : bool
         Whether rows have weights: then their number is that of rows with equal weights that tell as much.
 
@@ -74,6 +80,9 @@ class Verdict(ShownAsText):
     legal: bool
     curved: tuple[str, ...] = ()
     weighted: bool = False
+    clusters: int | None = None
+    clustered: int | None = None
+    panel: bool = False
 
     @property
     def next(self) -> str:
@@ -89,8 +98,9 @@ class Verdict(ShownAsText):
         return "\n".join(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with its sentences."""
-        return {**asdict(self), "next": self.next, "text": list(self.lines)}
+        """Return it as plain data, with its sentences; clusters and panels where there are some."""
+        said = {name: value for name, value in asdict(self).items() if value or name not in _SPECIAL}
+        return {**said, "next": self.next, "text": list(self.lines)}
 
 
 def verdict_of(result: Discovery) -> Verdict:
@@ -111,6 +121,9 @@ def verdict_of(result: Discovery) -> Verdict:
         legal=bool(undecided) or result.why_illegal is None,
         curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
         weighted="weights" in result.settings,
+        clusters=result.settings.get("clusters"),
+        clustered=result.settings.get("clustered_rows"),
+        panel="panel" in result.settings,
     )
 
 
@@ -139,8 +152,7 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    rows = "effective row" if verdict.weighted else "row"
-    among = counted(verdict.variables, "variable") + (f" ({counted(verdict.rows, rows)})" if verdict.rows else "")
+    among = counted(verdict.variables, "variable") + (f" ({_rows(verdict)})" if verdict.rows else "")
     nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
     if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."
@@ -153,7 +165,16 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
     if (fit := _fit(verdict)) is not None:
         yield fit
+    if verdict.panel:
+        yield "The panel assumes that no effect reaches back beyond its lags, and that effects are equal at all times."
     yield f"Next: {verdict.next}"
+
+
+def _rows(verdict: Verdict) -> str:
+    if verdict.clusters and verdict.clustered and verdict.rows:
+        held = f"{counted(verdict.clustered, 'row')} in {counted(verdict.clusters, 'cluster')}"
+        return f"{held} count as about {verdict.rows:,}" if verdict.rows < verdict.clustered else held
+    return counted(verdict.rows or 0, "effective row" if verdict.weighted else "row")
 
 
 def _how_stable(verdict: Verdict) -> str:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.categories import peculiar
 from lmarvel.data.checks import (
     DROP,
-    LONE,
     MANY_LEVELS,
     Fault,
     WayOut,
@@ -33,7 +33,7 @@ from lmarvel.data.moments import matrix_of
 from lmarvel.data.profile.patterns import Panel, is_word_for_missing, missing_codes_among, panel_of
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows
-from lmarvel.text import counted
+from lmarvel.text import counted, listing
 
 Vector = NDArray[np.float64]
 GAPS = "missing values"
@@ -103,6 +103,7 @@ class Profile:
     way: WayOut | None
     na: Mapping[tuple[str, str], str] = field(default_factory=dict)  # values that may be codes, as an option says it
     matrix: str = ""  # of correlations or covariances, in place of observations
+    panel: Panel | None = None
     note: str = ""  # why more has to be left out than what is wrong with single columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,6 +143,7 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
         used = rows[complete] if missing == "drop" and complete.any() else rows
         faults = [*strange, *(f for f in faults_of(used, levels, names) if not mixed.issuperset(f.drop))]
         codes = _codes(rows, levels, names, faults)
+        about = peculiar(names, rows, [None if known is None else known.names for known in levels])
         panel, pairs = panel_of(rows, levels, names), _near_copies(rows, names)
         columns = []
         for i, name in enumerate(names):
@@ -150,7 +152,8 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
             near = [Finding(f"nearly a copy of {other!r}", "keep one of the two") for other in pairs.get(name, ())]
             coded = [_about_code(rows[:, i], levels[i], value, word) for (n, value), word in codes.items() if n == name]
             said = [found for found in coded if found is not None]
-            columns.append(_with(column, [*_in_panel(name, panel), *faulty, *column.findings, *said, *near]))
+            odd = [] if faulty else [*_peculiar(about[i])]
+            columns.append(_with(column, [*_in_panel(name, panel), *faulty, *odd, *column.findings, *said, *near]))
         drop = [column.name for column in columns if any(found.drop for found in column.findings)]
         way = way_out(rows, levels, names, drop, missing) or way_out(rows, levels, names, sorted(mixed), missing)
     if way is not None and panel is not None and panel.unit in way.drop:
@@ -160,7 +163,7 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
         gaps = [no_complete_row(rows, names)]
     na = {pair: word for pair, word in codes.items() if pair[0] not in drop or pair[0] in _mended(faults)}
     matrix = matrix_of(rows, levels, names)
-    return Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix)
+    return Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix, panel)
 
 
 def _mended(faults: Sequence[Fault]) -> set[str]:
@@ -173,7 +176,7 @@ def _finding(fault: Fault, codes: Mapping[tuple[str, str], str]) -> Finding:
     if not fault.na:
         return Finding(fault.what, fault.advice, True, fault.kind)
     words = shlex.join(word for value in fault.na for word in ("--na", codes[fault.drop[0], value]))
-    mend = "" if fault.kind == LONE or all(map(is_word_for_missing, fault.na)) else "mend the text, or "
+    mend = "" if all(map(is_word_for_missing, fault.na)) else "mend the text, or "
     return Finding(fault.what, f"{mend}{_braced(words)} {_TAKES[len(fault.na) > 1]}", True, fault.kind)
 
 
@@ -185,13 +188,27 @@ def _braced(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def _peculiar(about: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find what is peculiar about a column of categories, though nothing is refused."""
+    if "copy_of" in about:
+        yield Finding(f"a copy of {about['copy_of']!r}, category by category", "keep one of the two")
+    if "determines" in about:
+        which = listing(map(repr, about["determines"]), _NAMED)
+        yield Finding(f"determines {which}", "edges at these may belong to the other column")
+    if lone := about.get("lone", ()):
+        which = f"the {'category' if len(lone) == 1 else 'categories'} {listing(map(repr, lone), 5)}"
+        has, them = ("has 1 row", "it") if len(lone) == 1 else ("have 1 row each", "them")
+        yield Finding(f"{which} {has}", f"tests take {them} together with others")
+
+
 def _in_panel(name: str, panel: Panel | None) -> Iterator[Finding]:
     if panel is not None and name == panel.unit:
         units = f"{panel.units:,} units with several rows each, ordered by {panel.time!r}"
-        cluster = f"{_braced(shlex.join(['--cluster', name]))} resamples whole units"
-        yield Finding(f"a panel: {units}. Rows are not independent", cluster, True, PANEL)
+        lags = f"{_braced(shlex.join(['--panel', f'{panel.unit},{panel.time}']))} adds the columns of the time before"
+        yield Finding(f"a panel: {units}. Rows are not independent", lags, True, PANEL)
     elif panel is not None and name == panel.time:
-        yield Finding(f"the times of the panel of {panel.unit!r}", DROP, True, PANEL)
+        taken = f"{_braced(shlex.join(['--panel', f'{panel.unit},{panel.time}']))} takes them"
+        yield Finding(f"the times of the panel of {panel.unit!r}", taken, True, PANEL)
 
 
 # --- codes for missing values -----------------------------------------------------------------------------

@@ -309,6 +309,9 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
             **({"kind": text(column["kind"])} if "kind" in column else {}),  # not in files of version 2
             **({"levels": list(map(text, items(column["levels"])))} if "levels" in column else {}),
             **({"few": whole(column["few"])} if "few" in column else {}),
+            **{key: list(map(text, items(column[key]))) for key in ("lone", "determines") if key in column},
+            **({"grouped": list(map(whole, items(column["grouped"])))} if "grouped" in column else {}),
+            **({"copy_of": text(column["copy_of"])} if "copy_of" in column else {}),
         }
         for column in items(plain["columns"])
     ]
