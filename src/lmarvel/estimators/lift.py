@@ -119,7 +119,9 @@ class Lift(PagEstimator):
         table = scored_table(ledger.test, data, self.penalty)
         if isinstance(table, Moments):
             check_engine(len(ledger.names))
-        start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
+        start = None  # where the answer is a DAG's, another graph is of no use
+        if not isinstance(table, KindTable):
+            start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
         how: dict[str, Any] = {
             "selection": self.selection,
