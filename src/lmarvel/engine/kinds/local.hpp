@@ -1,5 +1,5 @@
 // Local scores that know the kinds of columns, for the order search: what a variable gains from parents, by counts, by
-// regressions with bends, and by generalised linear models. The readable twin is lmarvel.search.kinds.mixture.
+// regressions with bends, and by generalised linear models. The readable twin is tests/reference/kinds.py.
 #pragma once
 
 #include <algorithm>
@@ -56,11 +56,15 @@ public:
         const std::vector<int> parents = sorted(path);
         const double now = value_of(v, parents);
         std::vector<int> promising;
-        begin_rough(v, parents);
+        bool begun = false;  // where all are counted, nothing is projected: categories may be many
         for (int u = 0; u < p_; ++u) {
             if (u == v || std::binary_search(parents.begin(), parents.end(), u)) continue;
             if (known != nullptr && known->excludes(std::size_t(u), std::size_t(v))) continue;
-            if (is_counted(v, parents, u) || rough_gain(v, parents, u) > LOOK * price_of(v, u)) promising.push_back(u);
+            if (!is_counted(v, parents, u)) {
+                if (!begun) begin_rough(v, parents), begun = true;
+                if (!(rough_gain(v, parents, u) > LOOK * price_of(v, u))) continue;
+            }
+            promising.push_back(u);
         }
         for (int u : promising) {
             std::vector<int> more = parents;

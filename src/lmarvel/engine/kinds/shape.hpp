@@ -2,7 +2,7 @@
 //
 // The density is exp(a'T(e)) times the Gaussian one, with statistics T that see skewness, peaks and tails and stay moderate
 // far out; residuals are counted in bins, so that a fit costs the same for any number of rows. The readable twin is
-// lmarvel.search.kinds.shape.
+// `shape_gain` in tests/reference/kinds.py.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ public:
         if (!(seen > 0.0)) return 0.0;
         mean /= seen;
         const double variance = square / seen - mean * mean;
-        if (!(variance > 0.0)) return 0.0;
+        if (!(variance > 0.0) || !std::isfinite(variance)) return 0.0;
         counted_.assign(bins, 0.0);
         const double scale = 1.0 / (std::sqrt(variance) * width);
         for (std::size_t i = 0; i < n; ++i) {
