@@ -287,8 +287,11 @@ class KindTwin:
             counted += (self.paid["category"] - self.price) * len(parents)
             if not parents or not any(map(self._is_number, range(len(self.table)))):
                 return counted, []
+        # Counts pay for the shares of categories, and so do regressions: else any parent would save that.
+        alone = bdeu(self.table.codes[[v]], self.table.categories[[v]].tolist(), self.weights)
+        fixed = alone - self._logistic(v, []) + self._surplus(v, parents)
         lines, taken = self._lines(parents), []
-        now = self._logistic(v, lines) + self._surplus(v, parents)
+        now = self._logistic(v, lines) + fixed
         if counted < now:
             return counted, []
         for u in parents:
@@ -297,7 +300,7 @@ class KindTwin:
             if not more or self._gain(v, [*lines, *taken], more) <= LOOK * price:
                 continue
             held = self.paid["bend"] * self._responses(v) * len(taken)
-            value = self._logistic(v, [*lines, *taken, *more]) + self._surplus(v, parents) + price + held
+            value = self._logistic(v, [*lines, *taken, *more]) + fixed + price + held
             if value < now - 1e-9:
                 now, taken = value, [*taken, *more]
         return now, taken

@@ -263,7 +263,9 @@ private:
         std::vector<Index> columns;
         for (int u : parents)
             for (Index c = first(u); c < plain(u); ++c) columns.push_back(c);
-        double now = -2.0 * loglik(v, columns) + surplus(v, parents);
+        // Counts pay for the shares of categories, and so do regressions: else any parent would save that.
+        const double fixed = counts_.value(v, {}) + 2.0 * loglik(v, {}) + surplus(v, parents);
+        double now = -2.0 * loglik(v, columns) + fixed;
         if (counted < now) return counted;
         const double rows = fits_.rows;
         set_plain(v, parents);
@@ -276,7 +278,7 @@ private:
                 std::vector<Index> more = columns;
                 for (Index c = plain(u); c < last(u); ++c) more.push_back(c);
                 std::sort(more.begin(), more.end());
-                const double value = -2.0 * loglik(v, more) + surplus(v, parents) + price +
+                const double value = -2.0 * loglik(v, more) + fixed + price +
                                      prices_.bend * double(responses(v)) * double(bends_.size());
                 if (value < now - 1e-9) {
                     now = value, columns = std::move(more);
