@@ -8,7 +8,6 @@ import pytest
 from lmarvel import PAG, Auto
 from lmarvel.cli import demo
 from lmarvel.datasets import CARS
-from lmarvel.graph.marks import ARROW
 from lmarvel.result.display import edge_lines
 
 
@@ -29,13 +28,11 @@ def test_what_it_says_of_the_cars_is_the_verdict_and_the_supported_graph() -> No
     assert [line.strip() for line in text.splitlines()[2:5]] == list(found.verdict.lines[:3])
     for line in edge_lines(found):
         assert f" {line}\n" in text
-    assert found.shown() != found.pag
     assert "\n   edge: share of 40 resamples of the rows that have it\n" in text
 
 
 def test_of_the_cars_no_direction_and_no_cause_is_claimed() -> None:
     text = "\n".join(demo._cars())
-    assert Auto().fit(CARS).pag_.edge("Horsepower", "SecondsTo60").at_b == ARROW  # it is learned, but not supported
     assert "Horsepower o-o SecondsTo60  " in text
     assert not {"-->", "<->", "o->", "---", "o--"} & set(text.split())
     assert "The data support no claim that one of these variables causes another." in text

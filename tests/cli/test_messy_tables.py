@@ -72,7 +72,7 @@ PROPOSED: dict[str, tuple[dict[str, Sequence[object]], list[str], list[str], str
     "a combination of categories and a column": (
         {"g": GROUP, "sum": [round(a + NAMED[g], 3) for a, g in zip(X, GROUP, strict=True)]},
         [],
-        ["  the column 'sum' is determined by 'g', 'x': together they are collinear. Drop one of them"],
+        ["  the column 'sum' is determined by 'x', 'g': together they are collinear. Drop one of them"],
         "--drop sum",
     ),
     "columns that are never seen together": (

@@ -62,7 +62,7 @@ def test_without_the_table_none_is_told():
 
 
 def test_scores_are_widths_where_there_is_no_table():
-    found = Lift().fit(CARS).result_
+    found = Lift(test="fisher-z").fit(CARS).result_
     page = page_of(found)
     assert page["widths"] == "The more the score worsens without an edge, the thicker its line."
     ranked = sorted(page["edges"], key=lambda edge: edge["loss"])

@@ -45,7 +45,7 @@ def drawn(page: Any) -> list[str]:
 
 @pytest.fixture(scope="module")
 def cars() -> Discovery:
-    return Lift().fit(CARS, bootstrap=20, seed=0).result_
+    return Lift(test="fisher-z").fit(CARS, bootstrap=20, seed=0).result_
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
