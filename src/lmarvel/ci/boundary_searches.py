@@ -242,12 +242,15 @@ def choose_boundary(ledger: Ledger) -> str:
     """Return "tc" where all pairs can be tested given everything else, else "iamb".
 
     On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as
-    there are variables (and 30). A limit on the conditioning size below p - 2 rules it out. A test of one's own that
-    says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
+    there are variables (and 30). A limit on the conditioning size below p - 2 rules it out, and so do missing values
+    that leave fewer than half of the rows complete. A test of one's own that says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
     """
     p, test = len(ledger.names), ledger.test
     columns = test.columns  # more than variables, where some are blocks
-    enough = test.tests_all_pairs if test.rows is None else test.rows - columns - 1 >= max(columns, 30)
+    rows = test.rest_rows
+    enough = test.tests_all_pairs if rows is None else rows - columns - 1 >= max(columns, 30)
+    if rows is not None and test.rows is not None and 2 * rows < test.rows:
+        enough = False
     return "tc" if enough and ledger.largest_set >= p - 2 else "iamb"
 
 

@@ -10,6 +10,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
 from lmarvel.ci.fisher_z import FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
+from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -25,8 +26,8 @@ class NamedTest:
     use: str
 
 
-def _fisher_z(data: Dataset) -> FisherZ:
-    """Return Fisher's z test of a table without copies or combinations among its columns."""
+def _check_numbers(data: Dataset) -> None:
+    """Refuse categories without an order."""
     many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
     if many:
         have = "has" if len(many) == 1 else "have"
@@ -34,15 +35,24 @@ def _fisher_z(data: Dataset) -> FisherZ:
             f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
             " test='mixed', or leave the test to 'auto'"
         )
+
+
+def _fisher_z(data: Dataset) -> FisherZ:
+    """Return Fisher's z test of a table without copies or combinations among its columns."""
+    _check_numbers(data)
     test = FisherZ(data)
     test.check_usable()
     return test
 
 
+def _is_plain(data: Dataset) -> bool:
+    """Tell whether each variable is one column as it is."""
+    return all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
+
+
 def _on_blocks(data: Dataset, form: Form) -> FisherZ | BlockGaussian:
     """Return the block Gaussian test; where each block is one column that is Fisher's z test."""
-    whole = all(kind in (Kind.CONTINUOUS, Kind.BINARY) for kind in data.kinds)
-    if form == "plain" and whole:
+    if form == "plain" and _is_plain(data):
         return _fisher_z(data)
     blocks = blocks_of(data, form)
     if blocks.single:
@@ -74,6 +84,20 @@ _FOR_CURVES = 1000  # rows from which on curves beside levels are better seen an
 _MOST_CURVES = 100  # columns, each of which becomes up to seven
 
 
+def _made(name: str, data: Dataset) -> CITest:
+    """Return a test of a table; where values are missing, one that uses the rows that have its variables."""
+    make = TESTS[name].make
+    if not data.test_wise or name == "g-square":  # which leaves out rows with gaps itself
+        return make(data)
+    data.read()  # refuses a table that no test can be run on
+    if name == "fisher-z" or (name == "mixed" and _is_plain(data)):
+        _check_numbers(data)
+        return TestWise(data, moments=lambda: data.moments)
+    if name == "rank" and all(kind is not Kind.NOMINAL for kind in data.kinds):
+        return TestWise(data, make, lambda: blocks_of(data, "rank").moments)
+    return TestWise(data, make)
+
+
 def resolve(name: str) -> str:
     """Return the name of a test; "auto" is one that the table chooses."""
     if name != "auto" and name not in TESTS:
@@ -97,7 +121,7 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
         return "fisher-z", None
     if len(levels) < p:
         have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} levels"
-        if data.n >= _FOR_CURVES and p <= _MOST_CURVES and not any(data.missing):  # EM knows no curves
+        if data.n >= _FOR_CURVES and p <= _MOST_CURVES and (data.test_wise or not any(data.missing)):  # EM knows no curves
             return "curved", f"curved: {have}, which depend on numbers along curves, and {data.n} rows show those"
         return "mixed", f"mixed: {have}"
     usual = levels[len(levels) // 2]
@@ -126,7 +150,7 @@ def as_ci_test(test: object, data: Dataset | None = None, names: Sequence[str] |
             raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
         if chosen == "auto":
             chosen, why = chosen_for(data)
-        return IndependenceTest(TESTS[chosen].make(data), chosen, why)
+        return IndependenceTest(_made(chosen, data), chosen, why)
     if isinstance(test, CITest):
         check_names(test)
         _check_same_names(test, known, "names" if data is None else "the table")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import Kind
+from lmarvel.data.gaps import MOST_PATTERNS, Gaps
 from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset, plain_options, some_moments
 from lmarvel.data.reading import Reading
@@ -122,8 +123,9 @@ class Dataset:
         ordinal : sequence of str, or mapping from names to levels
             Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
             highest.
-        missing : {"refuse", "drop", "em"}
-            What becomes of gaps: refused by default; rows with one are dropped; or moments are found by EM.
+        missing : {"auto", "test-wise", "drop", "em", "refuse"}
+            What becomes of missing values. By default ("auto", which is "test-wise") every test uses the rows that have
+            its variables; or rows with one are dropped; or moments are found by EM; or the table is refused.
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
@@ -194,7 +196,7 @@ class Dataset:
     def moments(self) -> Moments:
         """Number of rows, means and covariance; a table that no test can be run on is refused here.
 
-        Where there are weights, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
+        Where there are weights, or missing values, their ``n`` is :attr:`effective_rows`, rounded. A column with
         levels counts by its codes, which says little unless they are in an order.
         """
         return self.read()
@@ -208,8 +210,8 @@ class Dataset:
     def effective_rows(self) -> float:
         """The number of rows of equal weight, without gaps, that tell as much.
 
-        With weights that is (sum w)² / sum w², with EM times the mean share of observed pairs; of a resample it is the
-        number of rows drawn.
+        With weights that is (sum w)² / sum w², with missing values times the mean share of observed pairs; of a resample
+        it is the number of rows drawn.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
@@ -219,6 +221,23 @@ class Dataset:
         if self._given is not None:
             return (0,) * len(self.names)
         return tuple(self._rows_behind().running().missing.tolist())
+
+    @property
+    def test_wise(self) -> bool:
+        """Whether values are missing, and every test uses the rows that have its variables."""
+        return self._reading is not None and self._reading.test_wise
+
+    def gaps(self) -> Gaps:
+        """Return how many rows lack which columns."""
+        return self._rows_behind().gaps()
+
+    def rows_told(self, kept: NDArray[np.bool_] | None = None) -> float:
+        """Return the number of rows of equal weight that tell as much as some of the rows, whatever they lack."""
+        return self._rows_behind().told(kept)
+
+    def part(self, needed: Sequence[int], columns: Sequence[int]) -> Dataset:
+        """Return some columns of the rows that have all of the needed ones, both by position."""
+        return Dataset(self._rows_behind().part(needed, columns))
 
     @property
     def dropped(self) -> int:
@@ -273,6 +292,8 @@ class Dataset:
             )
         ]
         reading = {"reading": dict(self.read_as)} if self.read_as else {}
+        if self.test_wise and len((gaps := self.gaps()).patterns) <= MOST_PATTERNS:
+            reading["gaps"] = gaps.plain()
         return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns, **reading}
 
     def said(self) -> dict[str, str | int]:

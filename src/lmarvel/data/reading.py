@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -12,13 +13,15 @@ from numpy.typing import NDArray
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.gaps import Gaps
 from lmarvel.data.levels import Levels, written
 from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
-from lmarvel.data.sources.base import Rows
+from lmarvel.data.sources.base import Rows, rows_beside
+from lmarvel.data.sources.csv_rows import left_out_empty
 from lmarvel.data.table import Table
-from lmarvel.data.view import Asked, Clusters, View, all_rows, view_of
-from lmarvel.errors import DataError, NotNumbers, UnusableError
+from lmarvel.data.view import TEST_WISE, Asked, Clusters, View, all_rows, recoded, view_of
+from lmarvel.errors import DataError, LMarvelWarning, NotNumbers, UnusableError
 
 _NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
@@ -47,14 +50,14 @@ class Reading:
         self._effective: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+        self._looked = False  # whether empty rows were looked for
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as arrays: batches of rows come from functions that know files and frames, and these do not travel."""
         view = self.view()
-        filled = "em" if self.asked.missing == "em" else "refuse"
         told = (view.weights, view.clusters, self.drawn, dict(self.columns))
-        return _arrived, (view.table.names, self.rows(), view.table.levels, filled, *told)
+        return _arrived, (view.table.names, self.rows(), view.table.levels, self._handled, *told)
 
     # --- passes -----------------------------------------------------------------------------------------
 
@@ -88,10 +91,23 @@ class Reading:
     def running(self, tick: Tick | None = None) -> Running:
         """Make the pass; a file that turns out to hold text is read into memory, where its columns have levels."""
         try:
-            return self.scan().running(tick)
+            found = self.scan().running(tick)
         except NotNumbers:
             self._load()
-            return self.scan().running(tick)
+            found = self.scan().running(tick)
+        # A row can be empty only where every column has a gap.
+        if self.asked.missing in ("refuse", "drop") or self._looked or not found.missing.all():
+            return found
+        return self._without_empty_rows(tick)
+
+    def _without_empty_rows(self, tick: Tick | None) -> Running:
+        view = self._view
+        assert view is not None
+        self._looked, self._view = True, view.without_empty_rows()
+        if self._view is not view:
+            self._scan = Scan(self._view.table, self._view.weights)
+            warnings.warn(left_out_empty(self._view.empty), LMarvelWarning, stacklevel=3)
+        return self.scan().running(tick)
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments that tests and scores are to use; a table that none can be run on is refused."""
@@ -108,7 +124,7 @@ class Reading:
         self._refuse_matrix(running.n)
         if view.table.levels is not None:
             check_levels(view.table)
-        if self.asked.missing == "em" and running.missing.any():
+        if self.filled:
             return self._filled()
         moments = self.scan().moments()
         if self.drawn is not None or view.weights is not None:
@@ -132,7 +148,7 @@ class Reading:
         rows, levels = all_rows(table), table.levels or (None,) * len(table.names)
         with np.errstate(all="ignore"):
             faults = faults_of(rows, levels, table.names)
-            gaps = [] if self.asked.missing == "em" else missing_values(rows, table.names)
+            gaps = [] if self._handled != "refuse" else missing_values(rows, table.names)
             if len(faults) + len(gaps) < 2:
                 raise error
             raise UnusableTable(
@@ -156,16 +172,17 @@ class Reading:
                 found = self.drawn
             elif self.view().weights is not None and running.squares:
                 found = self._kish()
-            if self.asked.missing == "em" and running.missing.any():
+            if self.filled:
                 found *= observed_pairs(all_rows(self.view().table) if rows is None else rows)
             self._effective = found
         return self._effective
 
     def row_weights(self) -> Weights | None:
         """Return the weights of the rows, without a pass where none is needed."""
-        if self.weights is None or (not callable(self.weights) and self.asked.missing != "drop"):
-            return None if self.weights is None else self.weights
-        return self.view().weights
+        if self.weights is None:
+            return None
+        shorter = self.asked.missing == "drop" or (self._view is not None and self._view.empty)
+        return self.view().weights if callable(self.weights) or shorter else self.weights
 
     def fingerprint(self) -> str:
         """Return a digest of names, levels, weights and values."""
@@ -185,8 +202,59 @@ class Reading:
         drawn: Weights = counts if view.weights is None else counts * view.weights
         drawn.flags.writeable = False
         effective = float(n) if view.weights is None else self._kish()
-        asked = Asked(missing="em" if self.asked.missing == "em" else "refuse")
-        return Reading(view.table, asked, drawn, view.clusters, effective)
+        return Reading(view.table, Asked(missing=self._handled), drawn, view.clusters, effective)
+
+    # --- gaps -------------------------------------------------------------------------------------------
+
+    @property
+    def _handled(self) -> str:
+        """What becomes of gaps that are left: none are, where rows were dropped."""
+        return self.asked.missing if self.asked.missing in ("em", TEST_WISE) else "refuse"
+
+    @property
+    def filled(self) -> bool:
+        """Whether values are missing, and moments are those that EM finds around the gaps."""
+        return self._handled != "refuse" and bool(self.running().missing.any())
+
+    @property
+    def test_wise(self) -> bool:
+        """Whether values are missing, and every test uses the rows that have its variables."""
+        return self.asked.missing == TEST_WISE and self.filled
+
+    def told(self, kept: NDArray[np.bool_] | None = None) -> float:
+        """Return the number of rows of equal weight that tell as much as some of the rows; all by default."""
+        weights = self.view().weights
+        if weights is None:
+            return float(self.running().n if kept is None else kept.sum())
+        some = np.asarray(weights if kept is None else weights[kept], dtype=np.float64)
+        total = float(some.sum())
+        return self.drawn * total / float(weights.sum()) if self.drawn is not None else total**2 / float(some @ some)
+
+    def gaps(self) -> Gaps:
+        """Return how many rows lack which columns."""
+        return Gaps.of(self.table.names, self.rows())
+
+    def part(self, needed: Sequence[int], columns: Sequence[int]) -> Reading:
+        """Return some columns of the rows that have all of the needed ones, with the categories that occur there.
+
+        A category that a single row is left of is left out with that row, because no test can use it.
+        """
+        view, chosen = self.view(), list(columns)
+        rows, levels = all_rows(view.table), view.table.levels or (None,) * len(self.table.names)
+        kept = ~np.isnan(rows[:, list(needed)]).any(axis=1)
+        if view.weights is not None:
+            kept &= view.weights > 0
+        for v in (v for v in chosen if levels[v] is not None):
+            codes = np.where(kept & ~np.isnan(rows[:, v]), rows[:, v], -1).astype(np.intp) + 1
+            counts = np.bincount(codes)
+            counts[0] = 0
+            kept &= counts[codes] != 1
+        names = tuple(self.table.names[v] for v in chosen)
+        table = Table.of(names, rows_beside(rows[np.ix_(kept, chosen)], [levels[v] for v in chosen]), in_memory=True)
+        weights = None if view.weights is None else view.weights[kept]
+        drawn = None if self.drawn is None else self.told(kept)
+        table = table if table.levels is None else recoded(table, Asked())
+        return Reading(table, Asked(missing=self._handled), weights, None, drawn)
 
     def _kish(self) -> float:
         running = self.running()
@@ -195,9 +263,13 @@ class Reading:
     def said(self) -> dict[str, str | int]:
         """Return what was said of the table, and the columns that have levels, where that is known."""
         found: dict[str, str | int] = {}
-        if self.asked.missing != "refuse":
+        if self.asked.missing in ("drop", "em"):
             found["missing"] = self.asked.missing
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
+        elif self.test_wise:
+            found |= {"missing": TEST_WISE, "missing_values": int(self.running().missing.sum())}
+        if self.view().empty:
+            found["empty_rows"] = self.view().empty
         roles = {"weights": self.weights, "cluster": self.clusters}
         found |= {role: self.columns.get(role, "given") for role, given in roles.items() if given is not None}
         if self.view().table.levels is not None or self._kinds is not None:

@@ -21,7 +21,9 @@ from lmarvel.data.sources.base import Rows, rows_beside
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError, ParameterError, UnusableError
 
-MISSING = ("refuse", "drop", "em")
+TEST_WISE = "test-wise"
+"""Every test uses the rows that have its variables; the default."""
+MISSING = ("auto", TEST_WISE, "drop", "em", "refuse")
 MOST_BYTES = 8 << 30  # of a table with levels, which is held in memory as float64
 
 Ordinal = Mapping[str, Sequence[str] | None]
@@ -34,7 +36,7 @@ class Asked:
 
     categorical: tuple[str, ...] = ()
     ordinal: Ordinal = field(default_factory=dict)
-    missing: str = "refuse"
+    missing: str = TEST_WISE
 
     @classmethod
     def of(cls, names: Sequence[str], categorical: Any, ordinal: Any, missing: str) -> Asked:
@@ -50,7 +52,7 @@ class Asked:
         both = [name for name in listed if name in orders]
         if both:
             raise DataError(f"{both[0]!r} is named in categorical and in ordinal: choose one of them")
-        return cls(listed, orders, missing)
+        return cls(listed, orders, TEST_WISE if missing == "auto" else missing)
 
     def among(self, kept: Sequence[str]) -> Asked:
         """Return what is said of these columns: of those that are left out nothing has to be known."""
@@ -86,6 +88,18 @@ class View(NamedTuple):
     weights: Weights | None = None
     clusters: Clusters | None = None
     dropped: int = 0
+    empty: int = 0  # rows without any value, which are left out
+
+    def without_empty_rows(self) -> View:
+        """Return the same without rows that hold no value; these need not be looked for where a column has no gap."""
+        rows = all_rows(self.table)
+        kept = ~np.isnan(rows).all(axis=1)
+        if kept.all():
+            return self
+        levels = self.table.levels or (None,) * len(self.table.names)
+        some = [None if of_rows is None else of_rows[kept] for of_rows in (self.weights, self.clusters)]
+        table = Table.of(self.table.names, rows_beside(rows[kept], levels), in_memory=True)
+        return View(table, *some, self.dropped, int(len(kept) - kept.sum()))
 
 
 def view_of(
@@ -113,7 +127,7 @@ def view_of(
         weighing = None if weighing is None else weighing[kept]
         belonging = None if belonging is None else belonging[kept]
     if asked.levels or (dropped and table.levels is not None):
-        table = _recoded(table, asked)
+        table = recoded(table, asked)
     return View(table, weighing, belonging, dropped)
 
 
@@ -151,7 +165,7 @@ def all_rows(table: Table) -> NDArray[np.float64]:
     return batches[0] if len(batches) == 1 else np.concatenate([np.empty((0, len(table.names))), *batches])
 
 
-def _recoded(table: Table, asked: Asked) -> Table:
+def recoded(table: Table, asked: Asked) -> Table:
     """Return the table with codes of the levels that occur, in the orders that were asked for."""
     whole = all_rows(table).copy()
     levels = list(table.levels or (None,) * len(table.names))
