@@ -20,12 +20,13 @@ from families import Drawn, draw
 from numpy.typing import NDArray
 
 from lmarvel import Dataset, Lift, LMarvel
-from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.em import em_moments, imputed, observed_pairs
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import AncestralGraph
+from lmarvel.search.kinds.categories import CategoricalLocal, Categories
 from lmarvel.search.kinds.grouped import GroupedLocal, Groups
 from lmarvel.search.lift import lift
 from lmarvel.search.orders import Local, Regressions, forward, from_orders
@@ -121,6 +122,61 @@ class FamilyWise:
         return 1 << worst[1] if worst[0] < 0 else 0
 
 
+class FamilyCounts(CategoricalLocal):
+    """BDeu on the rows that have the family, against no parents on the same rows, scaled to all rows."""
+
+    def __init__(self, table: Categories) -> None:
+        super().__init__(table)
+        self.known: dict[int, CategoricalLocal | None] = {}
+
+    def _on(self, family: int) -> tuple[CategoricalLocal, float]:
+        lacking = sum(1 << v for v in members(family) if (self.table.codes[:, v] < 0).any())
+        if lacking not in self.known:
+            there = (self.table.codes[:, list(members(lacking))] >= 0).all(axis=1)
+            part = CategoricalLocal(Categories(self.table.codes[there], self.table.penalty))
+            part._sizes = self._sizes
+            self.known[lacking] = part
+        part = self.known[lacking]
+        return part, self.table.n / max(part.table.n, 1)
+
+    def value(self, v: int, parents: int) -> float:
+        part, scale = self._on(parents | 1 << v)
+        return scale * (part.value(v, parents) - part.value(v, 0))
+
+    def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
+        gains = []
+        for u in range(len(self._sizes)):
+            if u != v and not parents >> u & 1:
+                part, scale = self._on(parents | 1 << u | 1 << v)
+                gain = scale * (part.value(v, parents) - part.value(v, parents | 1 << u)) - self.price
+                gains += [(-gain, u)] if gain > 0 else []
+        return self.value(v, parents), [1 << u for _, u in sorted(gains)]
+
+    def removal(self, v: int, parents: int) -> int:
+        part, scale = self._on(parents | 1 << v)
+        full = part.value(v, parents)
+        change = [(scale * (part.value(v, parents & ~(1 << u)) - full) - self.price, u) for u in members(parents)]
+        worst = min(change)
+        return 1 << worst[1] if worst[0] < 0 else 0
+
+
+def ways_of_categories(codes: Array) -> Iterator[tuple[str, Callable[[], NDArray[np.int8]]]]:
+    """Iterate over what is compared on a table of categories."""
+    p = codes.shape[1]
+    whole = codes[~np.isnan(codes).any(axis=1)]
+    sizes = [int(np.nanmax(column)) + 1 for column in codes.T]
+    filled = np.where(np.isnan(codes), -1, codes).astype(np.int64)
+    more = np.where(np.isnan(codes), np.array(sizes), codes).astype(np.int64)
+    yield "orders: families", lambda: by_orders(FamilyCounts(Categories(filled)), p)
+    yield "orders: gap as category", lambda: by_orders(CategoricalLocal(Categories(more)), p)
+    for many in (1, 5):
+        stacked = np.concatenate(list(imputed(codes, sizes, many, 0))).astype(np.int64)
+        weights = np.full(len(stacked), observed_pairs(codes) / many)
+        yield f"orders: {many} imputed", lambda s=stacked, w=weights: by_orders(CategoricalLocal(Categories(s, 2.0, w)), p)
+    if len(whole) > 20 and (whole.max(axis=0) > whole.min(axis=0)).all():
+        yield "orders: complete rows", lambda: by_orders(CategoricalLocal(Categories(whole.astype(np.int64))), p)
+
+
 def by_orders(local: Local, p: int) -> NDArray[np.int8]:
     best = Regressions(local, p)
     as_is = list(range(p))
@@ -166,15 +222,23 @@ def main() -> None:
     for number in range(chosen.first, chosen.first + chosen.tables):
         drawn = draw(chosen.family, number, chosen.seed)
         names, true = tuple(drawn.table), drawn.study.pag
-        rows = np.column_stack(list(drawn.table.values()))
+        levelled = chosen.family in ("network", "categories")
+        columns = list(drawn.table.values())
+        if levelled:
+            columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns]
+        rows = np.column_stack(columns).astype(float)
 
         def enter(what: str, mechanism: str, marks: NDArray[np.int8]) -> None:
             found[what, mechanism].append(compare_graphs(PAG._trusted(names, marks), true).marks.f1)
 
-        enter("lift: nothing lost", "", lift(np.corrcoef(rows.T), len(rows), penalty=PENALTY).pag)
+        if levelled:
+            whole = CategoricalLocal(Categories(rows.astype(np.int64)))
+            enter("orders: nothing lost", "", by_orders(whole, len(names)))
+        else:
+            enter("lift: nothing lost", "", lift(np.corrcoef(rows.T), len(rows), penalty=PENALTY).pag)
         for mechanism in MECHANISMS:
             torn = np.where(gaps(drawn, mechanism, chosen.seed + number), np.nan, rows)
-            for what, learn in ways(torn):
+            for what, learn in (ways_of_categories if levelled else ways)(torn):
                 try:
                     enter(what, mechanism, learn())
                 except Exception as error:

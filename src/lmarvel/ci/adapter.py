@@ -102,6 +102,7 @@ class IndependenceTest:
         self._order: Callable[[], list[int]] | None = getattr(test, "canonical_order", None)
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
         self.rows_for: Callable[[int, int, Sequence[int]], int | None] | None = getattr(test, "rows_for", None)
+        self.apart: int = getattr(test, "apart", 0)  # pairs that too few rows have both variables of
         self.rest_rows: int | None = getattr(test, "rest_rows", self.rows)
         self.searches = self._search is not None
         self.tests_all_pairs = self._all_pairs is not None

@@ -12,6 +12,7 @@ at random: whether one is missing may depend on what was observed, not on the va
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,3 +124,99 @@ def _step(rows: Matrix, share: Matrix, gaps: list[_Gaps], mean: Matrix, covarian
     shift = share @ filled
     centred = (filled - shift) * np.sqrt(share)[:, None]
     return mean + shift, centred.T @ centred + left
+
+
+# --- completed tables ---------------------------------------------------------------------------------------
+
+
+def imputed(values: Matrix, sizes: Sequence[int], number: int, seed: int) -> Iterator[Matrix]:
+    """Iterate over so many completed tables: every gap gets a value that what was observed in its row makes likely.
+
+    Moments are found by EM on a resample of the rows for each table, so that tables differ by what is not known of the
+    moments, too (Honaker & King 2010). Numbers are drawn from their normal distribution given the rest of the row, and
+    categories by their linear chances.
+
+    Parameters
+    ----------
+    values : array
+        Numbers, or codes 0, 1, ... of categories; NaN where a value is missing.
+    sizes : sequence of int
+        The number of categories of each column, 0 for numbers.
+    number, seed : int
+        How many tables, and what they are drawn from.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=200)
+    >>> table = np.column_stack([a, a + 0.1 * rng.normal(size=200)])
+    >>> table[:50, 1] = np.nan
+    >>> [bool(np.corrcoef(whole.T)[0, 1] > 0.98) for whole in imputed(table, [0, 0], 2, seed=1)]
+    [True, True]
+    """
+    blocks, columns = [], 0
+    for size in sizes:
+        blocks.append(list(range(columns, columns + max(size - 1, 1))))
+        columns += len(blocks[-1])
+    wide = np.column_stack([_indicators(column, size) for column, size in zip(values.T, sizes, strict=True)])
+    varying = np.nanstd(wide, axis=0) > 0
+    patterns, which = np.unique(np.isnan(values), axis=0, return_inverse=True)
+    names = tuple(map(str, range(columns)))
+    for i in range(number):
+        rng = np.random.default_rng([seed, i])
+        drawn = np.bincount(rng.integers(0, len(wide), len(wide)), minlength=len(wide))
+        if not _all_vary(wide[drawn > 0][:, varying]):
+            drawn = np.ones(len(wide), dtype=np.int64)
+        mean, covariance = np.nanmean(wide, axis=0), np.eye(columns)
+        at = np.ix_(varying, varying)
+        mean[varying], covariance[at] = em_moments(wide[:, varying], tuple(np.array(names)[varying].tolist()), drawn)
+        whole = wide.copy()
+        done = values.copy()
+        for k, lacking in enumerate(patterns):
+            rows = np.flatnonzero(which.reshape(-1) == k)
+            known = [c for v in np.flatnonzero(~lacking) for c in blocks[v]]
+            for v in np.flatnonzero(lacking).tolist():
+                done[rows, v] = _drawn(whole, rows, known, blocks[v], sizes[v], mean, covariance, rng)
+                known += blocks[v]
+        yield done
+
+
+def _all_vary(rows: Matrix) -> bool:
+    with np.errstate(all="ignore"):
+        return bool((np.nanstd(rows, axis=0) > 0).all()) if len(rows) else False
+
+
+def _indicators(column: Matrix, size: int) -> Matrix:
+    """Return a column of numbers, or the indicators of all categories but the first, with gaps where it has them."""
+    if not size:
+        return column[:, None]
+    return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == np.arange(1, max(size, 2)))
+
+
+def _drawn(
+    whole: Matrix,
+    rows: NDArray[np.intp],
+    known: list[int],
+    block: list[int],
+    size: int,
+    mean: Matrix,
+    covariance: Matrix,
+    rng: np.random.Generator,
+) -> Matrix:
+    """Draw the values of a variable in rows that lack it, given columns that are known; write them as columns, too."""
+    expected = np.tile(mean[block], (len(rows), 1))
+    left = covariance[np.ix_(block, block)]
+    if known:
+        ridge = _RIDGE * np.diag(np.diag(covariance)[known])
+        slopes = np.linalg.lstsq(covariance[np.ix_(known, known)] + ridge, covariance[np.ix_(known, block)], rcond=None)[0]
+        expected += (whole[np.ix_(rows, known)] - mean[known]) @ slopes
+        left = left - covariance[np.ix_(block, known)] @ slopes
+    if not size:
+        values = expected[:, 0] + np.sqrt(max(float(left[0, 0]), 0.0)) * rng.normal(size=len(rows))
+        whole[rows, block[0]] = values
+        return values
+    chances = np.column_stack([1 - expected.sum(axis=1), expected]).clip(1e-6, None)
+    edges = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
+    codes = (rng.random(len(rows))[:, None] > edges[:, :-1]).sum(axis=1).astype(np.float64)
+    whole[np.ix_(rows, block)] = codes[:, None] == np.arange(1, max(size, 2))
+    return np.asarray(codes)

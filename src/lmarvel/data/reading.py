@@ -50,6 +50,7 @@ class Reading:
         self._effective: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
+        self._gaps: Gaps | None = None
         self._looked = False  # whether empty rows were looked for
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
@@ -232,7 +233,9 @@ class Reading:
 
     def gaps(self) -> Gaps:
         """Return how many rows lack which columns."""
-        return Gaps.of(self.table.names, self.rows())
+        if self._gaps is None:
+            self._gaps = Gaps.of(self.table.names, self.rows())
+        return self._gaps
 
     def part(self, needed: Sequence[int], columns: Sequence[int]) -> Reading:
         """Return some columns of the rows that have all of the needed ones, with the categories that occur there.
@@ -267,7 +270,10 @@ class Reading:
             found["missing"] = self.asked.missing
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
         elif self.test_wise:
+            gaps = self.gaps()
             found |= {"missing": TEST_WISE, "missing_values": int(self.running().missing.sum())}
+            found |= {"fewest_rows": gaps.fewest, "most_rows": gaps.most}
+            found |= {"unobserved_pairs": len(gaps.apart)} if gaps.apart else {}
         if self.view().empty:
             found["empty_rows"] = self.view().empty
         roles = {"weights": self.weights, "cluster": self.clusters}

@@ -132,6 +132,8 @@ class _Asking:
                 self.work += 100.0 * size
                 return found
         columns = size * self.width
+        if self.test.rows_for is not None and self.test.rows_for(a, b, [self.place[v] for v in given]) is None:
+            return None
         self.work += self.search * (size + 4) + columns**3 / 6 + self.rows * (size + 2)
         try:
             return self.test.pvalue(a, b, sorted(map(self.place.__getitem__, given)))

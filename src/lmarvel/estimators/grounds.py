@@ -55,7 +55,8 @@ def later_grounds(
         False where a bootstrap was asked for, which serves for the grades.
     """
     rows = found.settings.get("rows")
-    if table is None or rows is None or found.undecided or not isinstance(method.test, str):
+    early = len(found.undecided) > found.settings.get("unobserved_pairs", 0)
+    if table is None or rows is None or early or not isinstance(method.test, str):
         return Deferred.of(Grounds())
     values = rows * len(found.pag)
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
@@ -144,12 +145,12 @@ class Lift(PagEstimator):
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
-        nothing_open = np.empty((0, 2), dtype=np.intp)
+        left_open = _unobserved(data, ledger.names)
         trace = self._trace(found, table, ledger)
         if ledger.known is None:
-            return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
+            return Chosen(found.mag, found.pag, found.score, trace, left_open)
         informed = pag_of(found.mag, self.selection, ledger.known)
-        return Chosen(found.mag, informed, found.score, trace, nothing_open, found.pag)
+        return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
     @classmethod
     def needs_boundaries(cls) -> bool:
@@ -256,6 +257,12 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def _unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the pairs of variables that too few rows have both of: nothing is said of these."""
+    pairs = data.gaps().apart if data is not None and data.test_wise else ()
+    return np.array([sorted(map(names.index, pair)) for pair in pairs], dtype=np.intp).reshape(-1, 2)
 
 
 def is_categorical(data: Dataset) -> bool:

@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.result import evidence_wording, power, wording
+from lmarvel.result import evidence_wording, missing, power, wording
 from lmarvel.result.meaning import can_err
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 ENDED_EARLY, FEW_VALUES, POWERLESS, ILLEGAL = "ended early", "few values", "powerless", "illegal"
+MISSING, EMPTY_ROWS = "missing values", "empty rows"
 CONFLICTS, CONTESTED, DOUBTFUL, SELECTION, STUCK = "conflicts", "contested", "doubtful", "selection", "none removable"
 
 _WORDS: dict[str, Callable[..., str]] = {
     ENDED_EARLY: wording.undecided_note,
+    MISSING: missing.note,
+    EMPTY_ROWS: missing.empty_rows_note,
     FEW_VALUES: evidence_wording.few_values_note,
     POWERLESS: power.powerless_note,
     ILLEGAL: wording.illegal_note,
@@ -49,6 +52,10 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     """Iterate over what to know of a result, the gravest first."""
     if (early := ended_early(result)) is not None:
         yield early
+    if missing.are_handled(result.settings):
+        yield Finding(MISSING, {"by_score": result.mag is not None})
+    if "empty_rows" in result.settings:
+        yield Finding(EMPTY_ROWS, {"rows": result.settings["empty_rows"]})
     columns = (result.data or {}).get("columns", ())
     if few := [column["name"] for column in columns if "few" in column]:
         yield Finding(FEW_VALUES, {"columns": few})
@@ -67,7 +74,8 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
 
 def ended_early(result: Discovery) -> Finding | None:
     """Return what is to be known of a search that ended early; None if it did not."""
-    if not result.undecided and result.budget_ended is None:
+    unobserved = result.settings.get("unobserved_pairs", 0)
+    if len(result.undecided) <= unobserved and (unobserved or result.budget_ended is None):
         return None
     data = {
         "reason": result.budget_ended,

@@ -56,10 +56,15 @@ def powerless_note(rows: int, smallest: float) -> str:
 
 
 def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
-    rows, alpha = settings.get("rows"), settings.get("alpha", LEVEL)
+    rows, alpha = _rows(settings), settings.get("alpha", LEVEL)
     if rows is None or settings.get("test") not in _CORRELATIONS:
         return None
     return rows, alpha, smallest_noticed(rows, alpha)
+
+
+def _rows(settings: Mapping[str, Any]) -> int | None:
+    """Return the rows of a run: where values are missing, the fewest that have both variables of a pair."""
+    return settings.get("fewest_rows", settings.get("rows"))
 
 
 def score_power(settings: Mapping[str, Any], price: float) -> str | None:
@@ -72,7 +77,7 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     >>> score_power({"rows": 392}, price=11.9)
     'with 392 rows, correlations below 0.17 are too weak to earn an edge (penalty 11.9)'
     """
-    rows = settings.get("rows")
+    rows = _rows(settings)
     if rows is None:
         return None
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))

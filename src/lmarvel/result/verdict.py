@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.graph.marks import ARROW
+from lmarvel.result import missing
 from lmarvel.result.support.grades import LIKELY, STABLE, STATED
 from lmarvel.text import ShownAsText, counted, joined, readable
 
@@ -47,6 +48,11 @@ class Verdict(ShownAsText):
         The two variables whose relation is farthest from a straight line; empty where none is, or the test allows it.
     weighted : bool
         Whether rows have weights: then their number is that of rows with equal weights that tell as much.
+    missing, fewest_rows, most_rows : int
+        The values that are missing where each test uses the rows that have its variables, and how many rows have both
+        variables of a pair, at least and at most; 0 where no value is missing.
+    apart : tuple of pairs
+        The pairs that stay undecided because too few rows have both variables.
 
     Examples
     --------
@@ -74,6 +80,10 @@ class Verdict(ShownAsText):
     legal: bool
     curved: tuple[str, ...] = ()
     weighted: bool = False
+    missing: int = 0
+    fewest_rows: int = 0
+    most_rows: int = 0
+    apart: tuple[tuple[str, str], ...] = ()
 
     @property
     def next(self) -> str:
@@ -90,7 +100,13 @@ class Verdict(ShownAsText):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with its sentences."""
-        return {**asdict(self), "next": self.next, "text": list(self.lines)}
+        plain = {**asdict(self), "next": self.next, "text": list(self.lines)}
+        if not self.missing:
+            plain = {name: value for name, value in plain.items() if name not in _OF_MISSING}
+        return plain
+
+
+_OF_MISSING = ("missing", "fewest_rows", "most_rows", "apart")
 
 
 def verdict_of(result: Discovery) -> Verdict:
@@ -111,6 +127,10 @@ def verdict_of(result: Discovery) -> Verdict:
         legal=bool(undecided) or result.why_illegal is None,
         curved=next(((bend.x, bend.y) for bend in result.grounds.bends), ()),
         weighted="weights" in result.settings,
+        missing=result.settings.get("missing_values", 0),
+        fewest_rows=result.settings.get("fewest_rows", 0),
+        most_rows=result.settings.get("most_rows", 0),
+        apart=missing.apart(result),
     )
 
 
@@ -149,8 +169,12 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     else:
         yield f"{counted(verdict.associations, 'association')} among {among}{_how_stable(verdict)}."
         yield _supported(verdict)
-    if verdict.undecided and not nothing:
-        yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
+    if verdict.missing:
+        yield missing.line(verdict.missing, verdict.fewest_rows, verdict.most_rows)
+    if verdict.apart:
+        yield missing.apart_line(verdict.apart)
+    if (early := verdict.undecided - len(verdict.apart)) > 0 and not nothing:
+        yield f"The search ended early: {counted(early, 'pair')} left undecided."
     if (fit := _fit(verdict)) is not None:
         yield fit
     yield f"Next: {verdict.next}"
@@ -196,7 +220,7 @@ def _fit(verdict: Verdict) -> str | None:
 
 def _next(verdict: Verdict) -> str:
     """Return what to do next."""
-    if verdict.undecided:
+    if verdict.undecided > len(verdict.apart):
         return "give the search more time, or fewer variables."
     if not verdict.associations:
         return "collect more rows, or look for curves (test 'curved')."

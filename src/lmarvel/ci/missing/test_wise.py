@@ -98,6 +98,7 @@ class TestWise:
         self._parts: OrderedDict[tuple[int, ...], Part | None] = OrderedDict()
         self._taken = 0
         self._lock = Lock()
+        self.apart = len(data.gaps().apart)
         self.rest_rows = int(self._seen.all(axis=1).sum())
         self.largest_set = min(len(self.names), max(self.n - FEWEST, 0))
         self.shortage = "sets that too few rows have all variables of were not tried"
