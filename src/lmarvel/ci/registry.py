@@ -92,6 +92,7 @@ def _made(name: str, data: Dataset) -> CITest:
     data.read()  # refuses a table that no test can be run on
     if name == "fisher-z" or (name == "mixed" and _is_plain(data)):
         _check_numbers(data)
+        FisherZ(data.moments).check_usable()
         return TestWise(data, moments=lambda: data.moments)
     if name == "rank" and all(kind is not Kind.NOMINAL for kind in data.kinds):
         return TestWise(data, make, lambda: blocks_of(data, "rank").moments)

@@ -122,7 +122,7 @@ def view_of(
                 raise not_one_a_row(role, len(given), len(kept))
         if dropped == len(kept) > 0:
             fault = no_complete_row(all_rows(table), table.names)
-            raise UnusableError(f'{fault.sentence}: drop such columns, or let EM find the moments (missing="em")')
+            raise UnusableError(f'{fault.sentence}: drop such columns, or let each test use the rows it can (missing="test-wise")')
         table = _without_gaps(table)
         weighing = None if weighing is None else weighing[kept]
         belonging = None if belonging is None else belonging[kept]
