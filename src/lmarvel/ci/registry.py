@@ -14,8 +14,9 @@ from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.gaps import FEWEST
 from lmarvel.errors import CITestError, DataError, ParameterError
-from lmarvel.text import did_you_mean
+from lmarvel.text import counted, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ def _made(name: str, data: Dataset) -> CITest:
     if not data.test_wise or name == "g-square":  # which leaves out rows with gaps itself
         return make(data)
     data.read()  # refuses a table that no test can be run on
+    if (most := data.gaps().most) < FEWEST:
+        raise DataError(f"at most {counted(most, 'row')} have both of two variables, and {FEWEST} are needed for a test")
     if name == "fisher-z" or (name == "mixed" and _is_plain(data)):
         _check_numbers(data)
         FisherZ(data.moments).check_usable()

@@ -171,7 +171,9 @@ class TableOptions:
             yield
         except DataError as error:
             try:
-                found, way = self.proposal(path)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # what is said of the table was said before
+                    found, way = self.proposal(path)
             except LMarvelError:
                 raise error from None
             if not isinstance(error, UnusableError):

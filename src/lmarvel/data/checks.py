@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED
+from lmarvel.data.gaps import FEWEST
 from lmarvel.data.levels import Levels
 from lmarvel.data.moments import determining
 from lmarvel.data.table import Table
@@ -322,7 +323,7 @@ def way_out(
             return None
         kept, missing = rows[:, at], None
         if np.isnan(kept).any():
-            worst = _worst_gaps(kept) if said == "drop" else None
+            worst = _worst_gaps(kept) if said == "drop" else _hardly_seen(kept)
             if worst is not None:
                 gone.append(left[worst])
                 del at[worst]
@@ -347,6 +348,12 @@ def _take_for_missing(rows: Matrix, levels: Sequence[Levels | None], i: int, val
     known = levels[i]
     assert known is not None
     rows[rows[:, i] == known.names.index(value), i] = np.nan
+
+
+def _hardly_seen(rows: Matrix) -> int | None:
+    """Return a column that has too few values for any test, if the rows themselves are enough."""
+    seen = (~np.isnan(rows)).sum(axis=0)
+    return int(np.argmin(seen)) if 0 < seen.min() < FEWEST <= len(rows) else None
 
 
 def _worst_gaps(rows: Matrix) -> int | None:

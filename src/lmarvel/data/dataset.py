@@ -124,8 +124,8 @@ class Dataset:
             Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
             highest.
         missing : {"auto", "test-wise", "drop", "em", "refuse"}
-            What becomes of missing values. By default ("auto", which is "test-wise") every test uses the rows that have
-            its variables; or rows with one are dropped; or moments are found by EM; or the table is refused.
+            By default ("auto", "test-wise") every test uses the rows that have its variables. Or rows with missing values
+            are dropped, or moments are found by EM, or the table is refused.
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
@@ -210,8 +210,7 @@ class Dataset:
     def effective_rows(self) -> float:
         """The number of rows of equal weight, without gaps, that tell as much.
 
-        With weights that is (sum w)² / sum w², with missing values times the mean share of observed pairs; of a resample
-        it is the number of rows drawn.
+        With weights that is (sum w)² / sum w²; with missing values times the mean share of observed pairs.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
@@ -234,6 +233,10 @@ class Dataset:
     def rows_told(self, kept: NDArray[np.bool_] | None = None) -> float:
         """Return the number of rows of equal weight that tell as much as some of the rows, whatever they lack."""
         return self._rows_behind().told(kept)
+
+    def completed(self, seed: int = 0) -> Dataset:
+        """Return the table with a likely value in every gap, see :func:`lmarvel.data.em.imputed`."""
+        return self.kept(("completed", seed), lambda: Dataset(self._rows_behind().completed(seed)))
 
     def part(self, needed: Sequence[int], columns: Sequence[int]) -> Dataset:
         """Return some columns of the rows that have all of the needed ones, both by position."""
@@ -261,18 +264,12 @@ class Dataset:
 
     @property
     def levels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """The levels of each column in the order of their codes, None where it is continuous.
-
-        Nominal levels are sorted, numbers by value and text by code point; ordinal ones stand in their order.
-        """
+        """The levels of each column in the order of their codes, sorted or in their own order; None where continuous."""
         return (None,) * len(self.names) if self._reading is None else self._reading.levels()
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the names and of every bit of the values in their order: 16 hexadecimal digits.
-
-        It does not depend on what the table came in: an array and a file of the same numbers have the same.
-        """
+        """A digest of the names and of every bit of the values in their order, whatever they came in."""
         return self._given.fingerprint() if self._given is not None else self._rows_behind().fingerprint()
 
     def summary(self) -> dict[str, Any]:
@@ -312,7 +309,7 @@ class Dataset:
     def batches(self, size: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Iterate over all rows again, ``size`` at a time, as float64; a file is read again.
 
-        A column of text, or of categories, comes as the codes of its levels.
+        A column of categories comes as the codes of its levels.
         """
         size = batch_rows(len(self.names)) if size is None else size
         if size < 1:
@@ -331,7 +328,7 @@ class Dataset:
     def values(self) -> NDArray[np.float64]:
         """Return all rows with codes 0, 1, ... of levels in every column that is not continuous; NaN where missing.
 
-        Unlike :meth:`rows` this holds for numbers too: a column of 1 and 2 that is binary has codes 0 and 1.
+        Unlike in :meth:`rows`, a column of 1 and 2 that is binary has codes 0 and 1.
 
         Examples
         --------
@@ -355,9 +352,8 @@ class Dataset:
     def resample(self, seed: int | Sequence[int]) -> Dataset:
         """Draw n rows with replacement: the same table, with how often each row was drawn for a weight.
 
-        No row is copied, and the same seed draws the same rows. Where rows belong to clusters, as many clusters as
-        there are get drawn, each with all its rows. ``moments.n`` of the result is that of the table, as a bootstrap
-        wants it. Where the rows have weights, they are multiplied by the counts.
+        The same seed draws the same rows. Where rows belong to clusters, as many clusters as there are get drawn, each
+        with all its rows. Where the rows have weights, they are multiplied by the counts.
         """
         return Dataset(self._rows_behind().resampled(seed))
 

@@ -86,6 +86,11 @@ class Columns:
         """Whether values are missing: then an effect is estimated from completed tables."""
         return self._read is None and any(self._data.missing)
 
+    @property
+    def work(self) -> float:
+        """How many rows an estimate goes through: of completed tables all."""
+        return float(self._data.n * IMPUTATIONS) if self.incomplete else float(len(self.rows))
+
     def completed(self, seed: int) -> Iterator[Columns]:
         """Iterate over tables in which every gap has a likely value, see :func:`lmarvel.data.em.imputed`."""
         if seed in self._whole:

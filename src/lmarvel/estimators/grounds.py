@@ -22,6 +22,7 @@ from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
 from lmarvel.result.support.grounds import Bend, Grounds
 
@@ -55,7 +56,7 @@ def later_grounds(
         False where a bootstrap was asked for, which serves for the grades.
     """
     rows = found.settings.get("rows")
-    early = len(found.undecided) > found.settings.get("unobserved_pairs", 0)
+    early = found.undecided and not only_apart(found)
     if table is None or rows is None or early or not isinstance(method.test, str):
         return Deferred.of(Grounds())
     values = rows * len(found.pag)

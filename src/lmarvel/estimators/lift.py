@@ -248,6 +248,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
 
     Categories, where all variables are; groups of columns where some are, or curves are looked for; else moments.
     """
+    if data is not None and data.test_wise and (is_categorical(data) or (test.moments is None and _has_levels(data))):
+        data = data.completed()
     if data is not None and is_categorical(data):
         return categories_of(data, test.names, penalty)
     if isinstance(test.test, BlockGaussian):
@@ -266,8 +268,9 @@ def _unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def is_categorical(data: Dataset) -> bool:
-    """Tell whether all variables of a table are categories, and no value is missing."""
-    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
+    """Tell whether all variables of a table are categories, and no value is missing or missing ones are completed."""
+    levelled = all(kind is not Kind.CONTINUOUS for kind in data.kinds)
+    return levelled and (data.test_wise or not any(data.missing))
 
 
 def categories_of(data: Dataset, names: Sequence[str], penalty: float) -> Categories:

@@ -77,6 +77,13 @@ def apart(result: Discovery) -> tuple[tuple[str, str], ...]:
     return () if gaps is None else gaps.apart
 
 
+def only_apart(result: Discovery) -> bool:
+    """Tell whether nothing but too few rows that have both variables left pairs undecided: no search ended early."""
+    left = len(result.undecided)
+    by_rows = 0 < left <= result.settings.get("unobserved_pairs", 0)
+    return by_rows and (result.mag is None or result.budget_ended is None)
+
+
 def rows_lines(result: Discovery, a: str, b: str, event: Event | None) -> Iterator[str]:
     """Iterate over on how many rows a test of two variables rests: that of a record of the trace, if there is one."""
     gaps = gaps_of(result.data) if are_handled(result.settings) else None

@@ -74,8 +74,7 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
 
 def ended_early(result: Discovery) -> Finding | None:
     """Return what is to be known of a search that ended early; None if it did not."""
-    unobserved = result.settings.get("unobserved_pairs", 0)
-    if len(result.undecided) <= unobserved and (unobserved or result.budget_ended is None):
+    if missing.only_apart(result) or (not result.undecided and result.budget_ended is None):
         return None
     data = {
         "reason": result.budget_ended,
