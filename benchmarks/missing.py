@@ -19,10 +19,9 @@ import numpy as np
 from families import Drawn, draw
 from numpy.typing import NDArray
 
-from lmarvel import Dataset, Lift, LMarvel
 from lmarvel.data.em import em_moments, imputed, observed_pairs
 from lmarvel.graph.bitsets import members
-from lmarvel.graph.kinds import PAG
+from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.search.ancestral import AncestralGraph
@@ -30,7 +29,6 @@ from lmarvel.search.kinds.categories import CategoricalLocal, Categories
 from lmarvel.search.kinds.grouped import GroupedLocal, Groups
 from lmarvel.search.lift import lift
 from lmarvel.search.orders import Local, Regressions, forward, from_orders
-from lmarvel.graph.kinds import MAG
 
 Array = NDArray[np.float64]
 MECHANISMS = ("MCAR", "MAR", "MNAR")
@@ -89,7 +87,10 @@ class FamilyWise:
         key = frozenset(v for v in columns if not self.seen[:, v].all())
         if key not in self._R:
             there = self.seen[:, sorted(key)].all(axis=1)
-            self._R[key] = np.corrcoef(self.rows[there].T) if there.any() else np.eye(self.rows.shape[1]), int(there.sum())
+            self._R[key] = (
+                np.corrcoef(self.rows[there].T) if there.any() else np.eye(self.rows.shape[1]),
+                int(there.sum()),
+            )
         return self._R[key]
 
     def _left(self, R: Array, v: int, parents: list[int]) -> float:
@@ -172,7 +173,10 @@ def ways_of_categories(codes: Array) -> Iterator[tuple[str, Callable[[], NDArray
     for many in (1, 5):
         stacked = np.concatenate(list(imputed(codes, sizes, many, 0))).astype(np.int64)
         weights = np.full(len(stacked), observed_pairs(codes) / many)
-        yield f"orders: {many} imputed", lambda s=stacked, w=weights: by_orders(CategoricalLocal(Categories(s, 2.0, w)), p)
+        yield (
+            f"orders: {many} imputed",
+            lambda s=stacked, w=weights: by_orders(CategoricalLocal(Categories(s, 2.0, w)), p),
+        )
     if len(whole) > 20 and (whole.max(axis=0) > whole.min(axis=0)).all():
         yield "orders: complete rows", lambda: by_orders(CategoricalLocal(Categories(whole.astype(np.int64))), p)
 

@@ -67,7 +67,9 @@ def test_without_gaps_nothing_changes(name: str) -> None:
     rng = np.random.default_rng(2)
     values = chain(rng)
     levelled = name in ("mixed", "g-square")
-    columns: dict[str, Any] = {n: [f"v{x > 0}" for x in v] if levelled else v for n, v in zip(NAMES, values.T, strict=True)}
+    columns: dict[str, Any] = {
+        n: [f"v{x > 0}" for x in v] if levelled else v for n, v in zip(NAMES, values.T, strict=True)
+    }
     plain, said = (as_ci_test(name, Dataset.of(columns, missing=how)) for how in ("refuse", "test-wise"))
     assert type(plain.test) is type(said.test)
     assert plain.pvalue(0, 2, (1,)) == said.pvalue(0, 2, (1,))
@@ -78,7 +80,7 @@ def test_every_test_of_a_table_can_be_wrapped(name: str) -> None:
     rng = np.random.default_rng(3)
     values = lost(rng, chain(rng))
     group = rng.integers(0, 3, N)
-    columns = {n: v for n, v in zip(NAMES, values.T, strict=True)} | {"g": [f"g{k}" for k in group]}
+    columns: dict[str, Any] = dict(zip(NAMES, values.T, strict=True)) | {"g": [f"g{k}" for k in group]}
     if name == "rank":
         del columns["g"]
     data = Dataset.of(columns)
@@ -115,9 +117,7 @@ def test_tests_stay_at_their_level_where_values_are_lost_by_what_they_are() -> N
 
 
 def test_a_test_given_what_decides_the_loss_stays_at_its_level() -> None:
-    size = rejected(
-        np.random.default_rng(5), 400, lambda rows: TestWise(Dataset.of(rows, NAMES)).pvalue(0, 2, [1])
-    )
+    size = rejected(np.random.default_rng(5), 400, lambda rows: TestWise(Dataset.of(rows, NAMES)).pvalue(0, 2, [1]))
     assert 0.02 <= size <= 0.085
 
 

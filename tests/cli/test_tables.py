@@ -265,8 +265,8 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
         "  near: nearly a copy of 'x'; keep one of the two",
         "  twice: is a copy of 'x'; drop it with --drop twice",
         "  flat: constant; drop it with --drop flat",
-        "  colour (1): missing values; tests use the rows that have their variables, --missing drop, --missing em, or drop"
-        " it with --drop colour",
+        "  colour (1): missing values; tests use the rows that have their variables, --missing drop, --missing em,"
+        " or drop it with --drop colour",
         "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are categories",
         "  typo: is numbers but for 1 value '1o'; mend the text, or --na 1o takes it for missing",
     ):

@@ -243,7 +243,8 @@ def choose_boundary(ledger: Ledger) -> str:
 
     On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as
     there are variables (and 30). A limit on the conditioning size below p - 2 rules it out, and so do missing values
-    that leave fewer than half of the rows complete. A test of one's own that says nothing about its rows is asked about small sets only, unless it offers to test all pairs at once.
+    that leave fewer than half of the rows complete. A test of one's own that says nothing about its rows is asked about
+    small sets only, unless it offers to test all pairs at once.
     """
     p, test = len(ledger.names), ledger.test
     columns = test.columns  # more than variables, where some are blocks

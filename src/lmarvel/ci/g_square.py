@@ -115,7 +115,7 @@ class GSquare(TableTest):
         super().__init__(compiled)
 
     def _check_pairs(self) -> None:
-        """Refuse two columns that not even a test given nothing has rows for; where values are missing, leave them open."""
+        """Refuse two columns that not even a test given nothing has rows for, unless values are missing."""
         if self.dataset.test_wise:
             self.apart, self.rows_for = len(self.dataset.gaps().apart), self._rows_for
             return

@@ -92,7 +92,9 @@ def _made(name: str, data: Dataset) -> CITest:
         return make(data)
     data.read()  # refuses a table that no test can be run on
     if (most := data.gaps().most) < FEWEST:
-        raise DataError(f"at most {counted(most, 'row')} have both of two variables, and {FEWEST} are needed for a test")
+        raise DataError(
+            f"at most {counted(most, 'row')} have both of two variables, and {FEWEST} are needed for a test"
+        )
     if name == "fisher-z" or (name == "mixed" and _is_plain(data)):
         _check_numbers(data)
         FisherZ(data.moments).check_usable()
@@ -125,7 +127,9 @@ def chosen_for(data: Dataset) -> tuple[str, str | None]:
         return "fisher-z", None
     if len(levels) < p:
         have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} levels"
-        if data.n >= _FOR_CURVES and p <= _MOST_CURVES and (data.test_wise or not any(data.missing)):  # EM knows no curves
+        if (
+            data.n >= _FOR_CURVES and p <= _MOST_CURVES and (data.test_wise or not any(data.missing))
+        ):  # EM knows no curves
             return "curved", f"curved: {have}, which depend on numbers along curves, and {data.n} rows show those"
         return "mixed", f"mixed: {have}"
     usual = levels[len(levels) // 2]

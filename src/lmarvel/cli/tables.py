@@ -188,7 +188,8 @@ def refusal(found: Profile, way: WayOut | None, error: DataError, missing: str |
     ways = ""
     if gaps and way is not None:
         left = f"--missing drop keeps {found.complete:,} of {found.rows:,} rows, " if found.complete > 3 else ""
-        ways = f" For missing values: --missing test-wise lets each test use the rows it can, {left}--missing em uses all rows, --drop leaves columns out."
+        ways = " For missing values: --missing test-wise lets each test use the rows that have its variables,"
+        ways += f" {left}--missing em uses all rows, --drop leaves columns out."
     command = command_for(found, way, sys.argv[1:])
     end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
     return f"{said}{ways} {end}"

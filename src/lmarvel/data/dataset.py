@@ -124,8 +124,8 @@ class Dataset:
             Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
             highest.
         missing : {"auto", "test-wise", "drop", "em", "refuse"}
-            By default ("auto", "test-wise") every test uses the rows that have its variables. Or rows with missing values
-            are dropped, or moments are found by EM, or the table is refused.
+            By default ("auto", "test-wise") every test uses the rows that have its variables. Or rows with gaps are
+            dropped, or moments are found by EM, or the table is refused.
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
@@ -264,7 +264,7 @@ class Dataset:
 
     @property
     def levels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """The levels of each column in the order of their codes, sorted or in their own order; None where continuous."""
+        """The levels of each column in the order of their codes, sorted or in their order; None where continuous."""
         return (None,) * len(self.names) if self._reading is None else self._reading.levels()
 
     @property
@@ -288,7 +288,7 @@ class Dataset:
                 self.names, moments.mean.tolist(), deviation.tolist(), self.kinds, self.levels, self._few(), strict=True
             )
         ]
-        reading = {"reading": dict(self.read_as)} if self.read_as else {}
+        reading: dict[str, Any] = {"reading": dict(self.read_as)} if self.read_as else {}
         if self.test_wise and len((gaps := self.gaps()).patterns) <= MOST_PATTERNS:
             reading["gaps"] = gaps.plain()
         return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns, **reading}

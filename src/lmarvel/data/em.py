@@ -100,8 +100,11 @@ class _Sums:
         at = self.seen * mean
         shifts = self.sums - self.weight[:, None] * at
         cross = self.sums[:, :, None] * at[:, None, :]
-        centred = self.products - cross - cross.transpose(0, 2, 1) + self.weight[:, None, None] * (
-            at[:, :, None] * at[:, None, :]
+        centred = (
+            self.products
+            - cross
+            - cross.transpose(0, 2, 1)
+            + self.weight[:, None, None] * (at[:, :, None] * at[:, None, :])
         )
         shift = np.einsum("kij,kj->i", fill, shifts)
         scatter = (fill @ (centred * self.both) @ fill.transpose(0, 2, 1)).sum(axis=0)
@@ -254,15 +257,17 @@ def _drawn(
     left = covariance[np.ix_(block, block)]
     if known:
         ridge = _RIDGE * np.diag(np.diag(covariance)[known])
-        slopes = np.linalg.lstsq(covariance[np.ix_(known, known)] + ridge, covariance[np.ix_(known, block)], rcond=None)[0]
-        expected += (whole[np.ix_(rows, known)] - mean[known]) @ slopes
+        slopes = np.linalg.lstsq(
+            covariance[np.ix_(known, known)] + ridge, covariance[np.ix_(known, block)], rcond=None
+        )[0]
+        expected += (whole[rows[:, None], known] - mean[known]) @ slopes
         left = left - covariance[np.ix_(block, known)] @ slopes
     if not size:
         values = expected[:, 0] + np.sqrt(max(float(left[0, 0]), 0.0)) * rng.normal(size=len(rows))
         whole[rows, block[0]] = values
-        return values
+        return np.asarray(values)
     chances = np.column_stack([1 - expected.sum(axis=1), expected]).clip(1e-6, None)
     edges = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
     codes = (rng.random(len(rows))[:, None] > edges[:, :-1]).sum(axis=1).astype(np.float64)
-    whole[np.ix_(rows, block)] = codes[:, None] == np.arange(1, max(size, 2))
+    whole[rows[:, None], block] = codes[:, None] == np.arange(1, max(size, 2))
     return np.asarray(codes)

@@ -46,7 +46,8 @@ class Gaps:
         found, counts = np.unique(packed, axis=0, return_counts=True)
         lacking = np.unpackbits(found, axis=1, count=len(names)).astype(bool)
         return cls(
-            names, tuple((tuple(np.flatnonzero(one).tolist()), n) for one, n in zip(lacking, counts.tolist(), strict=True))
+            names,
+            tuple((tuple(np.flatnonzero(one).tolist()), n) for one, n in zip(lacking, counts.tolist(), strict=True)),
         )
 
     @property
@@ -60,7 +61,8 @@ class Gaps:
         have = np.ones((len(self.patterns), len(self.names)))
         for one, (lacking, _) in zip(have, self.patterns, strict=True):
             one[list(lacking)] = 0.0
-        return np.rint((have * [[n] for _, n in self.patterns]).T @ have).astype(np.int64)
+        both = (have * np.array([[n] for _, n in self.patterns])).T @ have
+        return np.asarray(np.rint(both), dtype=np.int64)
 
     @property
     def fewest(self) -> int:

@@ -258,7 +258,7 @@ class Reading:
         """
         view, chosen = self.view(), list(columns)
         rows, levels = all_rows(view.table), view.table.levels or (None,) * len(self.table.names)
-        kept = ~np.isnan(rows[:, list(needed)]).any(axis=1)
+        kept: NDArray[np.bool_] = np.asarray(~np.isnan(rows[:, list(needed)]).any(axis=1))
         if view.weights is not None:
             kept &= view.weights > 0
         for v in (v for v in chosen if levels[v] is not None):
@@ -267,7 +267,7 @@ class Reading:
             counts[0] = 0
             kept &= counts[codes] != 1
         names = tuple(self.table.names[v] for v in chosen)
-        table = Table.of(names, rows_beside(rows[np.ix_(kept, chosen)], [levels[v] for v in chosen]), in_memory=True)
+        table = Table.of(names, rows_beside(rows[kept][:, chosen], [levels[v] for v in chosen]), in_memory=True)
         weights = None if view.weights is None else view.weights[kept]
         drawn = None if self.drawn is None else self.told(kept)
         table = table if table.levels is None else recoded(table, Asked())

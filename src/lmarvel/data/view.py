@@ -93,13 +93,14 @@ class View(NamedTuple):
     def without_empty_rows(self) -> View:
         """Return the same without rows that hold no value; these need not be looked for where a column has no gap."""
         rows = all_rows(self.table)
-        kept = ~np.isnan(rows).all(axis=1)
+        kept: NDArray[np.bool_] = np.asarray(~np.isnan(rows).all(axis=1))
         if kept.all():
             return self
         levels = self.table.levels or (None,) * len(self.table.names)
-        some = [None if of_rows is None else of_rows[kept] for of_rows in (self.weights, self.clusters)]
+        weights = None if self.weights is None else self.weights[kept]
+        clusters = None if self.clusters is None else self.clusters[kept]
         table = Table.of(self.table.names, rows_beside(rows[kept], levels), in_memory=True)
-        return View(table, *some, self.dropped, int(len(kept) - kept.sum()))
+        return View(table, weights, clusters, self.dropped, int(len(kept) - kept.sum()))
 
 
 def view_of(
@@ -122,7 +123,9 @@ def view_of(
                 raise not_one_a_row(role, len(given), len(kept))
         if dropped == len(kept) > 0:
             fault = no_complete_row(all_rows(table), table.names)
-            raise UnusableError(f'{fault.sentence}: drop such columns, or let each test use the rows it can (missing="test-wise")')
+            raise UnusableError(
+                f'{fault.sentence}: drop such columns, or let each test use the rows it can (missing="test-wise")'
+            )
         table = _without_gaps(table)
         weighing = None if weighing is None else weighing[kept]
         belonging = None if belonging is None else belonging[kept]

@@ -200,7 +200,7 @@ def pooled(tables: Sequence[Sequence[Estimate]]) -> list[Estimate]:
 
     Examples
     --------
-    >>> one, other = (Estimate("one unit more of X", v, 0.1, v - 0.2, v + 0.2, "least squares, HC3", ()) for v in (1, 2))
+    >>> one, other = (Estimate("one more of X", v, 0.1, v - 0.2, v + 0.2, "least squares, HC3", ()) for v in (1, 2))
     >>> both = pooled([[one], [other]])[0]
     >>> both.value, round(both.error, 3), both.method
     (1.5, 0.872, 'least squares, HC3; 2 imputations')

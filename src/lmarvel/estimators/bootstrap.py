@@ -287,7 +287,7 @@ def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, A
 
 
 def _drawn_from(test: IndependenceTest, data: Dataset, scored: bool) -> Dataset | Resampling:
-    """Return moments to draw where these are all that is needed: of the rows as they are, or for a score filled ones."""
+    """Return moments to draw where these are all that is needed: of the rows, or for a score around their gaps."""
     if test.name != "fisher-z":
         return data
     if not any(data.missing):

@@ -63,7 +63,8 @@ def empty_rows_note(rows: int) -> str:
     >>> empty_rows_note(2)
     '2 rows hold no value and were left out'
     """
-    return f"{counted(rows, 'row')} {'holds' if rows == 1 else 'hold'} no value and {'was' if rows == 1 else 'were'} left out"
+    hold, were = ("holds", "was") if rows == 1 else ("hold", "were")
+    return f"{counted(rows, 'row')} {hold} no value and {were} left out"
 
 
 def are_handled(settings: Mapping[str, Any]) -> bool:

@@ -64,7 +64,8 @@ def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
 
 def _rows(settings: Mapping[str, Any]) -> int | None:
     """Return the rows of a run: where values are missing, the fewest that have both variables of a pair."""
-    return settings.get("fewest_rows", settings.get("rows"))
+    rows: int | None = settings.get("fewest_rows", settings.get("rows"))
+    return rows
 
 
 def score_power(settings: Mapping[str, Any], price: float) -> str | None:

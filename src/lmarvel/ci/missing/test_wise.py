@@ -10,8 +10,8 @@ have some variables with gaps; these, and all that have none) serves every quest
 and questions without such variables are asked of all rows. Parts are remembered up to a number of bytes. For Fisher's z
 a part is a table of correlations.
 
-A set that fewer than 20 rows have beyond its size is not tried, as sets are that a table test has too few rows for: it
-is never called independent.
+A set that fewer than 20 rows have beyond its size is not tried, and never called independent. A pair of which no set
+can be tried stays undecided.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class TestWise:
         self._at = list(range(len(data.names)))  # of our variables among the columns of the table
         self._rows = data.rows()
         self._seen = ~np.isnan(self._rows)
-        self._gapped: list[bool] = (~self._seen.all(axis=0)).tolist()
+        self._gapped = [not bool(column.all()) for column in self._seen.T]
         self._whole = [v for v, gapped in enumerate(self._gapped) if not gapped]
         self._parts: OrderedDict[tuple[int, ...], Part | None] = OrderedDict()
         self._taken = 0
@@ -130,7 +130,7 @@ class TestWise:
         return made
 
     def _made(self, needed: list[int], columns: list[int]) -> Part | None:
-        rows = self._seen[:, needed].all(axis=1)
+        rows: NDArray[np.bool_] = np.asarray(self._seen[:, needed].all(axis=1))
         values = self._rows[rows]
         if len(values) < FEWEST:
             return None
@@ -207,6 +207,10 @@ class TestWise:
         most = len(query.pool) if query.max_size is None else min(query.max_size, len(query.pool))
         top = min(most, self.largest_set - len(query.always))
         answer = readable_search(_Plain(self), query._replace(max_size=top), self.affords)
+        if (
+            answer.stopped is None and not answer.complete
+        ):  # no set with a variable never seen with these two can be tried
+            answer = answer._replace(complete=self.affords(query.x, query.y, query.always))
         return answer if top == most or answer.sepset is not None else answer._replace(complete=False)
 
     def growth(self, target: int) -> EvidenceGrowth:
