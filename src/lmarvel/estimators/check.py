@@ -217,8 +217,9 @@ def later_check(
 ) -> Deferred[ModelCheck] | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
-    A graph with undecided pairs is not checked, unless all of these are pairs that too few rows have. A test of the user's own is not asked behind his back, and a large table is not kept in memory for it. The check
-    takes no longer than the search took or a second, whichever is more, nor than the seconds left of a budget.
+    A graph with undecided pairs is not checked, unless all of these are pairs that too few rows have. A test of the
+    user's own is not asked behind his back, and a large table is not kept in memory for it. The check takes no longer
+    than the search took or a second, whichever is more, nor than the seconds left of a budget.
     """
     rows = test.rows or 0
     if (
