@@ -93,7 +93,7 @@ class Profile:
     >>> [(column.name, column.findings[0].what) for column in found.columns]
     [('id', 'row numbers'), ('x', '-99 in 1 row looks like a code for a missing value'), ('y', 'missing values')]
     >>> found.way.drop, found.way.missing, found.way.rows, found.na
-    (('id',), 'drop', 4, {('x', '-99'): '-99'})
+    (('id',), None, 5, {('x', '-99'): '-99'})
     """
 
     rows: int
