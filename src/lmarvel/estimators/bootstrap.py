@@ -288,11 +288,14 @@ def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, A
 
 def _drawn_from(test: IndependenceTest, data: Dataset, scored: bool) -> Dataset | Resampling:
     """Return moments to draw where these are all that is needed: of the rows, or for a score around their gaps."""
-    if test.name != "fisher-z":
-        return data
-    if not any(data.missing):
+    if _rests_on_moments(test, data):
         return Resampling(data)
-    return FilledResampling(data) if scored and data.test_wise else data
+    return FilledResampling(data) if scored and data.test_wise and test.name == "fisher-z" else data
+
+
+def _rests_on_moments(test: IndependenceTest, data: Dataset) -> bool:
+    """Tell whether the moments of the rows, as they are, are all that is needed; those around gaps are more."""
+    return test.name == "fisher-z" and not any(data.missing)
 
 
 def to_go_on_from(before: Discovery | None, found: Discovery, replicates: int, seed: int) -> Stability | None:
