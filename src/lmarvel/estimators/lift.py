@@ -248,10 +248,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
 
     Categories, where all variables are; groups of columns where some are, or curves are looked for; else moments.
     """
-    if data is not None and data.test_wise and (is_categorical(data) or (test.moments is None and _has_levels(data))):
-        data = data.completed()
     if data is not None and is_categorical(data):
-        return categories_of(data, test.names, penalty)
+        return categories_of(data.completed() if data.test_wise else data, test.names, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
