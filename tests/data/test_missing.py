@@ -212,7 +212,10 @@ def test_everything_that_is_wrong_is_named_at_once_with_a_way_out() -> None:
     with pytest.raises(
         DataError, match=r"missing values in 1 of 6 columns: 'also' \(1\); column 'flat' is constant; .*'name' has 40"
     ) as caught:
-        _ = Dataset.of(table).moments
+        _ = Dataset.of(table, missing="refuse").moments
     assert "'twice' is a copy of 'ok'" in str(caught.value)
-    assert """Dataset.of(data, drop=['flat', 'name', 'twice'], missing="drop")""" in str(caught.value)
+    assert """Dataset.of(data, drop=['flat', 'name', 'twice'], missing="test-wise")""" in str(caught.value)
+    with pytest.raises(DataError, match=r"^column 'flat' is constant; .*'name' has 40") as caught:
+        _ = Dataset.of(table).moments
+    assert "Dataset.of(data, drop=['flat', 'name', 'twice'])" in str(caught.value)
     assert Dataset.of(table, drop=["flat", "name", "twice"], missing="drop").moments.n == 39

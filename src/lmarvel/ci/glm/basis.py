@@ -125,9 +125,9 @@ def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
     values = data.values()
     n, p = values.shape
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-    rows = float(n)
-    if weights is not None:
-        rows = float(data.effective_rows)
+    rows = float(data.effective_rows)
+    if weights is not None or rows < n:  # clusters tell as much as fewer rows
+        weights = np.ones(n) if weights is None else weights
         weights = weights * (rows / weights.sum())
     columns: list[NDArray[np.float64]] = []
     starts, categories = [0], []
