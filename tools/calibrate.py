@@ -161,7 +161,12 @@ MODELS = (
     Model("mixed", "two values with two values, strong common causes", beside(*[categories((0.7, 0.3))] * 2, 1.5)),
     Model("mixed", "a number with a number, common causes", beside(measure, measure, 1.0)),
     Model("mixed", "a count with categories, common causes", beside(count, categories(), 1.0)),
-    Model("mixed", "categories with a number, common causes along curves", beside(categories(), measure, 1.0, True)),
+    Model(
+        "mixed",
+        "categories with a number, common causes along curves",
+        beside(categories(), measure, 1.0, True),
+        fits=False,
+    ),
     Model("mixed", "counts with counts, strong common causes", beside(count, count, 1.5), fits=False),
     Model("mixed", "two values, by whether two common causes are equal", exclusive, fits=False),
     Model("curved", "Gaussian, common causes", linear),

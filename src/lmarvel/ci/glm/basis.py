@@ -124,11 +124,7 @@ def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
         raise DataError(f"missing values in {', '.join(gaps[:20])}: drop those rows (missing='drop')")
     values = data.values()
     n, p = values.shape
-    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-    rows = float(data.effective_rows)
-    if weights is not None or rows < n:  # clusters tell as much as fewer rows
-        weights = np.ones(n) if weights is None else weights
-        weights = weights * (rows / weights.sum())
+    weights, rows = row_weights(data)
     columns: list[NDArray[np.float64]] = []
     starts, categories = [0], []
     codes, shifts = np.zeros((p, n), dtype=np.uint16), np.zeros(p)
@@ -153,6 +149,22 @@ def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
         rows,
         frozen(shifts),
     )
+
+
+def row_weights(data: Dataset) -> tuple[NDArray[np.float64] | None, float]:
+    """Return what the rows count for, None where each counts for one, and the effective number of rows, their sum.
+
+    Examples
+    --------
+    >>> weights, rows = row_weights(Dataset.of({"a": [1.0, 2.0, 4.0], "w": [1, 1, 2]}, weights="w"))
+    >>> weights.round(2).tolist(), round(rows, 2)
+    ([0.67, 0.67, 1.33], 2.67)
+    """
+    n, rows = data.n, float(data.effective_rows)
+    if data.weights is None and not rows < n:
+        return None, float(n)
+    weights = np.ones(n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    return frozen(weights * (rows / weights.sum())), rows
 
 
 def is_count(values: NDArray[np.float64]) -> bool:

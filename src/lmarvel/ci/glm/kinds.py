@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.blocks import FAR_OUT, normal_scores, scaled
-from lmarvel.ci.glm.basis import MOST_CATEGORIES, by_frequency, frozen, natural_spline
+from lmarvel.ci.glm.basis import MOST_CATEGORIES, by_frequency, frozen, natural_spline, row_weights
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
@@ -155,10 +155,7 @@ def kind_table(
     chosen = [where[name] for name in names]
     values = data.values()
     n = len(values)
-    weights, rows = None, float(data.effective_rows)
-    if data.weights is not None or rows < n:
-        weights = np.ones(n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-        weights = frozen(weights * (rows / weights.sum()))
+    weights, rows = row_weights(data)
     counted = all(data.kinds[v] is not Kind.CONTINUOUS for v in chosen)
     most = MOST_COUNTED if counted else MOST_CATEGORIES
     columns: list[list[NDArray[np.float64]]] = []

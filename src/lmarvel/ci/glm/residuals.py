@@ -257,9 +257,10 @@ class ResidualProducts(TableTest):
     # --- what it is -----------------------------------------------------------------------------------------
 
     def check_usable(self) -> None:
-        """Refuse a variable that another one determines, and numbers that others determine, by name."""
+        """Refuse a number that another one determines, and numbers that others determine, by name."""
         table, shared = self.table, self._shared
-        for x, y in permutations(range(len(self.names)), 2):
+        numbers = [v for v, kind in enumerate(self.dataset.kinds) if kind is Kind.CONTINUOUS]
+        for x, y in permutations(numbers, 2):
             own, asked = (list(table.columns(v)[: table.responses(v)]) for v in (x, y))
             if shared[np.ix_(own, asked)].sum() > len(asked) - 1e-8:
                 raise UnusableError(f"the column {self.names[x]!r} determines {self.names[y]!r}: drop one of them")

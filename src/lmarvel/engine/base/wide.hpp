@@ -24,3 +24,26 @@
 #else
 #define LMARVEL_RESTRICT
 #endif
+
+namespace lmarvel {
+
+// Four numbers that are added and multiplied at once. Left to themselves compilers shuffle the lanes of a sum.
+#if defined(__GNUC__)
+#define LMARVEL_FOUR_BITS
+typedef double Four __attribute__((vector_size(32)));
+typedef std::uint64_t FourBits __attribute__((vector_size(32)));
+#else
+struct Four {
+    double at[4];
+    double& operator[](int i) { return at[i]; }
+    double operator[](int i) const { return at[i]; }
+};
+inline Four operator+(const Four& a, const Four& b) {
+    return {{a.at[0] + b.at[0], a.at[1] + b.at[1], a.at[2] + b.at[2], a.at[3] + b.at[3]}};
+}
+inline Four operator*(const Four& a, const Four& b) {
+    return {{a.at[0] * b.at[0], a.at[1] * b.at[1], a.at[2] * b.at[2], a.at[3] * b.at[3]}};
+}
+#endif
+
+}  // namespace lmarvel

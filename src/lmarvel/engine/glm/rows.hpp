@@ -12,16 +12,6 @@ namespace lmarvel {
 
 inline constexpr std::size_t ROW_BLOCK = 256, LANES = 4;
 
-#if defined(__GNUC__)
-// Left to themselves compilers shuffle the lanes of a sum; these types say what is meant.
-typedef double Four __attribute__((vector_size(32)));
-typedef std::uint64_t FourBits __attribute__((vector_size(32)));
-#else
-struct Four { double at[4]; double& operator[](std::size_t i) { return at[i]; } double operator[](std::size_t i) const { return at[i]; } };
-inline Four operator+(Four a, Four b) { for (int i = 0; i < 4; ++i) a.at[i] += b.at[i]; return a; }
-inline Four operator*(Four a, Four b) { for (int i = 0; i < 4; ++i) a.at[i] *= b.at[i]; return a; }
-#endif
-
 LMARVEL_INLINE void load(Four& to, const double* from) { std::memcpy(&to, from, sizeof to); }
 
 LMARVEL_INLINE double total(const Four& a, const Four& b) {
@@ -91,7 +81,7 @@ LMARVEL_INLINE double exponential(double x) {
 // The exponentials of numbers in place.
 LMARVEL_INLINE void exponentials(double* x, std::size_t n) {
     std::size_t i = 0;
-#if defined(__GNUC__)
+#if defined(LMARVEL_FOUR_BITS)
     for (; i + LANES <= n; i += LANES) {
         Four at;
         load(at, x + i);
