@@ -167,3 +167,25 @@ def test_no_order_of_columns_matters() -> None:
     assert moved.names == ("d", "b", "a", "c")
     assert moved.pvalue(1, 3, [2]) == test.pvalue(1, 2, [0])
     assert moved.moments is None
+
+
+@pytest.mark.parametrize("name", ["fisher-z", "rank", "mixed", "curved", "g-square"])
+def test_repeated_rows_of_clusters_tell_no_more_than_the_rows_once(name: str) -> None:
+    """Clusters and gaps meet: each test counts the independent rows among those that have its variables."""
+    rng = np.random.default_rng(11)
+    a, d = rng.normal(size=(2, 240))
+    values = np.column_stack([a, a + rng.normal(size=240), d, a + d + rng.normal(size=240)])
+    if name == "g-square":
+        values = (values > 0).astype(float)
+    elif name == "mixed":
+        values[:, 3] = np.digitize(values[:, 3], [-1, 1])
+    values[rng.random((240, 4)) < [0.0, 0.3, 0.2, 0.0]] = np.nan
+    which = np.repeat(np.arange(240), 4)
+    said = {"categorical": ["X3"]} if name == "mixed" else {}
+    once = as_ci_test(name, Dataset.of(values, **said))
+    again = as_ci_test(name, Dataset.of(values[which], cluster=which, **said))
+    assert (once.rows, again.rows) == (240, 240)
+    exact = name not in ("mixed", "curved")  # the knots of splines are quantiles, which move where rows are repeated
+    for given in ((), (0,), (0, 3)):
+        expected = pytest.approx(once.pvalue(1, 2, given), rel=1e-6 if exact else 0.03)
+        assert again.pvalue(1, 2, given) == expected
