@@ -29,7 +29,19 @@ from lmarvel.graph.metrics import compare_graphs
 HERE = Path(__file__).parent
 SUMS, PAGE = HERE / "kinds.csv", HERE.parent / "docs" / "kinds.md"
 BEGIN, END = "<!-- figures: benchmarks/kinds.py --record -->", "<!-- end of figures -->"
-COLUMNS = ("family", "number", "rows", "way", "skeleton", "marks", "edges", "true_edges", "latent", "selection", "seconds")
+COLUMNS = (
+    "family",
+    "number",
+    "rows",
+    "way",
+    "skeleton",
+    "marks",
+    "edges",
+    "true_edges",
+    "latent",
+    "selection",
+    "seconds",
+)
 CATEGORICAL = ("network", "categories")
 Found = tuple[PAG, int, int]
 
@@ -133,7 +145,9 @@ def sums_of(rows: list[dict[str, str]]) -> list[dict[str, object]]:
     return [
         {"family": family, "rows": n, "way": way, "tables": len(found)}
         | {name: f"{np.mean([float(row[name]) for row in found]):.3f}" for name in COLUMNS[4:]}
-        for (family, n, way), found in sorted(groups.items(), key=lambda item: (FAMILIES.index(item[0][0]), item[0][1:]))
+        for (family, n, way), found in sorted(
+            groups.items(), key=lambda item: (FAMILIES.index(item[0][0]), item[0][1:])
+        )
     ]
 
 

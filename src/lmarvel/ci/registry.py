@@ -177,7 +177,7 @@ def _for_numbers(data: Dataset) -> tuple[str, str | None]:
         return "curved", f"curved: bends and products explain {more} straight lines do"
     if prefers_ranks(data):
         return "rank", "rank: the numbers are more closely related as normal scores than as they are"
-    return "fisher-z", None
+    return "fisher-z", None if bent is None else "fisher-z: bends explain little more than straight lines do"
 
 
 def as_ci_test(

@@ -51,7 +51,7 @@ class Lift(PagEstimator):
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
     all variables are categories, the score is the chance of their counts (BDeu); where numbers bend, it has bends,
-    products and the shape of the noise. The answer then is the PAG of the best DAG. A category beside numbers is
+    products and the shape of the noise. Then tests look for hidden causes in the best DAG. A category beside numbers is
     several columns, and then hidden nodes are not looked for. Nothing is
     random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
     the compiled engine, which a C++ compiler builds with the package.
@@ -120,7 +120,9 @@ class Lift(PagEstimator):
         table = scored_table(ledger.test, data, self.penalty)
         if isinstance(table, Moments):
             check_engine(len(ledger.names))
-        start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
+        start = None  # where the answer is a DAG's, another graph is of no use
+        if not isinstance(table, KindTable):
+            start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         now = time.monotonic()
         how: dict[str, Any] = {
             "selection": self.selection,
@@ -136,7 +138,7 @@ class Lift(PagEstimator):
             if isinstance(table, Groups):
                 found = lift_groups(table, **how)
             elif isinstance(table, KindTable):
-                found = lift_kinds(table, **how)
+                found = lift_kinds(table, **how, pvalue=lambda x, y, given: ledger.test.pvalue(x, y, tuple(given)))
             else:
                 found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
         except DeterminedVariable as error:

@@ -12,6 +12,7 @@ from lmarvel.text import counted
 
 _CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
 _PRODUCTS = "mixed"  # that looks at products of residuals, whose straight lines get a share of the level
+_COUNTS = "g-square"
 _LINE = 0.8
 
 
@@ -49,9 +50,12 @@ def power(settings: Mapping[str, Any]) -> str | None:
 
 
 def straight_only(settings: Mapping[str, Any]) -> str | None:
-    """Return that curves were not looked for; None where they were, or where it is not known."""
-    looked = settings.get("test") not in _CORRELATIONS
-    return None if looked else "curved relations are not looked for (--test curved does)"
+    """Return that curves were not looked for, or found to add little; None where the test sees them, or is unknown."""
+    if settings.get("test") not in _CORRELATIONS:
+        return None
+    if "test_chosen" in settings:
+        return "curves were looked for, and add little to straight lines"
+    return "curved relations are not looked for (--test curved does)"
 
 
 def powerless(settings: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -106,7 +110,10 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     if rows is None:
         return None
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))
-    return f"with {counted(rows, 'row')}, correlations below {least} are too weak to earn an edge (penalty {price:.1f})"
+    whose = {_COUNTS: " of two-valued columns", _PRODUCTS: " of two numbers"}.get(str(settings.get("test")), "")
+    weak = f"correlations{whose} below {least} are too weak to earn an edge (penalty {price:.1f})"
+    more = {_COUNTS: "; more categories need stronger ones", _PRODUCTS: "; categories need stronger ones"}
+    return f"with {counted(rows, 'row')}, {weak}{more.get(str(settings.get('test')), '')}"
 
 
 def no_edges(settings: Mapping[str, Any], ended: bool = False) -> str:

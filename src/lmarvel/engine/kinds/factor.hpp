@@ -76,9 +76,9 @@ public:
         return total;
     }
 
-    // The residuals of the first response, row by row.
-    void residuals(Index response, Vector& out) {
-        const std::size_t k = column_.size(), n = std::size_t(fits_.table.n);
+    // The residuals of the first response in every `step`-th row.
+    void residuals(Index response, std::size_t step, Vector& out) {
+        const std::size_t k = column_.size(), n = (std::size_t(fits_.table.n) + step - 1) / step;
         slope_.resize(k);
         for (std::size_t i = k; i-- > 0;) {
             double s = on_[i][0];
@@ -86,12 +86,16 @@ public:
             slope_[i] = s * row_[i][i];
         }
         const double* own = fits_.column(response);
-        out.assign(own, own + n);
+        out.resize(n);
+        for (std::size_t r = 0; r < n; ++r) out[r] = own[r * step];
         for (std::size_t i = 0; i < k; ++i) {
             const double by = slope_[i];
             if (by == 0.0) continue;
             const double* column = fits_.column(column_[i]);
-            for (std::size_t r = 0; r < n; ++r) out[r] -= by * column[r];
+            if (step == 1)
+                for (std::size_t r = 0; r < n; ++r) out[r] -= by * column[r];
+            else
+                for (std::size_t r = 0; r < n; ++r) out[r] -= by * column[r * step];
         }
     }
 

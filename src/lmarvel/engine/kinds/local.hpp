@@ -44,7 +44,10 @@ public:
     KindLocal& operator=(const KindLocal&) = delete;
     KindLocal(const KindTable& table, const KindPrices& prices)
         : p_(table.p), product_(table.product), table_(table.columns), prices_(prices), fits_(table.columns, memory),
-          counts_(table_), factor_(fits_) {}
+          counts_(table_), factor_(fits_), step_(Shape::step(std::size_t(table.columns.n))) {
+        if (table_.weights != nullptr)
+            for (std::size_t i = 0; i < std::size_t(table_.n); i += step_) some_weights_.push_back(table_.weights[i]);
+    }
 
     int size() const { return p_; }
     double price() const { return prices_.edge; }
@@ -238,8 +241,9 @@ private:
         constexpr double log_2pi = 1.8378770664093453;
         const double value = fits_.rows * (factor_.log_left() + 1.0 + log_2pi);
         if (!(prices_.shape < std::numeric_limits<double>::infinity())) return value;
-        factor_.residuals(first(v), residuals_);
-        const double gain = shape_.gain(residuals_.data(), table_.weights, residuals_.size(), fits_.rows, prices_.shape);
+        factor_.residuals(first(v), step_, residuals_);
+        const double* weights = some_weights_.empty() ? nullptr : some_weights_.data();
+        const double gain = shape_.gain(residuals_.data(), weights, residuals_.size(), fits_.rows, prices_.shape);
         return value - std::max(gain - prices_.shape, 0.0);
     }
 
@@ -296,6 +300,8 @@ private:
     CountScores counts_;
     Factor factor_;
     Shape shape_;
+    const std::size_t step_;  // rows from one residual that is looked at to the next
+    Vector some_weights_;
     std::unordered_map<Words, double, HashWords> known_;
     std::unordered_map<Words, std::vector<Index>, HashWords> taken_;
     std::vector<Index> bends_;

@@ -17,7 +17,7 @@ namespace lmarvel {
 
 class Shape {
 public:
-    static constexpr std::size_t terms = 6, bins = 241;
+    static constexpr std::size_t terms = 6, bins = 241, most_rows = 3000;
     static constexpr double reach = 6.0, width = 2 * reach / (bins - 1);
 
     Shape() {
@@ -31,16 +31,22 @@ public:
         factorise(gauss_root_.data(), terms);
     }
 
-    // Twice the gain in log-likelihood of all rows; 0 where a rough look says that it is below `least`.
+    // Rows that residuals are looked at in: of more, every so many-th. The shape of noise is seen in fewer than all.
+    static std::size_t step(std::size_t n) { return (n + most_rows - 1) / most_rows; }
+
+    // Twice the gain in log-likelihood of all rows, of which every so many-th has its residual here; 0 where a rough look
+    // says that it is below `least`.
     double gain(const double* residuals, const double* weights, std::size_t n, double rows, double least) {
-        double mean = 0.0, square = 0.0;
+        double mean = 0.0, square = 0.0, seen = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
             const double w = weights == nullptr ? 1.0 : weights[i];
+            seen += w;
             mean += w * residuals[i];
             square += w * residuals[i] * residuals[i];
         }
-        mean /= rows;
-        const double variance = square / rows - mean * mean;
+        if (!(seen > 0.0)) return 0.0;
+        mean /= seen;
+        const double variance = square / seen - mean * mean;
         if (!(variance > 0.0)) return 0.0;
         counted_.assign(bins, 0.0);
         const double scale = 1.0 / (std::sqrt(variance) * width);
@@ -52,7 +58,7 @@ public:
         seen_.fill(0.0);
         for (std::size_t b = 0; b < bins; ++b)
             if (counted_[b] != 0.0)
-                for (std::size_t k = 0; k < terms; ++k) seen_[k] += counted_[b] * statistic_[b][k] / rows;
+                for (std::size_t k = 0; k < terms; ++k) seen_[k] += counted_[b] * statistic_[b][k] / seen;
         if (rows * rough() < least) return 0.0;
         return 2.0 * rows * fitted();
     }

@@ -1,13 +1,14 @@
-"""Lift by scores that know the kinds of columns: orders are searched, and the answer is the PAG of the best DAG.
+"""Lift by scores that know the kinds of columns: orders are searched, and tests look for hidden causes in the best DAG.
 
-There is no likelihood of this kind for graphs with bidirected or undirected edges. So a hidden common cause shows as an
-edge with circles, or as an edge too many; arrowheads and tails that the DAG's class shares hold either way.
+There is no likelihood of this kind for graphs with bidirected or undirected edges. What a hidden common cause adds to
+the DAG is taken away by tests (:mod:`lmarvel.search.kinds.spouses`); selection is not looked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.grouped_lift import LiftSearch, See
-from lmarvel.search.lift import LiftResult
+from lmarvel.search.kinds.spouses import PValue, with_spouses
+from lmarvel.search.lift import LATE, LiftResult
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order
 from lmarvel.search.record import Progress, Record
@@ -78,6 +80,7 @@ def lift_kinds(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
+    pvalue: PValue | None = None,
 ) -> LiftResult:
     """Learn a PAG by score from columns of all kinds.
 
@@ -87,6 +90,8 @@ def lift_kinds(
         The columns, and the penalty.
     selection, latents, start, restarts, seed, deadline, progress, known
         As for :func:`lmarvel.search.lift.lift`.
+    pvalue : callable, optional
+        A test (x, y, given) -> p-value, that may take edges away which a hidden cause added.
 
     Examples
     --------
@@ -104,7 +109,13 @@ def lift_kinds(
     record = Record(table.rows, deadline, progress)
     limits = None if known is None else Limits(known.moved(columns))
     search = LiftSearch(KindStages(table.taken(columns), record, progress, limits), selection, latents, record, limits)
-    return search.learned(columns, start, restarts, seed)
+    found = search.learned(columns, start, restarts, seed)
+    if pvalue is None or not latents or found.ended is not None:
+        return found
+    try:
+        return with_spouses(found, pvalue, selection, None if known is None else Limits(known), record.check)
+    except OutOfTime:
+        return replace(found, ended=LATE)
 
 
 def canonical_order(table: KindTable) -> list[int]:
