@@ -186,7 +186,7 @@ class Determined(UnusableError):
         super().__init__(
             f"the column {culprit!r} is determined by {shown}: together they are collinear. Drop one of them"
         )
-        self.culprit = culprit
+        self.culprit, self.others = culprit, tuple(dict.fromkeys(name for name in others if name != culprit))
 
 
 class DeterminedVariable(DataError):

@@ -14,7 +14,7 @@ REJECTED = "the data reject that MilesPerGallon and Displacement are independent
 
 @pytest.fixture(scope="module")
 def cars() -> Discovery:
-    return Lift().fit(CARS, bootstrap=20, seed=1).result_
+    return Lift(test="fisher-z").fit(CARS, bootstrap=20, seed=1).result_
 
 
 def test_all_cautions_come_before_the_number(cars: Discovery) -> None:

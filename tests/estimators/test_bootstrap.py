@@ -111,7 +111,7 @@ def test_settings_that_make_no_sense_are_named_before_any_work(settings, message
 @pytest.mark.parametrize("method", [Lift(), LMarvel(), M3HC()], ids=lambda method: type(method).__name__)
 def test_a_replicate_builds_its_test_once(method: PagEstimator, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(discovering, "as_ci_test", lambda *given: made.append(1) or as_ci_test(*given))
+    monkeypatch.setattr(discovering, "as_ci_test", lambda *given, **how: made.append(1) or as_ci_test(*given, **how))
     marks = discover_marks(Dataset.of(CARS).resample(3), method)
     assert marks.shape == (6, 6)
     assert len(made) == 1

@@ -307,7 +307,7 @@ def curved(rows: int = 600) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("method", [Lift, LMarvel])
 def test_a_file_keeps_the_grounds_and_gives_the_same_grades(method: Any, tmp_path: Path) -> None:
-    found = method().fit(curved()).result_
+    found = method(test="fisher-z").fit(curved()).result_
     found.save(tmp_path / "r.json")
     back = Discovery.load(tmp_path / "r.json")
     assert found.grounds.resamples is not None

@@ -1,7 +1,6 @@
 """From a table (or a test) and settings to a :class:`~lmarvel.Discovery`: the course that all methods share.
 
-Variables are put into a canonical order first (by content, equals by name), and what was found is put back into the
-order of the user: so no method's result depends on the order of the columns.
+Variables are put into a canonical order first (by content, equals by name), so that no result depends on their order.
 """
 
 from __future__ import annotations
@@ -80,9 +79,8 @@ class Settings(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
 
-    @classmethod
-    def measures(cls) -> bool:
-        """Whether a test that is left to "auto" is chosen by how the numbers of a table are related."""
+    def measures(self) -> bool:
+        """Whether "auto" chooses a test by how the numbers of a table are related."""
 
     @classmethod
     def needs_boundaries(cls) -> bool:
@@ -179,9 +177,7 @@ def _by_test(
 
 
 def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
-    """Return the marks of ``discover(data, settings).pag``, in less time where the engine does all the work.
-
-    Nothing is recorded of how they were found: a bootstrap counts marks, a thousand times.
+    """Return the marks of ``discover(data, settings).pag`` in less time: a bootstrap counts marks, a thousand times.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class Grading:
     --------
     >>> from lmarvel import Lift
     >>> from lmarvel.datasets import CARS
-    >>> found = Lift().fit(CARS).result_
+    >>> found = Lift(test="fisher-z").fit(CARS).result_
     >>> grading = Grading(found)
     >>> grading.meaning(found.pag.edge("MilesPerGallon", "Horsepower"))
     'direction not established (the best-scoring graph has MilesPerGallon --> Horsepower).'

@@ -66,10 +66,10 @@ class Verdict(ShownAsText):
     >>> from lmarvel import Lift
     >>> from lmarvel.datasets import CARS
     >>> print(Lift().fit(CARS).result_.verdict)
-    8 associations among 6 variables (392 rows); 4 of them appear in at least 90 % of resamples.
-    0 of 5 arrow directions are supported by the data.
-    The data reject 1 of 7 implied independences (0.07 expected by chance): do not read causes from this graph.
-    Next: relations are not straight lines (Displacement and Cylinders, say): try the test 'curved'.
+    11 associations among 6 variables (392 rows); 7 of them appear in at least 90 % of resamples.
+    The data determine no arrow direction.
+    The graph fits: the data reject 0 of 4 implied independences (0.04 expected by chance).
+    Next: ask why (explain), what causes a variable (causes), and by how much (effect).
     """
 
     variables: int

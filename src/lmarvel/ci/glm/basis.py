@@ -156,7 +156,8 @@ def row_weights(data: Dataset) -> tuple[NDArray[np.float64] | None, float]:
 
     Examples
     --------
-    >>> weights, rows = row_weights(Dataset.of({"a": [1.0, 2.0, 4.0], "w": [1, 1, 2]}, weights="w"))
+    >>> table = Dataset.of({"a": [1.0, 2.0, 4.0], "b": [2.0, 1.0, 1.0], "w": [1, 1, 2]}, weights="w")
+    >>> weights, rows = row_weights(table)
     >>> weights.round(2).tolist(), round(rows, 2)
     ([0.67, 0.67, 1.33], 2.67)
     """

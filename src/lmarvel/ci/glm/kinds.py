@@ -293,8 +293,8 @@ def prefers_ranks(data: Dataset) -> bool:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> a = rng.normal(size=500)
-    >>> b = a + rng.normal(size=500)
+    >>> a = rng.normal(size=5000)
+    >>> b = a + 0.5 * rng.normal(size=5000)
     >>> prefers_ranks(Dataset.of({"a": a, "b": b})), prefers_ranks(Dataset.of({"a": np.exp(2 * a), "b": b**3}))
     (False, True)
     """

@@ -1,4 +1,4 @@
-# Scores that know the kinds of columns, and the order search over them; see `lmarvel.search.kinds.mixture`.
+# Scores that know the kinds of columns, and the order search over them; see `lmarvel.ci.glm.kinds`.
 
 cdef extern from "kinds/search.hpp" namespace "lmarvel" nogil:
     cppclass KindPrices:

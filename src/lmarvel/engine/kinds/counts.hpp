@@ -1,5 +1,5 @@
 // The chance of the counts of a category given categories (BDeu: Buntine 1991; Heckerman, Geiger & Chickering 1995). The
-// readable twin is CategoricalLocal in lmarvel.search.kinds.categories.
+// readable twin stands in tests/reference/kinds.py.
 #pragma once
 
 #include <cmath>

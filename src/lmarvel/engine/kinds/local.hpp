@@ -1,5 +1,5 @@
 // Local scores that know the kinds of columns, for the order search: what a variable gains from parents, by counts, by
-// regressions with bends, and by generalised linear models. The readable twin is lmarvel.search.kinds.mixture.
+// regressions with bends, and by generalised linear models. The readable twin stands in tests/reference/kinds.py.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // The density is exp(a'T(e)) times the Gaussian one, with statistics T that see skewness, peaks and tails and stay moderate
 // far out; residuals are counted in bins, so that a fit costs the same for any number of rows. The readable twin is
-// lmarvel.search.kinds.shape.
+// tests/reference/kinds.py.
 #pragma once
 
 #include <algorithm>

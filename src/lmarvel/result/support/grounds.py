@@ -35,7 +35,7 @@ class Grounds:
     --------
     >>> from lmarvel import Lift
     >>> from lmarvel.datasets import CARS
-    >>> found = Lift().fit(CARS).result_
+    >>> found = Lift(test="fisher-z").fit(CARS).result_
     >>> found.grounds.resamples.replicates, len(found.grounds.bends) > 0
     (40, True)
     """

@@ -5,7 +5,7 @@ a and b are joined, and x or y is joined to both. So every edge that is in a tri
 set of neighbours separates its ends for sure (p above ``CLEARLY``). Then marks are found anew from the sets that
 separate, as FCI does; pairs that the DAG never joined are separated by the parents of the later one. In the limit of
 many rows that is right with hidden causes, where the DAG is not. (Raskutti & Uhler 2018; BOSS-FCI of Tetrad begins in
-the same way.) Where the answer is not a legal PAG, that of the DAG stands.
+the same way.) Where the answer is not a legal PAG, or the data reject more of what it implies, that of the DAG stands.
 
 ``CLEARLY`` is large because the score has asked for the edge: on published networks and curves a level of 0.01 took
 true edges away, 0.1 hardly any (docs/kinds.md).
@@ -13,12 +13,14 @@ true edges away, 0.1 hardly any (docs/kinds.md).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
+from lmarvel.engine.legality import separating_sets
 from lmarvel.errors import GraphError, LMarvelError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW
@@ -30,7 +32,7 @@ from lmarvel.search.limits import Limits
 
 PValue = Callable[[int, int, Sequence[int]], float]
 
-CLEARLY = 0.1
+CLEARLY, REJECTED = 0.1, 0.01
 LARGEST = 3  # of the sets that are tried
 MOST_TESTS = 20_000
 
@@ -50,8 +52,21 @@ def with_spouses(
         return found
     if limits is not None and not limits.fits(AncestralGraph.of_marks(mag)):
         return found
+    if rejected(mag, skeleton.around, pvalue, check) > rejected(found.mag, skeleton.around, pvalue, check):
+        return found
     refined = Candidate("lift", found.score, mag, np.asarray(marks))
     return replace(found, mag=refined.mag, pag=refined.pag, used="lift", candidates=(*found.candidates, refined))
+
+
+def rejected(mag: Marks, nodes: set[int], pvalue: PValue, check: Callable[[], None]) -> int:
+    """Return how many pairs of some nodes that a MAG separates are dependent all the same."""
+    pairs = np.array([pair for pair in combinations(sorted(nodes), 2) if not mag[pair]]).reshape(-1, 2)
+    starts, members = (part.tolist() for part in separating_sets(mag, *pairs.T))
+    count = 0
+    for (x, y), begin, end in zip(pairs.tolist(), starts, starts[1:], strict=False):
+        check()
+        count += _asked(pvalue, x, y, members[begin:end]) < REJECTED
+    return count
 
 
 class Skeleton:
@@ -72,6 +87,7 @@ class Skeleton:
         parents = [set(np.flatnonzero(dag[:, v] == ARROW).tolist()) for v in range(p)]
         self.near: list[set[int]] = [parents[v] | set(np.flatnonzero(dag[v] == ARROW).tolist()) for v in range(p)]
         place = {v: i for i, v in enumerate(_order(parents))}
+        self.around: set[int] = set()  # the ends of edges that went, and their neighbours
         self.separating: dict[tuple[int, int], set[int]] = {
             (x, y): parents[max(x, y, key=place.__getitem__)]
             for x, y in combinations(range(p), 2)
@@ -93,6 +109,7 @@ class Skeleton:
                     if asked > MOST_TESTS:
                         return len(self.separating) > before
                     if _asked(pvalue, x, y, given) > CLEARLY:
+                        self.around |= self.near[x] | self.near[y]
                         self.near[x].discard(y)
                         self.near[y].discard(x)
                         self.separating[x, y] = set(given)
@@ -113,11 +130,11 @@ class Skeleton:
 
 
 def _asked(pvalue: PValue, x: int, y: int, given: Sequence[int]) -> float:
-    """Return the p-value; 0 where rows do not allow the test."""
+    """Return the p-value; NaN, which is neither small nor large, where rows do not allow the test."""
     try:
         return pvalue(x, y, given)
     except LMarvelError:
-        return 0.0
+        return math.nan
 
 
 def _order(parents: Sequence[set[int]]) -> list[int]:
