@@ -123,9 +123,13 @@ def _made(name: str, data: Dataset) -> CITest:
         _check_numbers(data)
         FisherZ(data.moments).check_usable()
         return TestWise(data, moments=lambda: data.moments)
-    if name == "rank" and all(kind is not Kind.NOMINAL for kind in data.kinds):
-        return TestWise(data, make, lambda: blocks_of(data, "rank").moments)
-    return TestWise(data, make)
+    if name == "rank":
+        single = all(kind is not Kind.NOMINAL for kind in data.kinds)
+        return TestWise(data, make, (lambda: blocks_of(data, "rank").moments) if single else None)
+    numbers = [v for v, kind in enumerate(data.kinds) if kind is Kind.CONTINUOUS]
+    if numbers:
+        FisherZ(data.moments.take(numbers)).check_usable()  # once, not in each part
+    return TestWise(data, ResidualProducts)
 
 
 def resolve(name: str) -> str:

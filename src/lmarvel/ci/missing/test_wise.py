@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.fisher_z import FisherZ
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.growth import EvidenceGrowth
 from lmarvel.ci.search import readable_search
 from lmarvel.ci.table_test import TableTest
@@ -147,7 +148,9 @@ class TestWise:
             return Part(FisherZ(moments), place, len(values), 16 * len(columns) ** 2)
         try:
             some = self.dataset.part(needed, columns)
-            return Part(self._make(some), place, some.n, 16 * some.n * len(columns))
+            test = self._make(some)
+            width = len(test.table.basis) if isinstance(test, ResidualProducts) else len(columns)
+            return Part(test, place, some.n, 16 * some.n * width)
         except LMarvelError:
             return None
 
