@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from lmarvel import Lift, LMarvel
-from lmarvel.data.em import em_moments, imputed, observed_pairs
+from lmarvel.data.missing.em import em_moments, imputed, observed_pairs
 from lmarvel.errors import LMarvelError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import MAG, PAG

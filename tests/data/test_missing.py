@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from lmarvel import DataError, Dataset, LMarvel, moments_of
-from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.missing.em import em_moments, observed_pairs
 
 NAMES = ("a", "b", "c")
 MIX = np.array([[1.0, 0.6, 0.2], [0.0, 1.0, -0.5], [0.0, 0.0, 1.0]])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from lmarvel import Auto, Dataset, Discovery, Lift, LMarvel, LMarvelWarning, effect
-from lmarvel.data.em import imputed
-from lmarvel.data.gaps import Gaps
+from lmarvel.data.missing.em import imputed
+from lmarvel.data.missing.gaps import Gaps
 from lmarvel.estimators import METHODS
 from lmarvel.estimators.check import checked_on
 

@@ -17,7 +17,7 @@ from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.gaps import FEWEST
+from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
 from lmarvel.text import counted, did_you_mean

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED
-from lmarvel.data.gaps import FEWEST
 from lmarvel.data.levels import Levels
+from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.moments import determining
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import Kind
-from lmarvel.data.gaps import MOST_PATTERNS, Gaps
+from lmarvel.data.missing.gaps import MOST_PATTERNS, Gaps
 from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset, plain_options, some_moments
 from lmarvel.data.reading import Reading
@@ -236,7 +236,7 @@ class Dataset:
         return self._rows_behind().told(kept)
 
     def completed(self, seed: int = 0) -> Dataset:
-        """Return the table with a likely value in every gap, see :func:`lmarvel.data.em.imputed`."""
+        """Return the table with a likely value in every gap, see :func:`lmarvel.data.missing.em.imputed`."""
         return self.kept(("completed", seed), lambda: Dataset(self._rows_behind().completed(seed)))
 
     def part(self, needed: Sequence[int], columns: Sequence[int]) -> Dataset:

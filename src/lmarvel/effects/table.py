@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data import Dataset, Kind
-from lmarvel.data.em import imputed
+from lmarvel.data.missing.em import imputed
 from lmarvel.errors import DataError
 from lmarvel.text import listing, readable
 
@@ -92,7 +92,7 @@ class Columns:
         return float(self._data.n * IMPUTATIONS) if self.incomplete else float(len(self.rows))
 
     def completed(self, seed: int) -> Iterator[Columns]:
-        """Iterate over tables in which every gap has a likely value, see :func:`lmarvel.data.em.imputed`."""
+        """Iterate over tables in which every gap has a likely value, see :func:`lmarvel.data.missing.em.imputed`."""
         if seed in self._whole:
             yield from self._whole[seed]
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.data.gaps import FEWEST, gaps_of
+from lmarvel.data.missing.gaps import FEWEST, gaps_of
 from lmarvel.text import counted, joined, listing, readable
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from lmarvel.ci.table_test import TableTest
 from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery, check_distinct
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.gaps import FEWEST
+from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.moments import Moments
 from lmarvel.errors import LMarvelError
 

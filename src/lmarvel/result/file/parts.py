@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.gaps import Gaps
+from lmarvel.data.missing.gaps import Gaps
 from lmarvel.deferred import without_collection
 from lmarvel.errors import LMarvelError, ResultError
 from lmarvel.graph.kinds import MAG, PAG

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.gaps import gaps_of
+from lmarvel.data.missing.gaps import gaps_of
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, NONE
