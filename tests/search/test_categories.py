@@ -1,69 +1,79 @@
-"""Scores of categories: held against the formula cell by cell, and the search over them against the truth."""
+"""Lift on tables of categories: scores held against the formula cell by cell, and graphs against the truth."""
+
+from __future__ import annotations
 
 import math
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DAG, Knowledge, Lift, Mark, mag_to_pag
+from lmarvel.ci.glm.kinds import MOST_COUNTED, KindTable, kind_table
+from lmarvel.data.dataset import Dataset
+from lmarvel.engine import load
 from lmarvel.errors import DataError
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import MAG
-from lmarvel.search.kinds.categories import CategoricalLocal, Categories, lift_categories
+from lmarvel.search.kinds.by_kind import lift_kinds
+from tests.effort import examples
+
+pytestmark = pytest.mark.skipif(load() is None, reason="the engine is not built")
 
 
-def by_hand(table: Categories, v: int, parents: int) -> float:
+def by_hand(table: KindTable, v: int, parents: int) -> float:
     """Return minus two log of the chance of the counts, configuration by configuration."""
-    sizes = table.sizes.tolist()
+    sizes, n = table.categories.tolist(), table.codes.shape[1]
     others, r = list(members(parents)), sizes[v]
     a = 1.0 / math.prod(sizes[u] for u in others)
-    weights = np.ones(table.n) if table.weights is None else table.weights
+    weights = np.ones(n) if table.weights is None else table.weights
     total = 0.0
     for values in product(*(range(sizes[u]) for u in others)):
-        here = np.all([table.codes[:, u] == value for u, value in zip(others, values, strict=True)], axis=0)
-        here = np.broadcast_to(here, table.n)
-        counts = [float(weights[here & (table.codes[:, v] == k)].sum()) for k in range(r)]
+        here = np.all([table.codes[u] == value for u, value in zip(others, values, strict=True)], axis=0)
+        here = np.broadcast_to(here, n)
+        counts = [float(weights[here & (table.codes[v] == k)].sum()) for k in range(r)]
         total += math.lgamma(a) - math.lgamma(a + sum(counts))
         total += sum(math.lgamma(a / r + count) - math.lgamma(a / r) for count in counts)
     return -2 * total
 
 
-def drawn(seed: int, rows: int = 60, weighted: bool = False) -> Categories:
+def drawn(seed: int, rows: int = 60, weighted: bool = False) -> KindTable:
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 5, 4)
-    codes = np.column_stack([np.r_[np.arange(size), rng.integers(0, size, rows - size)] for size in sizes])
-    return Categories(codes, 2.5, rng.uniform(0.5, 2.0, rows) if weighted else None)
+    columns = {
+        name: [f"k{i}" for i in (*range(size), *rng.integers(0, size, rows - size))]
+        for name, size in zip("abcd", rng.integers(2, 5, 4), strict=True)
+    }
+    weights = {"w": rng.uniform(0.5, 2.0, rows)} if weighted else {}
+    data = Dataset.of({**columns, **weights}, weights="w" if weighted else None)
+    return kind_table(data, data.names, 2.5)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10_000), st.integers(0, 3), st.integers(0, 15), st.booleans())
 def test_the_score_is_the_chance_of_the_counts(seed: int, v: int, parents: int, weighted: bool) -> None:
     table, parents = drawn(seed, weighted=weighted), parents & ~(1 << v)
-    assert CategoricalLocal(table).value(v, parents) == pytest.approx(by_hand(table, v, parents), rel=1e-10)
+    value, bends = table.scores().value(v, members(parents))
+    assert value == pytest.approx(by_hand(table, v, parents), rel=1e-10)
+    assert bends == ()
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10_000), st.integers(0, 3), st.integers(0, 15))
-def test_additions_and_removals_are_those_that_pay(seed: int, v: int, parents: int) -> None:
-    table, parents = drawn(seed), parents & ~(1 << v)
-    local = CategoricalLocal(table)
-    value, steps = local.additions(v, parents)
-    gains = {u: value - by_hand(table, v, parents | 1 << u) for u in range(4) if u != v and not parents >> u & 1}
-    paying = sorted((u for u in gains if gains[u] > table.price + 1e-6), key=lambda u: -gains[u])
-    assert [step.bit_length() - 1 for step in steps] == paying
-    losses = {u: by_hand(table, v, parents & ~(1 << u)) - value for u in members(parents)}
-    superfluous = [u for u in losses if losses[u] < table.price - 1e-6]
-    removed = local.removal(v, parents)
-    assert removed == (1 << min(superfluous, key=losses.__getitem__) if superfluous else 0)
+def test_edges_of_categories_pay_what_goes_beyond_a_penalty_of_two() -> None:
+    """Counts pay for their parameters themselves, as much as a penalty of 2 asks."""
+    table = drawn(0)
+    assert table.prices["edge"] == table.prices["category"] == pytest.approx(0.5 * math.log(60))
 
 
-def test_many_cells_without_rows_change_nothing() -> None:
-    rng = np.random.default_rng(1)
-    table = Categories(rng.integers(0, 6, (40, 5)))
-    assert CategoricalLocal(table).value(0, 0b11110) == pytest.approx(by_hand(table, 0, 0b11110), rel=1e-10)
+def test_the_rarest_of_many_categories_are_taken_together() -> None:
+    names = [f"k{i}" for i in range(MOST_COUNTED + 50)]
+    data = Dataset.of({"a": names * 2, "b": ["x", "y"] * len(names)})
+    table = kind_table(data, data.names, 2.0)
+    assert table.categories.tolist() == [MOST_COUNTED, 2]
+    assert table.scores().value(0, (1,))[0] == pytest.approx(by_hand(table, 0, 0b10), rel=1e-10)
+
+
+# --- graphs ---------------------------------------------------------------------------------------------------
 
 
 def noisy(rng: np.random.Generator, values: np.ndarray, size: int) -> np.ndarray:
@@ -114,5 +124,12 @@ def test_knowledge_is_kept() -> None:
 
 
 def test_what_cannot_be_scored_is_refused() -> None:
-    with pytest.raises(DataError, match="two categories per variable"):
-        lift_categories(Categories(np.zeros((5, 2), dtype=np.int64)))
+    data = Dataset.of({"a": ["x", "y", "x", "y", "x"], "b": ["x"] * 5})
+    with pytest.raises(DataError, match="'b' has one category"):
+        kind_table(data, data.names, 2.0)
+
+
+def test_one_row_is_not_scored() -> None:
+    data = Dataset.of({"a": ["x", "y"], "b": ["x", "y"], "w": [1.0, 1e-3]}, weights="w")
+    with pytest.raises(DataError, match="two rows"):
+        lift_kinds(kind_table(data, data.names, 2.0))

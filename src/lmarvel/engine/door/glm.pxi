@@ -22,6 +22,7 @@ cdef extern from "glm/asking.hpp" namespace "lmarvel" nogil:
     Ending fit_glm(CppGlmFits&, int32_t, const vector[int32_t]&, cbool, Poll, void*, shared_ptr[const CppGlmFit]&)
 
 MOST_COLUMNS = 1 << 14
+MOST_WEIGHT = 1e100  # so that the sum over all rows is finite
 
 
 cdef class GlmTable:
@@ -68,8 +69,9 @@ cdef class GlmTable:
             self.weights = own(weights, np.float64)
             if self.weights.shape[0] != n:
                 raise ValueError("there must be a weight for each row")
-            if not np.isfinite(np.asarray(self.weights)).all() or not np.asarray(self.weights).sum() > 0:
-                raise ValueError("weights must be finite, and one of them above 0")
+            counted = np.asarray(self.weights)
+            if not ((counted >= 0) & (counted <= MOST_WEIGHT)).all() or not counted.any():
+                raise ValueError("weights must be finite and not negative, and one of them above 0")
             self.of.weights = &self.weights[0]
         self.of.shifts = NULL
         if shifts is not None:

@@ -24,6 +24,13 @@ cdef extern from "kinds/search.hpp" namespace "lmarvel" nogil:
     Ending value_kinds(CppKindLocal&, int, const vector[int]&, double&, vector[int32_t]&)
 
 
+cdef double price(dict prices, str name, double most=1e100) except? -1:
+    cdef double value = prices[name]
+    if not 0 <= value <= most:
+        raise ValueError(f"the price {name} must be a finite number of at least 0, not {value!r}")
+    return value
+
+
 cdef class KindScores:
     """Local scores of a table of numbers and categories. One thread may ask at a time.
 
@@ -32,6 +39,7 @@ cdef class KindScores:
 
     cdef GlmTable table
     cdef int p
+    cdef bint asked  # by somebody who waits for an answer
     cdef unique_ptr[CppKindLocal] local
 
     def __cinit__(self, basis, starts, categories, codes, weights, products, dict prices not None):
@@ -51,12 +59,12 @@ cdef class KindScores:
             if self.table.categories[place] != 0:
                 raise ValueError("a product is a number")
             u, w = one, other
+            if whole.product[u * self.p + w] >= 0:
+                raise ValueError("a product is named twice")
             whole.product[u * self.p + w] = whole.product[w * self.p + u] = place
-        for name, value in prices.items():
-            if not value >= 0:
-                raise ValueError(f"the price {name} must be a number of at least 0, not {value!r}")
-        paid.edge, paid.parameter, paid.bend = prices["edge"], prices["parameter"], prices["bend"]
-        paid.product, paid.shape, paid.category = prices["product"], prices["shape"], prices["category"]
+        paid.edge, paid.parameter, paid.bend = price(prices, "edge"), price(prices, "parameter"), price(prices, "bend")
+        paid.product, paid.category = price(prices, "product"), price(prices, "category")
+        paid.shape = price(prices, "shape", math.inf)
         self.local.reset(new CppKindLocal(whole, paid))
 
     def value(self, v, parents):
@@ -71,8 +79,10 @@ cdef class KindScores:
             if chosen.back() == at or (chosen.size() > 1 and chosen[chosen.size() - 2] == chosen.back()):
                 raise ValueError("parents are different variables, and none is the variable itself")
         cdef Caller caller = Caller(None)
+        self._begin()
         with nogil:
             ending = value_kinds(self.local.get()[0], at, chosen, found, bends)
+        self.asked = False
         caller.check(ending)
         return found, tuple(bends)
 
@@ -116,10 +126,18 @@ cdef class KindScores:
         cdef Ending ending
         if progress is not None:
             teller.report, teller.caller = report, &caller.listener
+        self._begin()
         with nogil:
             ending = search_kinds(self.local.get()[0], task, clock, teller, out)
+        self.asked = False
         caller.check(ending)
         return bool(out.late), [(met.score, [list(parents) for parents in met.parents]) for met in out.met]
+
+    cdef int _begin(self) except -1:
+        if self.asked:
+            raise RuntimeError("these scores are in use: one thread may ask at a time")
+        self.asked = True
+        return 0
 
     cdef int _variable(self, v) except -1:
         cdef Py_ssize_t at = index(v)

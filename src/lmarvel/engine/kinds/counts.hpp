@@ -2,9 +2,11 @@
 // readable twin stands in tests/reference/kinds.py.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -65,10 +67,15 @@ private:
         const std::uint16_t* own = codes(u);
         after.resize(n_);
         const std::size_t cells = used * values;
-        if (cells <= 4 * n_ + 16) {
+        if (cells <= std::min<std::size_t>(4 * n_ + 16, std::numeric_limits<std::uint32_t>::max())) {
             for (std::size_t i = 0; i < n_; ++i) after[i] = before[i] * values + own[i];
             return cells;
         }
+        return numbered(before, values, own, after);
+    }
+
+    // Number the pairs that have rows, as they come.
+    std::size_t numbered(const Rows& before, std::uint32_t values, const std::uint16_t* own, Rows& after) {
         fresh_.clear();
         for (std::size_t i = 0; i < n_; ++i)
             after[i] = fresh_.emplace(std::uint64_t(before[i]) * values + own[i], std::uint32_t(fresh_.size())).first->second;
@@ -78,13 +85,21 @@ private:
     double scored(int v, const Rows& rows, std::size_t used, double cells) {
         const std::size_t r = size(v);
         const std::uint16_t* own = codes(v);
-        counts_.assign(used * r, 0.0);
-        if (table_.weights == nullptr)
-            for (std::size_t i = 0; i < n_; ++i) counts_[rows[i] * r + own[i]] += 1.0;
-        else
-            for (std::size_t i = 0; i < n_; ++i) counts_[rows[i] * r + own[i]] += table_.weights[i];
-        const double a = 1.0 / cells, b = a / double(r), none_a = log_gamma(a), none_b = log_gamma(b);
+        // So many parents that a number cannot say their configurations: each has next to no prior chance either way.
+        const double a = std::max(1.0 / cells, 1e-300), b = a / double(r), none_a = log_gamma(a), none_b = log_gamma(b);
         double chance = 0.0;
+        if (used * r > 32 * n_ + 1024) {  // most are empty: memory is for rows, not for what could be
+            cell_.resize(n_);
+            const std::size_t held = numbered(rows, std::uint32_t(r), own, cell_);
+            count(cell_, 1, nullptr, held);
+            for (double count : counts_)
+                if (count > 0.0) chance += log_gamma(b + count) - none_b;
+            count(rows, 1, nullptr, used);
+            for (double total : counts_)
+                if (total > 0.0) chance += none_a - log_gamma(a + total);
+            return -2.0 * chance;
+        }
+        count(rows, r, own, used * r);
         for (std::size_t z = 0; z < used; ++z) {
             double total = 0.0;
             for (std::size_t k = 0; k < r; ++k) {
@@ -98,13 +113,20 @@ private:
         return -2.0 * chance;
     }
 
+    // The weight of the rows in each cell: r of them for each number, told apart by codes, if there are any.
+    void count(const Rows& rows, std::size_t r, const std::uint16_t* own, std::size_t cells) {
+        counts_.assign(cells, 0.0);
+        for (std::size_t i = 0; i < n_; ++i)
+            counts_[rows[i] * r + (own == nullptr ? 0 : own[i])] += table_.weights == nullptr ? 1.0 : table_.weights[i];
+    }
+
     const GlmColumns& table_;
     const std::size_t n_;
     std::vector<int> path_;
     std::vector<Rows> depth_;
     std::vector<double> cells_;      // configurations that there are, as the score counts them
     std::vector<std::size_t> used_;  // and as the rows are numbered
-    Rows joint_;
+    Rows joint_, cell_;
     std::unordered_map<std::uint64_t, std::uint32_t> fresh_;
     Vector counts_;
 };

@@ -67,6 +67,7 @@ public:
         for (std::size_t a = 0; a < m_; ++a) {  // pivots, none below a share of what the response had
             const double whole = left_[0][a * (m_ + 1)], pivot = std::max(work_[a * (m_ + 1)], NEAR_SINGULAR * whole);
             total += std::log(std::max(pivot / fits_.rows, 1e-300));
+            if (!(pivot > 0.0)) continue;  // a category without rows
             for (std::size_t b = a + 1; b < m_; ++b)
                 for (std::size_t c = b; c < m_; ++c) {
                     work_[b * m_ + c] -= work_[a * m_ + b] * work_[a * m_ + c] / pivot;

@@ -56,11 +56,15 @@ public:
         const std::vector<int> parents = sorted(path);
         const double now = value_of(v, parents);
         std::vector<int> promising;
-        begin_rough(v, parents);
+        bool begun = false;  // where all are counted, nothing is projected: categories may be many
         for (int u = 0; u < p_; ++u) {
             if (u == v || std::binary_search(parents.begin(), parents.end(), u)) continue;
             if (known != nullptr && known->excludes(std::size_t(u), std::size_t(v))) continue;
-            if (is_counted(v, parents, u) || rough_gain(v, parents, u) > LOOK * price_of(v, u)) promising.push_back(u);
+            if (!is_counted(v, parents, u)) {
+                if (!begun) begin_rough(v, parents), begun = true;
+                if (!(rough_gain(v, parents, u) > LOOK * price_of(v, u))) continue;
+            }
+            promising.push_back(u);
         }
         for (int u : promising) {
             std::vector<int> more = parents;
@@ -259,7 +263,9 @@ private:
         std::vector<Index> columns;
         for (int u : parents)
             for (Index c = first(u); c < plain(u); ++c) columns.push_back(c);
-        double now = -2.0 * loglik(v, columns) + surplus(v, parents);
+        // Counts pay for the shares of categories, and so do regressions: else any parent would save that.
+        const double fixed = counts_.value(v, {}) + 2.0 * loglik(v, {}) + surplus(v, parents);
+        double now = -2.0 * loglik(v, columns) + fixed;
         if (counted < now) return counted;
         const double rows = fits_.rows;
         set_plain(v, parents);
@@ -272,7 +278,7 @@ private:
                 std::vector<Index> more = columns;
                 for (Index c = plain(u); c < last(u); ++c) more.push_back(c);
                 std::sort(more.begin(), more.end());
-                const double value = -2.0 * loglik(v, more) + surplus(v, parents) + price +
+                const double value = -2.0 * loglik(v, more) + fixed + price +
                                      prices_.bend * double(responses(v)) * double(bends_.size());
                 if (value < now - 1e-9) {
                     now = value, columns = std::move(more);

@@ -47,7 +47,7 @@ public:
         if (!(seen > 0.0)) return 0.0;
         mean /= seen;
         const double variance = square / seen - mean * mean;
-        if (!(variance > 0.0)) return 0.0;
+        if (!(variance > 0.0) || !std::isfinite(variance)) return 0.0;
         counted_.assign(bins, 0.0);
         const double scale = 1.0 / (std::sqrt(variance) * width);
         for (std::size_t i = 0; i < n; ++i) {
