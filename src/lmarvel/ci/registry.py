@@ -15,6 +15,7 @@ from lmarvel.ci.glm.kinds import curvature, prefers_ranks
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
+from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.missing.gaps import FEWEST
@@ -173,7 +174,8 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
 
 def _for_numbers(data: Dataset) -> tuple[str, str | None]:
     """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations."""
-    if any(data.missing) or data.n * len(data.names) > SMALL:
+    values = data.n * len(data.names)
+    if any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
         return "fisher-z", None
     bent = curvature(data)
     if bent is not None and bent.is_curved:

@@ -228,6 +228,7 @@ class Curvature(NamedTuple):
 
 _MORE = 0.08  # of what lines explain (benchmarks/kinds.py)
 _LEAST = 30.0
+_CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
 _NOISE, _SWEEPS = 1e-6, (30, 0, 0)  # a rough search: families are not turned
@@ -311,4 +312,4 @@ def prefers_ranks(data: Dataset) -> bool:
             spread = np.sqrt(covariance.diagonal())
             sign, log_det = np.linalg.slogdet(covariance / np.outer(spread, spread))
         related.append(-log_det if sign > 0 else math.inf)
-    return bool(related[1] > related[0])
+    return bool(related[1] > (1 + _CLOSER) * related[0])

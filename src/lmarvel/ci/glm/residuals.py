@@ -100,7 +100,8 @@ class ResidualProducts(TableTest):
                 f"{self.n} rows are too few: a test needs {ROWS_A_COLUMN} for each of its columns, and there are"
                 f" {sum(cheap[:2])} of them with nothing given"
             )
-        self.largest_set = min(max(fitting), self.n - 4)
+        whole = max(fitting) == len(cheap) - 2  # rows are no limit: no set is larger than all other variables
+        self.largest_set = min(len(cheap) if whole else max(fitting), self.n - 4)
         self.shortage = f"{self.n} rows are too few for sets with more columns: a test needs {ROWS_A_COLUMN} for each"
         super().__init__(compiled)
 
