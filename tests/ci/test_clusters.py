@@ -11,7 +11,7 @@ from lmarvel import FCI, Auto, DataError, Dataset, FisherZ, Lift, LMarvel
 from lmarvel.ci.fisher_z import ClusteredZ
 from lmarvel.ci.g_square import GSquare
 from lmarvel.ci.registry import as_ci_test
-from lmarvel.data.view import design_effect
+from lmarvel.data.view import design_effect, shared_within
 
 CLUSTERS, ROWS = 50, 20
 
@@ -113,10 +113,14 @@ def test_counts_and_indicators_use_the_effective_rows() -> None:
 def test_the_design_effect_is_that_of_the_model() -> None:
     rng = np.random.default_rng(6)
     which, values = draw(rng, 0.5, 30)
-    assert design_effect(values, [False] * 30, which) == pytest.approx(1 + 19 * 0.25, rel=0.15)
-    assert design_effect(rng.normal(size=values.shape), [False] * 30, which) < 1.1
+
+    def effect(rows: np.ndarray, levels: bool) -> float:
+        return design_effect(which, shared_within(rows, [levels] * 30, which))
+
+    assert effect(values, levels=False) == pytest.approx(1 + 19 * 0.25, rel=0.15)
+    assert effect(rng.normal(size=values.shape), levels=False) < 1.1
     labels = (values > 0).astype(float)
-    assert 1.5 < design_effect(labels, [True] * 30, which) < 4.5  # a median split has two thirds of the correlation
+    assert 1.5 < effect(labels, levels=True) < 4.5  # a median split has two thirds of the correlation
 
 
 def test_the_verdict_says_what_the_rows_count_as() -> None:

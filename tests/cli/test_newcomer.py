@@ -189,7 +189,10 @@ def test_the_package_runs_as_a_module() -> None:
         (["simulate"], "'OUT' of lmarvel simulate OUT: directory for data.csv"),
         (["learn", CARS, "--alhpa", "1"], "lmarvel learn has no option --alhpa; did you mean --alpha?"),
         (["describe", CARS, "--boundary", "tc"], "lmarvel describe has no option --boundary; "),
-        (["learn", CARS, "--missing", "drpo"], "'drpo' is not one of 'refuse', 'drop', 'em'; did you mean 'drop'?"),
+        (
+            ["learn", CARS, "--missing", "drpo"],
+            "'drpo' is not one of 'auto', 'test-wise', 'drop', 'em', 'refuse'; did you mean 'drop'?",
+        ),
         (["learn", CARS, "--method", "lmravel"], "m3hc; did you mean 'lmarvel'?"),
         (["learn", CARS, "--boundary", "imab"], "--boundary must be one of auto, tc, gs, iamb"),
         (["learn", CARS, "--test", "fisherz"], "not 'fisherz'; did you mean 'fisher-z'?"),

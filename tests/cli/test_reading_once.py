@@ -71,6 +71,7 @@ COMMANDS = {
     "bootstrap": "learn numbers.csv --bootstrap 3 --report r.html",
     "lift bootstrap": "learn numbers.csv --method lift --bootstrap 2",
     "columns": "learn numbers.csv --columns A,B,C --report r.html",
+    "test-wise": "learn gaps.csv --report r.html",
     "drop": "learn gaps.csv --missing drop --report r.html",
     "em": "learn gaps.csv --missing em --bootstrap 2",
     "describe": "describe numbers.csv",
@@ -111,7 +112,7 @@ def test_weights_and_clusters_are_parsed_once(folder: Path, count: Counter[str])
 
 def test_a_refusal_opens_the_file_once(folder: Path, count: Counter[str]) -> None:
     count.clear()
-    assert outcome(folder, "learn gaps.csv") == 2
+    assert outcome(folder, "learn gaps.csv --missing refuse") == 2
     assert count["open"] == 1
 
 

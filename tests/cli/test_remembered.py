@@ -72,13 +72,15 @@ def test_an_option_that_is_given_comes_first(learned: tuple[Path, Path]) -> None
     assert "missing" in refused.err.splitlines()[1]
 
 
-def test_rows_of_em_cannot_be_estimated_from_and_the_way_out_is_an_option(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["test-wise", "em"])
+def test_missing_values_are_imputed_for_effects_unless_rows_are_dropped(way: str, tmp_path: Path) -> None:
     data, result = survey(tmp_path / "survey.csv", ","), tmp_path / "result.json"
-    assert run("learn", data, "--missing", "em", "--columns", "A,B,X,Y", "-o", result).code == 0
-    refused = run("effect", result, data, "X", "Y")
-    assert refused.code == 2
-    assert "--missing drop" in refused.err
-    assert run("effect", result, data, "X", "Y", "--missing", "drop").code == 0
+    assert run("learn", data, "--missing", way, "--columns", "A,B,X,Y", "-o", result).code == 0
+    filled = run("effect", result, data, "X", "Y", "--format", "json")
+    assert (filled.code, f"--missing {way}" in filled.err) == (0, True)
+    assert json.loads(filled.out)["estimates"][0]["method"].endswith("; 20 imputations")
+    dropped = run("effect", result, data, "X", "Y", "--missing", "drop", "--format", "json")
+    assert "imputations" not in json.loads(dropped.out)["estimates"][0]["method"]
 
 
 def test_nothing_is_printed_where_nothing_was_said(tmp_path: Path) -> None:

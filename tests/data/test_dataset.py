@@ -139,9 +139,9 @@ def test_missing_values_are_counted_without_being_refused() -> None:
     table = TABLE.copy()
     table[[1, 5], 2] = np.nan
     data = Dataset.of(table)
-    assert data.missing == (0, 0, 2)
+    assert (data.missing, data.test_wise, data.moments.n) == ((0, 0, 2), True, round(data.effective_rows))
     with pytest.raises(DataError, match=r"missing values in 1 of 3 columns: 'X2' \(2\)"):
-        _ = data.moments
+        _ = Dataset.of(table, missing="refuse").moments
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------

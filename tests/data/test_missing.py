@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from lmarvel import DataError, Dataset, LMarvel, moments_of
-from lmarvel.data.em import em_moments, observed_pairs
+from lmarvel.data.missing.em import em_moments, observed_pairs
 
 NAMES = ("a", "b", "c")
 MIX = np.array([[1.0, 0.6, 0.2], [0.0, 1.0, -0.5], [0.0, 0.0, 1.0]])
@@ -212,7 +212,10 @@ def test_everything_that_is_wrong_is_named_at_once_with_a_way_out() -> None:
     with pytest.raises(
         DataError, match=r"missing values in 1 of 6 columns: 'also' \(1\); column 'flat' is constant; .*'name' has 40"
     ) as caught:
-        _ = Dataset.of(table).moments
+        _ = Dataset.of(table, missing="refuse").moments
     assert "'twice' is a copy of 'ok'" in str(caught.value)
-    assert """Dataset.of(data, drop=['flat', 'name', 'twice'], missing="drop")""" in str(caught.value)
+    assert """Dataset.of(data, drop=['flat', 'name', 'twice'], missing="test-wise")""" in str(caught.value)
+    with pytest.raises(DataError, match=r"^column 'flat' is constant; .*'name' has 40") as caught:
+        _ = Dataset.of(table).moments
+    assert "Dataset.of(data, drop=['flat', 'name', 'twice'])" in str(caught.value)
     assert Dataset.of(table, drop=["flat", "name", "twice"], missing="drop").moments.n == 39

@@ -12,7 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from lmarvel import DataError, LMarvel, moments_of
+from lmarvel import DataError, Dataset, LMarvel, moments_of
 
 NAMES = ("height", "blood pressure", "log(dose), mg", "Größe")
 TABLE = np.random.default_rng(0).normal(size=(500, 4)) @ np.random.default_rng(1).normal(size=(4, 4)) + [1, 1e6, -5, 0]
@@ -231,15 +231,15 @@ def test_a_lazy_frame_is_refused_with_a_hint() -> None:
 @in_every_frame
 def test_missing_values_are_counted_by_column(frame: str) -> None:
     data = {"a": [1.0, None, 3.0, None], "b": [1.0, 2.0, 3.0, 5.0], "c": [None, 2, 3, 4]}
-    with pytest.raises(DataError, match=r"missing values in 2 of 3 columns: 'a' \(2\), 'c' \(1\)\. Drop"):
-        moments_of(FRAMES[frame](data))
+    with pytest.raises(DataError, match=r"missing values in 2 of 3 columns: 'a' \(2\), 'c' \(1\)\. Let"):
+        _ = Dataset.of(FRAMES[frame](data), missing="refuse").moments
 
 
 @in_every_frame
 def test_nan_counts_as_missing(frame: str) -> None:
     data = {"a": [1.0, float("nan"), 3.0], "b": [1.0, 2.0, float("nan")], "c": [0.0, 1.0, 3.0]}
     with pytest.raises(DataError, match=r"missing values in 2 of 3 columns: 'a' \(1\), 'b' \(1\)"):
-        moments_of(FRAMES[frame](data))
+        _ = Dataset.of(FRAMES[frame](data), missing="refuse").moments
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather", "csv"])
@@ -248,7 +248,7 @@ def test_missing_values_in_files_are_counted_by_column(ending: str, tmp_path: Pa
     frame = pl.DataFrame({"a": [1.0, None, 3.0], "b": [None, float("nan"), 1.0], "c": [1, 2, 4]})
     {"parquet": frame.write_parquet, "feather": frame.write_ipc, "csv": frame.write_csv}[ending](path)
     with pytest.raises(DataError, match=r"missing values in 2 of 3 columns: 'a' \(1\), 'b' \(2\)"):
-        moments_of(path)
+        _ = Dataset.of(path, missing="refuse").moments
 
 
 def test_missing_values_are_counted_over_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +257,7 @@ def test_missing_values_are_counted_over_all_batches(monkeypatch: pytest.MonkeyP
     table[[3, 100, 499], 1] = np.nan
     table[[200, 201], 3] = np.nan
     with pytest.raises(DataError, match=r"in 2 of 4 columns: 'X1' \(3\), 'X3' \(2\)"):
-        moments_of(table)
+        _ = Dataset.of(table, missing="refuse").moments
 
 
 @in_every_frame
@@ -297,7 +297,7 @@ WITH_GAPS: dict[str, Any] = {
 @pytest.mark.parametrize("case", WITH_GAPS)
 def test_values_that_are_masked_or_null_are_missing(case: str) -> None:
     with pytest.raises(DataError, match=r"missing values in 2 of 2 columns: 'X0' \(2\), 'X1' \(1\)"):
-        moments_of(WITH_GAPS[case])
+        _ = Dataset.of(WITH_GAPS[case], missing="refuse").moments
 
 
 def test_a_mask_that_hides_nothing_changes_nothing() -> None:

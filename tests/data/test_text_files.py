@@ -168,7 +168,7 @@ REFUSED = {
 def test_a_csv_file_is_refused_because_of(case: str, write: Writer) -> None:
     content, message = REFUSED[case]
     with pytest.raises(DataError, match=message):
-        moments_of(write(content))
+        _ = Dataset.of(write(content), missing="refuse").moments
 
 
 def test_blanks_behind_a_number_are_read_or_named(write: Writer) -> None:

@@ -56,14 +56,18 @@ def test_a_label_by_option_leaves_those_of_the_dataset() -> None:
     assert [kinds(name) for name in "ABX"] == [Kind.NOMINAL] * 3
 
 
-def test_rows_with_gaps_are_dropped_where_that_was_said_and_refused_elsewhere() -> None:
+def test_rows_with_gaps_are_dropped_where_that_was_said_and_completed_elsewhere() -> None:
     data = table(300)
     whole = {name: column[5:] for name, column in data.items()}
     data["X"] = np.concatenate([np.full(5, np.nan), data["X"][5:]])
     told = effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="drop"))
     assert told.estimates == effect(BACKDOOR, "X", "Y", whole).estimates
-    with pytest.raises(DataError, match=r"5 values are missing: drop the rows that have some \(--missing drop"):
-        effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="em"))
+    for way in ("test-wise", "em"):
+        (filled,) = effect(BACKDOOR, "X", "Y", Dataset.of(data, missing=way)).estimates
+        assert filled.method == "least squares, HC3; 20 imputations"
+        assert filled.value == pytest.approx(told.estimates[0].value, abs=0.02)
+    with pytest.raises(DataError, match="missing values in 1 of"):
+        effect(BACKDOOR, "X", "Y", Dataset.of(data, missing="refuse"))
 
 
 def test_weights_count_rows_as_often_as_they_say() -> None:

@@ -23,6 +23,8 @@ ability                        without it
 ``canonical_order()``          variables are taken in the order of their names
 ``reordered(order)``           positions are translated at each question
 ``search``                     the search is the readable one
+``rows_for(x, y, given)``      every test uses all rows
+``rest_rows``                  all rows have all variables
 =============================  =====================================================================================
 """
 
@@ -106,6 +108,9 @@ class IndependenceTest:
         self._for_engine: Callable[[], GaussianInput | ColumnsInput | None] = getattr(test, "for_engine", lambda: None)
         self._order: Callable[[], list[int]] | None = getattr(test, "canonical_order", None)
         self._reordered: Callable[[Sequence[int]], CITest] | None = getattr(test, "reordered", None)
+        self.rows_for: Callable[[int, int, Sequence[int]], int | None] | None = getattr(test, "rows_for", None)
+        self.apart: int = getattr(test, "apart", 0)  # pairs that too few rows have both variables of
+        self.rest_rows: int | None = getattr(test, "rest_rows", self.rows)
         self.searches = self._search is not None
         self.total_conditioning: bool = getattr(test, "total_conditioning", True)
         self.tests_all_pairs = self._all_pairs is not None

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from lmarvel.data.categories import lone_levels
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.em import em_moments
+from lmarvel.data.missing.em import em_moments
 from lmarvel.data.moments import Moments
 from lmarvel.deferred import late
 from lmarvel.errors import DataError

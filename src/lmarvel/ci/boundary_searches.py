@@ -243,13 +243,16 @@ def choose_boundary(ledger: Ledger) -> str:
 
     On a table total conditioning leaves n - p - 1 degrees of freedom; it is taken if these are at least as many as
     there are variables (and 30). A limit on the conditioning size below p - 2 rules it out, and so do categories that
-    determine others. A test of one's own that says nothing about its rows is asked about small sets only, unless it
-    offers to test all pairs at once. A test made of models rules it out: each pair would need two models on all other
-    variables.
+    determine others, and missing values that leave fewer than half of the rows complete. A test of one's own that says
+    nothing about its rows is asked about small sets only, unless it offers to test all pairs at once. A test made of
+    models rules it out: each pair would need two models on all other variables.
     """
     p, test = len(ledger.names), ledger.test
     columns = test.columns  # more than variables, where some are blocks
-    enough = test.tests_all_pairs if test.rows is None else test.rows - columns - 1 >= max(columns, 30)
+    rows = test.rest_rows
+    enough = test.tests_all_pairs if rows is None else rows - columns - 1 >= max(columns, 30)
+    if rows is not None and test.rows is not None and 2 * rows < test.rows:
+        enough = False
     possible = enough and test.total_conditioning and not test.collinear
     return "tc" if possible and ledger.largest_set >= p - 2 else "iamb"
 

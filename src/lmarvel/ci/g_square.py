@@ -97,7 +97,7 @@ class GSquare(TableTest):
         self._rows = float(len(codes))
         if weights is not None or self.dataset.clusters is not None:
             all_alike = self._rows
-            self._rows = min(float(self.dataset.effective_rows), all_alike)
+            self._rows = min(self.dataset.rows_told(), all_alike)  # of which tests leave out those with gaps
             weights = np.ones(len(codes)) if weights is None else weights
             if self._rows < all_alike or self.dataset.weights is not None:
                 self._weights = np.ascontiguousarray(weights * (self._rows / weights.sum()), dtype=np.float64)
@@ -118,7 +118,10 @@ class GSquare(TableTest):
         super().__init__(compiled)
 
     def _check_pairs(self) -> None:
-        """Refuse two columns that not even a test given nothing has rows for."""
+        """Refuse two columns that not even a test given nothing has rows for, unless values are missing."""
+        if self.dataset.test_wise:
+            self.apart, self.rows_for = len(self.dataset.gaps().apart), self._rows_for
+            return
         order = np.argsort(self._sizes, kind="stable")[::-1].tolist()
         there = None
         if self._gaps.any():
@@ -155,6 +158,10 @@ class GSquare(TableTest):
             return self._rows
         complete = np.logical_and.reduce(there)
         return float(complete.sum() if self._weights is None else self._weights[complete].sum())
+
+    def _rows_for(self, x: int, y: int, given: Sequence[int]) -> int | None:
+        """Return the number of rows that a test uses; None where they are too few for it."""
+        return int(self._budget((x, y, *given))) if self.affords(x, y, given) else None
 
     def _readable(self, x: int, y: int, given: Sequence[int]) -> Result:
         stratum = np.zeros(self._codes.shape[1], dtype=np.int64)

@@ -13,13 +13,15 @@ from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
 from lmarvel.ci.glm.kinds import curvature, prefers_ranks
 from lmarvel.ci.glm.residuals import ResidualProducts
+from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.scan import SMALL
 from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
-from lmarvel.text import did_you_mean
+from lmarvel.text import counted, did_you_mean
 
 TableTestOf = TypeVar("TableTestOf", bound=FisherZ | ClusteredZ | BlockGaussian | ResidualProducts)
 
@@ -32,8 +34,8 @@ class NamedTest:
     use: str
 
 
-def _fisher_z(data: Dataset) -> FisherZ | ClusteredZ:
-    """Return Fisher's z test of a table without copies or combinations among its columns."""
+def _check_numbers(data: Dataset) -> None:
+    """Refuse categories without an order."""
     many = [n for n, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.NOMINAL]
     if many:
         have = "has" if len(many) == 1 else "have"
@@ -41,6 +43,11 @@ def _fisher_z(data: Dataset) -> FisherZ | ClusteredZ:
             f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
             " test='mixed', or leave the test to 'auto'"
         )
+
+
+def _fisher_z(data: Dataset) -> FisherZ | ClusteredZ:
+    """Return Fisher's z test of a table without copies or combinations among its columns."""
+    _check_numbers(data)
     return _usable(_of_numbers(data))
 
 
@@ -67,9 +74,14 @@ def _usable(test: TableTestOf) -> TableTestOf:
     return test
 
 
+def _are_numbers(data: Dataset) -> bool:
+    """Tell whether all columns are numbers."""
+    return all(kind is Kind.CONTINUOUS for kind in data.kinds)
+
+
 def _mixed(data: Dataset) -> FisherZ | ClusteredZ | BlockGaussian | ResidualProducts:
     """Return the test of products of residuals; of numbers alone Fisher's z, around gaps the block Gaussian test."""
-    if all(kind is Kind.CONTINUOUS for kind in data.kinds):
+    if _are_numbers(data):
         return _fisher_z(data)
     if any(data.missing):
         return _on_blocks(data, "plain")
@@ -96,6 +108,29 @@ TESTS: Mapping[str, NamedTest] = {
     ),
 }
 _USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
+
+
+def _made(name: str, data: Dataset) -> CITest:
+    """Return a test of a table; where values are missing, one that uses the rows that have its variables."""
+    make = TESTS[name].make
+    if not data.test_wise or name == "g-square":  # which leaves out rows with gaps itself
+        return make(data)
+    data.read()  # refuses a table that no test can be run on
+    if (most := data.gaps().most) < FEWEST:
+        raise DataError(
+            f"at most {counted(most, 'row')} have both of two variables, and {FEWEST} are needed for a test"
+        )
+    if name == "fisher-z" or (name == "mixed" and _are_numbers(data)):
+        _check_numbers(data)
+        FisherZ(data.moments).check_usable()
+        return TestWise(data, moments=lambda: data.moments)
+    if name == "rank":
+        single = all(kind is not Kind.NOMINAL for kind in data.kinds)
+        return TestWise(data, make, (lambda: blocks_of(data, "rank").moments) if single else None)
+    numbers = [v for v, kind in enumerate(data.kinds) if kind is Kind.CONTINUOUS]
+    if numbers:
+        FisherZ(data.moments.take(numbers)).check_usable()  # once, not in each part
+    return TestWise(data, ResidualProducts)
 
 
 def resolve(name: str) -> str:
@@ -173,7 +208,7 @@ def as_ci_test(
             raise DataError("there is nothing to learn from: pass a table to fit, or a test that knows its variables")
         if chosen == "auto":
             chosen, why = chosen_for(data, measured)
-        return IndependenceTest(TESTS[chosen].make(data), chosen, why)
+        return IndependenceTest(_made(chosen, data), chosen, why)
     if isinstance(test, CITest):
         check_names(test)
         _check_same_names(test, known, "names" if data is None else "the table")

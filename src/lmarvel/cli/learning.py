@@ -50,6 +50,7 @@ from lmarvel.files import check_writable
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.missing import only_apart
 from lmarvel.result.support.grades import Shown
 from lmarvel.result.wording import open_pairs
 from lmarvel.text import printable, readable
@@ -122,7 +123,7 @@ def learn(
             print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
     if drawing.stopped:
         fail(drawing.stopped, 130)
-    if found.budget_ended:
+    if found.budget_ended and not only_apart(found):
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
 
 

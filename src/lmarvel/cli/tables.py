@@ -51,8 +51,8 @@ class TableOptions:
         typer.Option(help="Columns of categories in an order; for text: 'size=small<medium<large'."),
     ] = None
     missing: Annotated[
-        Literal["refuse", "drop", "em"] | None,
-        typer.Option(help="Missing values: refuse them, drop their rows, or find the moments by EM."),
+        Literal["auto", "test-wise", "drop", "em", "refuse"] | None,
+        typer.Option(help="Missing values: by default each test uses the rows that have its variables (test-wise)."),
     ] = None
     weights: Annotated[str | None, typer.Option(help="The column with a weight for each row.")] = None
     cluster: Annotated[str | None, typer.Option(help="The column that tells which rows belong together.")] = None
@@ -180,7 +180,9 @@ class TableOptions:
             yield
         except DataError as error:
             try:
-                found, way = self.proposal(path)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # what is said of the table was said before
+                    found, way = self.proposal(path)
             except LMarvelError:
                 raise error from None
             if not isinstance(error, UnusableError):
@@ -190,12 +192,13 @@ class TableOptions:
 
 def refusal(found: Profile, way: WayOut | None, error: DataError, missing: str | None) -> str:
     """Return all that stands in the way of a run, or the error if that says it, and the command without it."""
-    gaps = missing in (None, "refuse") and any(column.missing for column in found.columns)
+    gaps = missing == "refuse" and any(column.missing for column in found.columns)
     said = f"{joined(found.faults)}." if gaps or len(found.faults) > 1 or not found.complete else f"{error}."
     ways = ""
     if gaps and way is not None:
         left = f"--missing drop keeps {found.complete:,} of {found.rows:,} rows, " if found.complete > 3 else ""
-        ways = f" For missing values: {left}--missing em uses all rows, --drop leaves columns out."
+        ways = " For missing values: --missing test-wise lets each test use the rows that have its variables,"
+        ways += f" {left}--missing em uses all rows, --drop leaves columns out."
     command = command_for(found, way, sys.argv[1:])
     end = "Nothing that could be learned from would be left" if command is None else f"This would run: {command}"
     return f"{said}{ways} {end}"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data.columns import NAMED
 from lmarvel.data.levels import Levels
+from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.moments import determining
 from lmarvel.data.table import Table
 from lmarvel.errors import UnusableError
@@ -25,7 +26,6 @@ MOST_LEVELS = 100
 _COPY = 1 - 1e-12
 _COLLINEAR = 1e-10
 _ROUNDS = 50
-_ROWS_OF_A_PAIR = 20  # in which two columns were observed, from which on EM can tell their covariance
 _WORST = 5  # columns with gaps, in a message
 MANY_LEVELS = "many levels"
 DROP = "drop {it}{how}"
@@ -259,9 +259,9 @@ def way_out(
 ) -> WayOut | None:
     """Work out which columns to leave out, ``drop`` among them, and what to do with gaps, and try it.
 
-    What a user says of gaps in ``missing`` is kept to.
+    What a user says of gaps in ``missing`` is kept to, but that they are refused.
     """
-    said = None if missing == "refuse" else missing
+    said = missing
     at = [i for i, name in enumerate(names) if name not in set(drop)]
     gone, missing, kept = [name for name in names if name in set(drop)], None, rows[:, at]
     for _ in range(_ROUNDS):
@@ -270,12 +270,13 @@ def way_out(
             return None
         kept, missing = rows[:, at], None
         if np.isnan(kept).any():
-            worst = None if said == "em" else _worst_gaps(kept, said is None and not any(levels[i] for i in at))
+            worst = _worst_gaps(kept) if said == "drop" else _hardly_seen(kept)
             if worst is not None:
                 gone.append(left[worst])
                 del at[worst]
                 continue
-            kept, missing = _filled_or_dropped(kept, [levels[i] for i in at], said)
+            missing = {"em": "em", "drop": "drop", "refuse": "test-wise"}.get(said or "")
+            kept = kept[~np.isnan(kept).any(axis=1)] if said == "drop" else kept
         faults = faults_of(kept, [levels[i] for i in at], left)
         if not faults:
             return WayOut(tuple(gone), missing, len(kept)) if len(kept) > 3 else None
@@ -285,24 +286,17 @@ def way_out(
     return None
 
 
-def _worst_gaps(rows: Matrix, may_fill: bool) -> int | None:
-    """Return the column with the most gaps if rows without any are too few to learn from, and gaps cannot be filled."""
+def _hardly_seen(rows: Matrix) -> int | None:
+    """Return a column that has too few values for any test, if the rows themselves are enough."""
+    seen = (~np.isnan(rows)).sum(axis=0)
+    return int(np.argmin(seen)) if 0 < seen.min() < FEWEST <= len(rows) else None
+
+
+def _worst_gaps(rows: Matrix) -> int | None:
+    """Return the column with the most gaps if rows without any are too few to learn from."""
     gaps = np.isnan(rows)
-    seen = (~gaps).astype(np.float64)
-    if may_fill and (seen.T @ seen).min() >= max(_ROWS_OF_A_PAIR, len(rows) // 10):
-        return None
     enough = min(max(10, 2 * rows.shape[1], len(rows) // 4), max(len(rows) // 2, 4))
     if int((~gaps.any(axis=1)).sum()) >= enough:
         return None
     counts = gaps.sum(axis=0)
     return int(np.argmax(counts)) if counts.max() > len(rows) // 10 or len(rows) < 40 else None
-
-
-def _filled_or_dropped(rows: Matrix, levels: Sequence[Levels | None], said: str | None) -> tuple[Matrix, str]:
-    complete = rows[~np.isnan(rows).any(axis=1)]
-    numbers = all(known is None for known in levels)
-    if said is not None:
-        return (rows, "em") if said == "em" else (complete, "drop")
-    if numbers and len(complete) < 0.7 * len(rows):
-        return rows, "em"
-    return complete, "drop"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data.columns import Kind
+from lmarvel.data.missing.gaps import MOST_PATTERNS, Gaps
 from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset, plain_options, some_moments
 from lmarvel.data.reading import Reading
@@ -28,8 +29,7 @@ class Dataset:
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
     many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
     that are said to have levels, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
-    more whenever rows are asked for (a bootstrap, effects, EM, rows with gaps to drop, weights, clusters). A panel
-    is read when it is opened.
+    more whenever rows are asked for (a bootstrap, effects, missing values, weights, clusters). A panel is read at once.
 
     Attributes
     ----------
@@ -121,8 +121,9 @@ class Dataset:
         ordinal : sequence of str, or mapping from names to levels
             Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
             highest.
-        missing : {"refuse", "drop", "em"}
-            What becomes of gaps: refused by default; rows with one are dropped; or moments are found by EM.
+        missing : {"auto", "test-wise", "drop", "em", "refuse"}
+            By default ("auto", "test-wise") every test uses the rows that have its variables. Or rows with gaps are
+            dropped, or moments are found by EM, or the table is refused.
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
@@ -186,10 +187,9 @@ class Dataset:
     # --- what a pass tells ------------------------------------------------------------------------------
 
     def read(self, tick: Tick | None = None) -> Moments:
-        """Read the rows, unless that was done, and return the moments.
+        """Read the rows, unless that was done, and return the moments; ``tick`` is called after each batch of rows.
 
-        ``tick`` is called after each batch of rows. What it raises ends the reading, and is passed on: this is how
-        a limit of time, or a user who gives up, is kept to.
+        What it raises ends the reading, and is passed on: this is how limits of time are kept to.
         """
         return self._given if self._given is not None else self._rows_behind().moments(tick)
 
@@ -197,8 +197,7 @@ class Dataset:
     def moments(self) -> Moments:
         """Number of rows, means and covariance; a table that no test can be run on is refused here.
 
-        With weights, clusters, or gaps that EM fills, their ``n`` is :attr:`effective_rows`, rounded. A column with
-        levels counts by its codes.
+        With weights, clusters or missing values ``n`` is :attr:`effective_rows`, rounded. Levels count by their codes.
         """
         return self.read()
 
@@ -211,8 +210,8 @@ class Dataset:
     def effective_rows(self) -> float:
         """The number of rows of equal weight, without gaps, that tell as much.
 
-        With weights that is (sum w)² / sum w², with clusters divided by their design effect, with EM times the mean
-        share of observed pairs; a resample has that of its table.
+        With weights that is (sum w)² / sum w², with clusters divided by their design effect, with missing values times
+        the mean share of observed pairs; a resample has that of its table.
         """
         return self._given.n_effective if self._given is not None else self._rows_behind().effective()
 
@@ -222,6 +221,27 @@ class Dataset:
         if self._given is not None:
             return (0,) * len(self.names)
         return tuple(self._rows_behind().running().missing.tolist())
+
+    @property
+    def test_wise(self) -> bool:
+        """Whether values are missing, and every test uses the rows that have its variables."""
+        return self._reading is not None and self._reading.test_wise
+
+    def gaps(self) -> Gaps:
+        """Return how many rows lack which columns."""
+        return self._rows_behind().gaps()
+
+    def rows_told(self, kept: NDArray[np.bool_] | None = None) -> float:
+        """Return the number of rows of equal weight that tell as much as some of the rows, whatever they lack."""
+        return self._rows_behind().told(kept)
+
+    def completed(self, seed: int = 0) -> Dataset:
+        """Return the table with a likely value in every gap, see :func:`lmarvel.data.missing.em.imputed`."""
+        return self.kept(("completed", seed), lambda: Dataset(self._rows_behind().completed(seed)))
+
+    def part(self, needed: Sequence[int], columns: Sequence[int]) -> Dataset:
+        """Return some columns of the rows that have all of the needed ones, both by position."""
+        return Dataset(self._rows_behind().part(needed, columns))
 
     @property
     def dropped(self) -> int:
@@ -258,42 +278,32 @@ class Dataset:
 
     @property
     def levels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """The levels of each column in the order of their codes, None where it is continuous.
-
-        Nominal levels are sorted, numbers by value and text by code point; ordinal ones stand in their order.
-        """
+        """The levels of each column in the order of their codes, sorted or in their order; None where continuous."""
         return (None,) * len(self.names) if self._reading is None else self._reading.levels()
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the names and of every bit of the values in their order: 16 hexadecimal digits.
-
-        It does not depend on what the table came in: an array and a file of the same numbers have the same.
-        """
+        """A digest of the names and of every bit of the values in their order, whatever they came in."""
         return self._given.fingerprint() if self._given is not None else self._rows_behind().fingerprint()
 
     def summary(self) -> dict[str, Any]:
         """Return rows, fingerprint, and name, mean, standard deviation and kind of each column, as plain data.
 
-        A column with levels has their names too, and one of numbers ``few``, the number of different ones, where
-        these are so few that they may be codes of levels. ``lone`` has the levels with one row that tests take
-        together with others, ``determines`` and ``copy_of`` other columns. ``reading`` is :attr:`read_as`, where
-        something was said.
+        A column with levels has their names too, and one of numbers ``few``, the number of different ones, where these
+        may be codes. ``lone`` has the levels with one row that tests take together with others, ``determines`` and
+        ``copy_of`` other columns. ``reading`` is :attr:`read_as`, where something was said.
         """
         moments = self.moments
         deviation = np.sqrt(np.diag(moments.covariance))
         plain: list[dict[str, Any]] = [{"kind": Kind.CONTINUOUS.value} for _ in self.names]
+        about = plain if self._reading is None else self._reading.about()
         columns = [
             {"name": name, "mean": float(f"{mean:.8g}"), "sd": float(f"{sd:.8g}")} | more
-            for name, mean, sd, more in zip(
-                self.names,
-                moments.mean.tolist(),
-                deviation.tolist(),
-                plain if self._reading is None else self._reading.about(),
-                strict=True,
-            )
+            for name, mean, sd, more in zip(self.names, moments.mean.tolist(), deviation.tolist(), about, strict=True)
         ]
-        reading = {"reading": dict(self.read_as)} if self.read_as else {}
+        reading: dict[str, Any] = {"reading": dict(self.read_as)} if self.read_as else {}
+        if self.test_wise and len((gaps := self.gaps()).patterns) <= MOST_PATTERNS:
+            reading["gaps"] = gaps.plain()
         return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns, **reading}
 
     def said(self) -> dict[str, str | int]:
@@ -301,8 +311,7 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset.of({"a": [1.5, 2.0, None, 0.5], "b": ["x", "y", "y", "x"]}, missing="drop")
-        >>> data.said()
+        >>> Dataset.of({"a": [1.5, 2.0, None, 0.5], "b": ["x", "y", "y", "x"]}, missing="drop").said()
         {'missing': 'drop', 'dropped_rows': 1, 'kinds': '1 continuous, 1 binary: b'}
         """
         return {} if self._reading is None else self._reading.said()
@@ -310,10 +319,7 @@ class Dataset:
     # --- rows -------------------------------------------------------------------------------------------
 
     def batches(self, size: int | None = None) -> Iterator[NDArray[np.float64]]:
-        """Iterate over all rows again, ``size`` at a time, as float64; a file is read again.
-
-        A column of text, or of categories, comes as the codes of its levels.
-        """
+        """Iterate over all rows again, ``size`` at a time, as float64, categories as codes; a file is read again."""
         size = batch_rows(len(self.names)) if size is None else size
         if size < 1:
             raise DataError(f"a batch has at least 1 row, not {size}")
@@ -331,7 +337,7 @@ class Dataset:
     def values(self) -> NDArray[np.float64]:
         """Return all rows with codes 0, 1, ... of levels in every column that is not continuous; NaN where missing.
 
-        Unlike :meth:`rows` this holds for numbers too: a column of 1 and 2 that is binary has codes 0 and 1.
+        Unlike in :meth:`rows`, a column of 1 and 2 that is binary has codes 0 and 1.
 
         Examples
         --------
@@ -354,19 +360,16 @@ class Dataset:
     def resample(self, seed: int | Sequence[int]) -> Dataset:
         """Draw n rows with replacement: the same table, with how often each row was drawn for a weight.
 
-        No row is copied, and the same seed draws the same rows. Where rows belong to clusters, as many clusters as
-        there are get drawn, each with all its rows. ``moments.n`` of the result is that of the table, as a bootstrap
-        wants it. Where the rows have weights, they are multiplied by the counts.
+        The same seed draws the same rows. Clusters are drawn with all their rows; weights are multiplied by the counts.
         """
         return Dataset(self._rows_behind().resampled(seed))
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what was worked out of the rows under this key before, or work it out and keep it."""
-        known = self._rows_behind().worked_out
+        known: dict[Hashable, Made] = self._rows_behind().worked_out
         if key not in known:
             known[key] = make()
-        found: Made = known[key]
-        return found
+        return known[key]
 
     def _rows_behind(self) -> Reading:
         if self._reading is None:
@@ -390,10 +393,8 @@ def moments_of(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> m = moments_of(rng.normal(loc=1e9, size=(1000, 3)))
-    >>> bool(abs(m.covariance[0, 0] - 1) < 0.2)
+    >>> table = np.random.default_rng(0).normal(loc=1e9, size=(1000, 3))
+    >>> bool(abs(moments_of(table).covariance[0, 0] - 1) < 0.2)
     True
     """
     return Dataset.of(data, names, columns, drop, separator).moments

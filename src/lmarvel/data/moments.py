@@ -327,8 +327,9 @@ class Running:
         if self.gaps and self.missing.any():
             gaps = np.flatnonzero(self.missing)
             raise UnusableError(
-                f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Drop"
-                ' those rows (missing="drop"), let EM find the moments (missing="em"), or leave those columns out'
+                f"missing values in {len(gaps)} of {len(self.names)} columns: {self._counts(gaps, self.missing)}. Let"
+                ' each test use the rows that it can (missing="test-wise"), drop rows (missing="drop"), let EM find the'
+                ' moments (missing="em"), or leave those columns out'
             )
         if self.gaps:
             which = self._counts(np.flatnonzero(self.infinite), self.infinite)

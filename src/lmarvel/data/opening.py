@@ -20,7 +20,7 @@ from lmarvel.data.scan import Weights
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.sources.panel import among_lags, is_lag, lagged, panel_parts, with_lags
 from lmarvel.data.table import Table, chosen_columns, open_source, renamed, table_of
-from lmarvel.data.view import Asked, Clusters, all_rows
+from lmarvel.data.view import TEST_WISE, Asked, Clusters, all_rows
 from lmarvel.errors import DataError, LMarvelWarning
 from lmarvel.text import listing
 
@@ -144,7 +144,7 @@ def _opened_panel(source: Source, columns: Sequence[str] | None, drop: Sequence[
 def _merged(before: Reading | None, names: Sequence[str], said: Said) -> tuple[Any, Any, str]:
     """Return what is said now, and where nothing is, what was said before, of columns that may have new names."""
     if before is None:
-        return said.categorical, said.ordinal, said.missing or "refuse"
+        return said.categorical, said.ordinal, said.missing or TEST_WISE
     now = dict(zip(before.table.names, names, strict=True))
     old = before.asked
     categorical = said.categorical or [now[name] for name in old.categorical]

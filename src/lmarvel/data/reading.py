@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -12,14 +13,16 @@ from numpy.typing import NDArray
 from lmarvel.data.categories import Grouped, group_many, peculiar
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
-from lmarvel.data.em import em_moments, observed_pairs
 from lmarvel.data.levels import Levels, written
+from lmarvel.data.missing.em import em_moments, imputed, observed_pairs
+from lmarvel.data.missing.gaps import Gaps
 from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
+from lmarvel.data.sources.csv_rows import left_out_empty
 from lmarvel.data.table import Table
-from lmarvel.data.view import Asked, Clusters, View, all_rows, design_effect, view_of
-from lmarvel.errors import DataError, NotNumbers, UnusableError
+from lmarvel.data.view import TEST_WISE, Asked, Clusters, View, all_rows, design_effect, shared_within, view_of
+from lmarvel.errors import DataError, LMarvelWarning, NotNumbers, UnusableError
 
 _NOTHING = Asked()
 _LOOKED_THROUGH = 20_000_000  # values of a table that is looked through for all that is wrong with it
@@ -48,19 +51,20 @@ class Reading:
         self._scan: Scan | None = None
         self._moments: Moments | None = None
         self._effective: float | None = None
-        self._design: float | None = None
+        self._shared: float | None = None
         self._kinds: tuple[Kind, ...] | None = None
         self._levels: tuple[tuple[str, ...] | None, ...] | None = None
         self.as_it_is, self.grouped = as_it_is, dict[str, Grouped]()  # categories that were taken together
         self.tiers: tuple[tuple[str, ...], ...] = ()  # of a panel, the earliest first
+        self._gaps: Gaps | None = None
+        self._looked = False  # whether empty rows were looked for
         self.worked_out: dict[Hashable, Any] = {}  # what others make of the rows, and keep here
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as arrays: batches of rows come from functions that know files and frames, and these do not travel."""
         view = self.view()
-        filled = "em" if self.asked.missing == "em" else "refuse"
         told = (view.weights, view.clusters, self.drawn, dict(self.columns))
-        return _arrived, (view.table.names, self.rows(), view.table.levels, filled, *told)
+        return _arrived, (view.table.names, self.rows(), view.table.levels, self._handled, *told)
 
     # --- passes -----------------------------------------------------------------------------------------
 
@@ -97,10 +101,23 @@ class Reading:
     def running(self, tick: Tick | None = None) -> Running:
         """Make the pass; a file that turns out to hold text is read into memory, where its columns have levels."""
         try:
-            return self.scan().running(tick)
+            found = self.scan().running(tick)
         except NotNumbers:
             self._load()
-            return self.scan().running(tick)
+            found = self.scan().running(tick)
+        # A row can be empty only where every column has a gap.
+        if self.asked.missing in ("refuse", "drop") or self._looked or not found.missing.all():
+            return found
+        return self._without_empty_rows(tick)
+
+    def _without_empty_rows(self, tick: Tick | None) -> Running:
+        view = self._view
+        assert view is not None
+        self._looked, self._view = True, view.without_empty_rows()
+        if self._view is not view:
+            self._scan = Scan(self._view.table, self._view.weights)
+            warnings.warn(left_out_empty(self._view.empty), LMarvelWarning, stacklevel=3)
+        return self.scan().running(tick)
 
     def moments(self, tick: Tick | None = None) -> Moments:
         """Return the moments that tests and scores are to use; a table that none can be run on is refused."""
@@ -117,7 +134,7 @@ class Reading:
         self._refuse_matrix(running.n)
         if view.table.levels is not None:
             check_levels(view.table)
-        if self.asked.missing == "em" and running.missing.any():
+        if self.filled:
             return self._filled()
         moments = self.scan().moments()
         if self.drawn is not None or view.weights is not None or view.clusters is not None:
@@ -141,7 +158,7 @@ class Reading:
         rows, levels = all_rows(table), table.levels or (None,) * len(table.names)
         with np.errstate(all="ignore"):
             faults = faults_of(rows, levels, table.names)
-            gaps = [] if self.asked.missing == "em" else missing_values(rows, table.names)
+            gaps = [] if self._handled != "refuse" else missing_values(rows, table.names)
             if len(faults) + len(gaps) < 2:
                 raise error
             raise UnusableTable(
@@ -159,22 +176,41 @@ class Reading:
     def effective(self, rows: NDArray[np.float64] | None = None) -> float:
         """Return the number of rows that tell as much: with equal weights, and without gaps if they are filled."""
         if self._effective is None:
-            running = self.running()
-            found = float(running.n)
-            if self.drawn is not None:
-                found = self.drawn
-            else:
-                found = self._independent()
-            if self.asked.missing == "em" and running.missing.any():
+            found = self.told()
+            if self.filled:
                 found *= observed_pairs(all_rows(self.view().table) if rows is None else rows)
             self._effective = found
         return self._effective
 
+    def told(self, kept: NDArray[np.bool_] | None = None) -> float:
+        """Return the number of rows with equal weights, each a cluster of its own, that tell as much as some rows.
+
+        All rows by default; what they lack is not looked at.
+        """
+        running, view = self.running(), self.view()
+        rows = float(running.n if kept is None else kept.sum())
+        if self.drawn is not None:
+            weights = np.ones(running.n) if view.weights is None else view.weights
+            return self.drawn if kept is None else self.drawn * float(weights[kept].sum() / weights.sum())
+        if view.weights is not None:
+            some = np.asarray(view.weights if kept is None else view.weights[kept], dtype=np.float64)
+            squares = running.squares if kept is None else float(some @ some)
+            rows = float(running.total if kept is None else some.sum()) ** 2 / squares if squares else rows
+        if view.clusters is None:
+            return rows
+        if len(view.clusters) != running.n:
+            raise not_one_a_row("clusters", len(view.clusters), running.n)
+        if self._shared is None:
+            levels = [kind is not Kind.CONTINUOUS for kind in self.kinds()]
+            self._shared = shared_within(self.values(), levels, view.clusters)
+        return max(rows / design_effect(view.clusters if kept is None else view.clusters[kept], self._shared), 1.0)
+
     def row_weights(self) -> Weights | None:
         """Return the weights of the rows, without a pass where none is needed."""
-        if self.weights is None or (not callable(self.weights) and self.asked.missing != "drop"):
-            return None if self.weights is None else self.weights
-        return self.view().weights
+        if self.weights is None:
+            return None
+        shorter = self.asked.missing == "drop" or (self._view is not None and self._view.empty)
+        return self.view().weights if callable(self.weights) or shorter else self.weights
 
     def fingerprint(self) -> str:
         """Return a digest of names, levels, weights and values."""
@@ -193,30 +229,58 @@ class Reading:
             counts = np.bincount(generator.integers(0, groups, groups), minlength=groups)[view.clusters]
         drawn: Weights = counts if view.weights is None else counts * view.weights
         drawn.flags.writeable = False
-        effective = self._independent()
-        asked = Asked(missing="em" if self.asked.missing == "em" else "refuse")
-        return Reading(view.table, asked, drawn, view.clusters, effective)
+        return Reading(view.table, Asked(missing=self._handled), drawn, view.clusters, self.told())
 
-    def _independent(self) -> float:
-        """Return the number of rows with equal weights, each a cluster of its own, that tell as much."""
-        running, view = self.running(), self.view()
-        weighted = view.weights is not None and running.squares
-        rows = float(running.total) ** 2 / running.squares if weighted else float(running.n)
-        if view.clusters is None:
-            return rows
-        if len(view.clusters) != running.n:
-            raise not_one_a_row("clusters", len(view.clusters), running.n)
-        if self._design is None:
-            levels = [kind is not Kind.CONTINUOUS for kind in self.kinds()]
-            self._design = design_effect(self.values(), levels, view.clusters)
-        return max(rows / self._design, 1.0)
+    # --- gaps -------------------------------------------------------------------------------------------
+
+    @property
+    def _handled(self) -> str:
+        """What becomes of gaps that are left: none are, where rows were dropped."""
+        return self.asked.missing if self.asked.missing in ("em", TEST_WISE) else "refuse"
+
+    @property
+    def filled(self) -> bool:
+        """Whether values are missing, and moments are those that EM finds around the gaps."""
+        return self._handled != "refuse" and bool(self.running().missing.any())
+
+    @property
+    def test_wise(self) -> bool:
+        """Whether values are missing, and every test uses the rows that have its variables."""
+        return self.asked.missing == TEST_WISE and self.filled
+
+    def gaps(self) -> Gaps:
+        """Return how many rows lack which columns."""
+        if self._gaps is None:
+            self._gaps = Gaps.of(self.table.names, self.rows())
+        return self._gaps
+
+    def completed(self, seed: int) -> Reading:
+        """Return the table with a likely value in every gap, which counts as the rows that tell as much."""
+        view, two = self.view(), self.scan().two_valued()
+        sizes = [len(named or ()) for named in self.levels()]
+        whole = view.completed(next(iter(imputed(np.array(self.values()), sizes, 1, seed))), sizes, two.values)
+        weights = np.ones(self.running().n) if view.weights is None else view.weights
+        return Reading(whole, Asked(missing="refuse"), weights, view.clusters, self.effective(), as_it_is=True)
+
+    def part(self, needed: Sequence[int], columns: Sequence[int]) -> Reading:
+        """Return some columns of the rows that have all of the needed ones, with the categories that occur there."""
+        kept, some = self.view().part(needed, columns)
+        told = None if self.drawn is None and some.clusters is None else self.told(kept)
+        return Reading(some.table, Asked(missing=self._handled), some.weights, None, told, as_it_is=True)
 
     def said(self) -> dict[str, str | int]:
         """Return what was said of the table, and the columns that have levels, where that is known."""
         found: dict[str, str | int] = {}
-        if self.asked.missing != "refuse":
+        if self.asked.missing in ("drop", "em"):
             found["missing"] = self.asked.missing
             found |= {"dropped_rows": self.view().dropped} if self.asked.missing == "drop" else {}
+        elif self.test_wise:
+            gaps = self.gaps()
+            found |= {"missing": TEST_WISE, "missing_values": int(self.running().missing.sum())}
+            found |= {"fewest_rows": gaps.fewest, "most_rows": gaps.most}
+            found |= {"unobserved_pairs": len(gaps.apart)} if gaps.apart else {}
+        if self.view().empty:
+            found["empty_rows"] = self.view().empty
         if (clusters := self.view().clusters) is not None:
             found |= {"clusters": int(clusters.max()) + 1, "clustered_rows": self.running().n}
         roles = {"weights": self.weights, "cluster": self.clusters}

@@ -91,3 +91,22 @@ class Resampling:
         covariance -= here[:, None] * here
         effective = total**2 / float(kept @ kept)
         return Moments(self.names, self.n, self._mean + here, covariance, effective)
+
+
+class FilledResampling(Resampling):
+    """Resamples of a table with missing values: of each the moments that EM finds around the gaps.
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(0).normal(size=(200, 2))
+    >>> table[:40, 1] = np.nan
+    >>> FilledResampling(Dataset.of(table)).moments(seed=1, replicate=7).n
+    160
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self.names, self._data = data.names, data
+
+    def moments(self, seed: int, replicate: int) -> Moments:
+        """Return the moments of a resample."""
+        return self._data.resample([seed, replicate]).moments

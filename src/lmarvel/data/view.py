@@ -21,7 +21,9 @@ from lmarvel.data.sources.base import Rows, rows_beside
 from lmarvel.data.table import Table
 from lmarvel.errors import DataError, ParameterError, UnusableError
 
-MISSING = ("refuse", "drop", "em")
+TEST_WISE = "test-wise"
+"""Every test uses the rows that have its variables; the default."""
+MISSING = ("auto", TEST_WISE, "drop", "em", "refuse")
 MOST_BYTES = 8 << 30  # of a table with levels, which is held in memory as float64
 
 Ordinal = Mapping[str, Sequence[str] | None]
@@ -34,7 +36,7 @@ class Asked:
 
     categorical: tuple[str, ...] = ()
     ordinal: Ordinal = field(default_factory=dict)
-    missing: str = "refuse"
+    missing: str = TEST_WISE
 
     @classmethod
     def of(cls, names: Sequence[str], categorical: Any, ordinal: Any, missing: str) -> Asked:
@@ -50,7 +52,7 @@ class Asked:
         both = [name for name in listed if name in orders]
         if both:
             raise DataError(f"{both[0]!r} is named in categorical and in ordinal: choose one of them")
-        return cls(listed, orders, missing)
+        return cls(listed, orders, TEST_WISE if missing == "auto" else missing)
 
     def among(self, kept: Sequence[str]) -> Asked:
         """Return what is said of these columns: of those that are left out nothing has to be known."""
@@ -86,6 +88,45 @@ class View(NamedTuple):
     weights: Weights | None = None
     clusters: Clusters | None = None
     dropped: int = 0
+    empty: int = 0  # rows without any value, which are left out
+
+    def without_empty_rows(self) -> View:
+        """Return the same without rows that hold no value; these need not be looked for where a column has no gap."""
+        rows = all_rows(self.table)
+        kept: NDArray[np.bool_] = np.asarray(~np.isnan(rows).all(axis=1))
+        if kept.all():
+            return self
+        levels = self.table.levels or (None,) * len(self.table.names)
+        weights = None if self.weights is None else self.weights[kept]
+        clusters = None if self.clusters is None else self.clusters[kept]
+        table = Table.of(self.table.names, rows_beside(rows[kept], levels), in_memory=True)
+        return View(table, weights, clusters, self.dropped, int(len(kept) - kept.sum()))
+
+    def part(self, needed: Sequence[int], columns: Sequence[int]) -> tuple[NDArray[np.bool_], View]:
+        """Return which rows have all of the needed columns and a weight, and some columns of these rows."""
+        rows, levels = all_rows(self.table), self.table.levels or (None,) * len(self.table.names)
+        kept: NDArray[np.bool_] = np.asarray(~np.isnan(rows[:, list(needed)]).any(axis=1))
+        if self.weights is not None:
+            kept &= self.weights > 0
+        names, chosen = tuple(self.table.names[v] for v in columns), list(columns)
+        table = Table.of(names, rows_beside(rows[kept][:, chosen], [levels[v] for v in chosen]), in_memory=True)
+        weights = None if self.weights is None else self.weights[kept]
+        clusters = None if self.clusters is None else self.clusters[kept]
+        return kept, View(table if table.levels is None else recoded(table, Asked()), weights, clusters)
+
+    def completed(
+        self, whole: NDArray[np.float64], sizes: Sequence[int], two_values: Callable[[int], Sequence[float]]
+    ) -> Table:
+        """Return the table with the values of another one in its gaps.
+
+        The other has codes of categories, ``sizes`` of them; ``two_values`` tells what those of two numbers stand for.
+        """
+        rows, levels = all_rows(self.table).copy(), self.table.levels or (None,) * len(self.table.names)
+        for v, size in enumerate(sizes):
+            gaps = np.isnan(rows[:, v])
+            found = whole[gaps, v]
+            rows[gaps, v] = np.asarray(two_values(v))[found.astype(np.intp)] if size and levels[v] is None else found
+        return Table.of(self.table.names, rows_beside(rows, levels), in_memory=True)
 
 
 def view_of(
@@ -108,12 +149,14 @@ def view_of(
                 raise not_one_a_row(role, len(given), len(kept))
         if dropped == len(kept) > 0:
             fault = no_complete_row(all_rows(table), table.names)
-            raise UnusableError(f'{fault.sentence}: drop such columns, or let EM find the moments (missing="em")')
+            raise UnusableError(
+                f'{fault.sentence}: drop such columns, or let each test use the rows it can (missing="test-wise")'
+            )
         table = _without_gaps(table)
         weighing = None if weighing is None else weighing[kept]
         belonging = None if belonging is None else belonging[kept]
     if asked.levels or (dropped and table.levels is not None):
-        table = _recoded(table, asked)
+        table = recoded(table, asked)
     return View(table, weighing, belonging, dropped)
 
 
@@ -151,7 +194,7 @@ def all_rows(table: Table) -> NDArray[np.float64]:
     return batches[0] if len(batches) == 1 else np.concatenate([np.empty((0, len(table.names))), *batches])
 
 
-def _recoded(table: Table, asked: Asked) -> Table:
+def recoded(table: Table, asked: Asked) -> Table:
     """Return the table with codes of the levels that occur, in the orders that were asked for."""
     whole = all_rows(table).copy()
     levels = list(table.levels or (None,) * len(table.names))
@@ -194,28 +237,35 @@ def _check_orders(asked: Asked, levels: Mapping[str, Levels | None]) -> None:
         )
 
 
-def design_effect(rows: NDArray[np.float64], levels: Sequence[bool], clusters: Clusters) -> float:
+def design_effect(clusters: Clusters, shared: float) -> float:
     """Return how many rows of clusters tell as much as one independent row about how two columns are related.
 
-    With an intraclass correlation of r and s, products of two unrelated columns have one of r s. So the variance of
-    their mean is that of independent rows times 1 + (m - 1) r s, where m is the mean size of the cluster that a row is
-    in. This is the mean over all pairs of columns, at least 1. Of categories, ``levels``, indicators are taken.
+    That is 1 + (m - 1) r, where m is the mean size of the cluster that a row is in, and r is :func:`shared_within`.
 
     Examples
     --------
     >>> once = np.random.default_rng(0).normal(size=(50, 3))
-    >>> design_effect(np.repeat(once, 4, axis=0), [False] * 3, np.repeat(np.arange(50), 4))
+    >>> four, one = np.repeat(np.arange(50), 4), np.arange(50)
+    >>> design_effect(four, shared_within(np.repeat(once, 4, axis=0), [False] * 3, four))
     4.0
-    >>> design_effect(once, [False] * 3, np.arange(50))
+    >>> design_effect(one, shared_within(once, [False] * 3, one))
     1.0
     """
     sizes = np.bincount(clusters).astype(np.float64)
-    around = float((sizes**2).sum() / sizes.sum())
-    if around <= 1.0 or rows.shape[1] < 2:
-        return 1.0
+    return float(1.0 + ((sizes**2).sum() / sizes.sum() - 1.0) * shared)
+
+
+def shared_within(rows: NDArray[np.float64], levels: Sequence[bool], clusters: Clusters) -> float:
+    """Return how much products of two unrelated columns have in common within clusters, as a mean over all pairs.
+
+    With an intraclass correlation of r and s, such products have one of r s. Of categories, ``levels``, indicators are
+    taken. Gaps are left out.
+    """
+    if rows.shape[1] < 2:
+        return 0.0
     shared = np.array([_shared(rows[:, i], levels[i], clusters) for i in range(rows.shape[1])])
     pairs = (shared.sum() ** 2 - (shared**2).sum()) / (len(shared) * (len(shared) - 1))
-    return float(1.0 + (around - 1.0) * min(max(pairs, 0.0), 1.0))
+    return float(min(max(pairs, 0.0), 1.0))
 
 
 def _shared(column: NDArray[np.float64], levels: bool, clusters: Clusters) -> float:

@@ -20,7 +20,7 @@ from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estim
 from lmarvel.effects.formula import Density
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
-from lmarvel.effects.table import Columns
+from lmarvel.effects.table import IMPUTED, Columns
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
@@ -183,15 +183,16 @@ class Answering:
 
         ``selected`` means that the answer is that the sample was selected.
         """
+        filled = IMPUTED if numbers and self.table is not None and self.table.incomplete else ""
         if isinstance(self.ready, Stated):
-            return self.ready.assumes
+            return self.ready.assumes + filled
         if isinstance(self.ready.graph, MAG):  # which nothing learns
             unselected = "" if selected else ", and on a sample that was not selected"
-            return f"This rests on the graph you gave being right{unselected}."
+            return f"This rests on the graph you gave being right{unselected}.{filled}"
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
         chance = " The interval ignores uncertainty about the graph." if numbers else ""
-        return what_it_rests_on(self.result, selected) + left_out + chance + self._elsewhere(numbers)
+        return what_it_rests_on(self.result, selected) + left_out + chance + filled + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""

@@ -21,6 +21,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.missing import only_apart
 from lmarvel.text import counted, listing, readable
 
 Status = Literal["none", "adjustment", "formula", "not identified"]
@@ -81,6 +82,10 @@ def ready_for_effects(result: Discovery | Askable | Prepared) -> Prepared:
     if isinstance(result, Discovery):
         if result.undecided:
             pairs = f"{counted(len(result.undecided), 'pair')} of variables"
+            if only_apart(result):
+                raise GraphError(
+                    f"too few rows have both variables of {pairs}, so no effect can be read: leave one of each out"
+                )
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )

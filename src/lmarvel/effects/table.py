@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data import Dataset, Kind
+from lmarvel.data.missing.em import imputed
 from lmarvel.errors import DataError
-from lmarvel.text import counted, listing, readable
+from lmarvel.text import listing, readable
 
 Vector = NDArray[np.float64]
 Clusters = NDArray[np.int64]
+IMPUTATIONS = 20
+"""How many completed tables an effect is estimated from where values are missing."""
+IMPUTED = " Missing values were imputed: right if whether a value is missing depends on observed values only."
+_KEPT = 1 << 23  # values of completed tables that are kept for the next estimate
 
 
 class Columns:
@@ -45,6 +51,7 @@ class Columns:
         unit = self._units()
         self.covariance = moments.covariance / np.outer(unit, unit)
         self._read: tuple[Vector, Vector, Clusters | None] | None = None
+        self._whole: dict[int, list[Columns]] = {}  # completed tables by seed
 
     @property
     def fingerprint(self) -> str:
@@ -53,7 +60,7 @@ class Columns:
 
     @property
     def rows(self) -> Vector:
-        """The rows, without gaps."""
+        """The rows, without gaps; with gaps there are none, but completed tables."""
         return self._parts()[0]
 
     @property
@@ -64,19 +71,39 @@ class Columns:
     def _parts(self) -> tuple[Vector, Vector, Clusters | None]:
         """Return rows, weights and clusters, without rows of weight zero."""
         if self._read is None:
-            gaps = sum(self._data.missing)
-            if gaps:
-                raise DataError(
-                    f"an effect is estimated from rows without gaps, and {counted(gaps, 'value')}"
-                    f" {'is' if gaps == 1 else 'are'} missing: drop the rows that have some (--missing drop, in Python"
-                    " Dataset.of(data, missing='drop'))"
-                )
-            rows = np.array(self._data.values())
-            given, clusters = self._data.weights, self._data.clusters
-            weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=np.float64)
-            kept = weights > 0
-            self._read = rows[kept], weights[kept], None if clusters is None else clusters[kept]
+            assert not self.incomplete
+            self._read = self._weighted(np.array(self._data.values()))
         return self._read
+
+    def _weighted(self, rows: Vector) -> tuple[Vector, Vector, Clusters | None]:
+        given, clusters = self._data.weights, self._data.clusters
+        weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=np.float64)
+        kept = weights > 0
+        return rows[kept], weights[kept], None if clusters is None else clusters[kept]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether values are missing: then an effect is estimated from completed tables."""
+        return self._read is None and any(self._data.missing)
+
+    @property
+    def work(self) -> float:
+        """How many rows an estimate goes through: of completed tables all."""
+        return float(self._data.n * IMPUTATIONS) if self.incomplete else float(len(self.rows))
+
+    def completed(self, seed: int) -> Iterator[Columns]:
+        """Iterate over tables in which every gap has a likely value, see :func:`lmarvel.data.missing.em.imputed`."""
+        if seed in self._whole:
+            yield from self._whole[seed]
+            return
+        values, kept = np.array(self._data.values()), list[Columns]()
+        for rows in imputed(values, [len(self._levels[name] or ()) for name in self.names], IMPUTATIONS, seed):
+            whole = copy(self)
+            whole._read = self._weighted(rows)
+            kept += [whole] if values.size * IMPUTATIONS <= _KEPT else []
+            yield whole
+        if kept:
+            self._whole[seed] = kept
 
     @property
     def clustered(self) -> bool:

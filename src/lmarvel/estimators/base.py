@@ -195,8 +195,9 @@ class PagEstimator(Estimator):
         ordinal : sequence of str, or mapping from names to levels
             Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
             highest.
-        missing : {"refuse", "drop", "em"}
-            What becomes of gaps: refused by default; rows with one are dropped; or moments are found by EM.
+        missing : {"auto", "test-wise", "drop", "em", "refuse"}
+            What becomes of missing values. By default ("auto", which is "test-wise") every test uses the rows that have
+            its variables; or rows with one are dropped; or moments are found by EM; or the table is refused.
         weights : array or str, optional
             A weight for each row, or the column with them.
         cluster : array or str, optional

@@ -24,7 +24,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
-from lmarvel.data.resampling import Resampling
+from lmarvel.data.resampling import FilledResampling, Resampling
 from lmarvel.deferred import late
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
@@ -285,11 +285,18 @@ def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, A
     if test.name in TESTS:  # a resample is learned from as the table was
         method = type(method)(**(method.get_params() | {"test": test.name}))
     compiled = method.for_engine(method.boundary_alpha or method.alpha) is not None
-    return Resampling(data) if _rests_on_moments(test, data) else data, Again(method), compiled
+    return _drawn_from(test, data, scored=not compiled), Again(method), compiled
+
+
+def _drawn_from(test: IndependenceTest, data: Dataset, scored: bool) -> Dataset | Resampling:
+    """Return moments to draw where these are all that is needed: of the rows, or for a score around their gaps."""
+    if _rests_on_moments(test, data):
+        return Resampling(data)
+    return FilledResampling(data) if scored and data.test_wise and test.name == "fisher-z" else data
 
 
 def _rests_on_moments(test: IndependenceTest, data: Dataset) -> bool:
-    """Tell whether the moments of the rows, as they are, are all that is needed; gaps that EM fills are more."""
+    """Tell whether the moments of the rows, as they are, are all that is needed; those around gaps are more."""
     return test.name == "fisher-z" and not any(data.missing)
 
 

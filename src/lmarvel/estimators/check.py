@@ -132,6 +132,8 @@ class _Asking:
                 self.work += 100.0 * size
                 return found
         columns = size * self.width
+        if self.test.rows_for is not None and self.test.rows_for(a, b, [self.place[v] for v in given]) is None:
+            return None
         self.work += self.search * (size + 4) + columns**3 / 6 + self.rows * (size + 2)
         try:
             return self.test.pvalue(a, b, sorted(map(self.place.__getitem__, given)))
@@ -211,14 +213,21 @@ def later_check(
     sepsets: Mapping[tuple[str, str], frozenset[str]],
     search_seconds: float = 0.0,
     left: float = math.inf,
+    undecided: int = 0,
 ) -> Deferred[ModelCheck] | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
-    A test of the user's own is not asked behind his back, and a large table is not kept in memory for it. The check
-    takes no longer than the search took or a second, whichever is more, nor than the seconds left of a budget.
+    A graph with undecided pairs is not checked, unless all of these are pairs that too few rows have. A test of the
+    user's own is not asked behind his back, and a large table is not kept in memory for it. The check takes no longer
+    than the search took or a second, whichever is more, nor than the seconds left of a budget.
     """
     rows = test.rows or 0
-    if not test.has_table or len(test.names) > MOST_VARIABLES or rows * len(test.names) > SMALL:
+    if (
+        undecided > test.apart
+        or not test.has_table
+        or len(test.names) > MOST_VARIABLES
+        or rows * len(test.names) > SMALL
+    ):
         return None
 
     def check() -> ModelCheck:

@@ -344,7 +344,7 @@ def _discovery(
         versions=dict(versions(test.search_name)),
         knowledge=knowledge,
         unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
-        later_check=None if len(found.undecided) else later_check(test, pag, mag, settings["alpha"], sepsets, *spent),
+        later_check=later_check(test, pag, mag, settings["alpha"], sepsets, *spent, len(found.undecided)),
     )
 
 

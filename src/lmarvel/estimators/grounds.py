@@ -22,6 +22,7 @@ from lmarvel.errors import LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
 from lmarvel.result.support.grounds import Bend, Grounds
 
@@ -56,7 +57,8 @@ def later_grounds(
         False where a bootstrap was asked for, which serves for the grades.
     """
     rows = found.settings.get("rows")
-    if table is None or rows is None or found.undecided or not isinstance(method.test, str):
+    early = found.undecided and not only_apart(found)
+    if table is None or rows is None or early or not isinstance(method.test, str):
         return Deferred.of(Grounds())
     values = rows * len(found.pag)
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
@@ -144,12 +145,12 @@ class Lift(PagEstimator):
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
-        nothing_open = np.empty((0, 2), dtype=np.intp)
+        left_open = _unobserved(data, ledger.names)
         trace = self._trace(found, table, ledger)
         if ledger.known is None:
-            return Chosen(found.mag, found.pag, found.score, trace, nothing_open)
+            return Chosen(found.mag, found.pag, found.score, trace, left_open)
         informed = pag_of(found.mag, self.selection, ledger.known)
-        return Chosen(found.mag, informed, found.score, trace, nothing_open, found.pag)
+        return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
     @classmethod
     def measures(cls) -> bool:
@@ -245,3 +246,9 @@ def _by_engine(
     return learn_compiled(
         ledger, levels, boundaries.level, found, lambda: boundaries, selection, 0.0, told, counted=True
     )
+
+
+def _unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the pairs of variables that too few rows have both of: nothing is said of these."""
+    pairs = data.gaps().apart if data is not None and data.test_wise else ()
+    return np.array([sorted(map(names.index, pair)) for pair in pairs], dtype=np.intp).reshape(-1, 2)

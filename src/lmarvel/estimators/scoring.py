@@ -29,19 +29,22 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of numbers, straight                    Gaussian, from their correlations
     ======================================  ==========================================================================
 
+    Where values are missing, Gaussian scores rest on moments by EM, and the others on a table with a likely value in
+    every gap; either counts as the rows that tell as much. With ``missing="em"`` all scores are Gaussian.
+
     A score of indicators is the same for all DAGs of a class, and learned more marks of mixed tables than one of
     logistic regressions, which is not (docs/kinds.md).
     """
-    if data is not None and not any(data.missing):
-        if is_categorical(data) or test.name == "curved":
+    gaps = data is not None and any(data.missing)
+    if data is not None and (data.test_wise or not gaps) and (is_categorical(data) or test.name == "curved"):
+        return kind_table(data.completed() if gaps else data, test.names, penalty)
+    if data is not None and not gaps and test.moments is None and not _are_numbers(data):
+        bent = curvature(data)
+        if bent is not None and bent.is_curved:
             return kind_table(data, test.names, penalty)
-        if any(kind is not Kind.CONTINUOUS for kind in data.kinds) and test.moments is None:
-            bent = curvature(data)
-            if bent is not None and bent.is_curved:
-                return kind_table(data, test.names, penalty)
-            blocks = blocks_of(data, "scaled")
-            where = {name: i for i, name in enumerate(blocks.names)}
-            return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+        blocks = blocks_of(data, "scaled")
+        where = {name: i for i, name in enumerate(blocks.names)}
+        return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -52,14 +55,18 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
 
 
 def is_categorical(data: Dataset) -> bool:
-    """Tell whether all variables of a table are categories, and no value is missing."""
-    return all(kind is not Kind.CONTINUOUS for kind in data.kinds) and not any(data.missing)
+    """Tell whether all variables of a table are categories."""
+    return all(kind is not Kind.CONTINUOUS for kind in data.kinds)
 
 
 def groups_of(blocks: Blocks, penalty: float) -> Groups:
     """Return the blocks of a test as the groups of columns that a score needs."""
     columns = tuple(tuple(blocks.columns(v)) for v in range(len(blocks.names)))
     return Groups(blocks.moments.never_singular(), columns, blocks.moments.n, penalty)
+
+
+def _are_numbers(data: Dataset) -> bool:
+    return all(kind is Kind.CONTINUOUS for kind in data.kinds)
 
 
 def _has_levels(data: Dataset) -> bool:

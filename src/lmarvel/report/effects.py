@@ -77,7 +77,7 @@ def _table(found: Discovery, data: Dataset | None) -> tuple[Columns | None, list
         if data.n * len(data.names) > MOST_CELLS:
             return None, ["The table is too large for estimates here: 'lmarvel effect' estimates one pair."]
         table = Columns(Dataset.of(data, columns=found.pag.names))
-        _ = table.rows
+        _ = table.incomplete or table.rows
     except LMarvelError as error:
         return None, [f"No effect is estimated here: {sentence(str(error))}"]
     return table, []
@@ -138,7 +138,7 @@ class _Asked:
         table = self._table
         assert table is not None
         assert told.formula is not None
-        rows = float(len(table.rows))
+        rows = table.work
         if told.status == "formula":
             return rows * variables(told.formula).bit_count() ** 2 * _REPLICATES
         drawn = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1)

@@ -19,7 +19,7 @@ from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import explain_invalid
-from lmarvel.result import display, meaning, sources, wording
+from lmarvel.result import display, meaning, missing, sources, wording
 from lmarvel.result.explanation import DEPTH, Explainer, Explanation
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.file.whole import decode_result, encode_result, read_result
@@ -207,7 +207,8 @@ class Discovery:
         if x == y:
             raise GraphError(f"an edge joins two variables, and {a} was given twice")
         explanation = self.explainer.explain(x, y, self.describe_edge(a, b), depth)
-        return replace(explanation, reliability=tuple(reliability.reliability_lines(self, a, b)))
+        rows = missing.rows_lines(self, a, b, explanation.adjacency.event)
+        return replace(explanation, reliability=(*rows, *reliability.reliability_lines(self, a, b)))
 
     def describe_edge(self, a: str, b: str) -> str:
         """Return in one sentence what the edge between two variables, or its absence, says."""

@@ -251,6 +251,7 @@ def table_said(settings: Mapping[str, Any]) -> str:
     '3 rows dropped for missing values; weights in w'
     """
     gaps = {
+        "test-wise": "each test uses the rows that have its variables",
         "em": "moments by EM around missing values",
         "drop": f"{counted(settings.get('dropped_rows', 0), 'row')} dropped for missing values",
     }

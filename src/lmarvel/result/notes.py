@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.result import evidence_wording, power, wording
+from lmarvel.result import evidence_wording, missing, power, wording
 from lmarvel.result.meaning import can_err
 
 if TYPE_CHECKING:
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 ENDED_EARLY, FEW_VALUES, POWERLESS, ILLEGAL = "ended early", "few values", "powerless", "illegal"
 LONE, DETERMINED, GROUPED = "categories with one row", "determined categories", "many categories"
+MISSING, EMPTY_ROWS = "missing values", "empty rows"
 CONFLICTS, CONTESTED, DOUBTFUL, SELECTION, STUCK = "conflicts", "contested", "doubtful", "selection", "none removable"
 
 _WORDS: dict[str, Callable[..., str]] = {
     ENDED_EARLY: wording.undecided_note,
+    MISSING: missing.note,
+    EMPTY_ROWS: missing.empty_rows_note,
     FEW_VALUES: evidence_wording.few_values_note,
     GROUPED: evidence_wording.grouped_note,
     LONE: evidence_wording.lone_note,
@@ -53,6 +56,10 @@ def findings_of(result: Discovery) -> Iterator[Finding]:
     """Iterate over what to know of a result, the gravest first."""
     if (early := ended_early(result)) is not None:
         yield early
+    if missing.are_handled(result.settings):
+        yield Finding(MISSING, {"by_score": result.mag is not None})
+    if "empty_rows" in result.settings:
+        yield Finding(EMPTY_ROWS, {"rows": result.settings["empty_rows"]})
     columns = (result.data or {}).get("columns", ())
     if few := [column["name"] for column in columns if "few" in column]:
         yield Finding(FEW_VALUES, {"columns": few})
@@ -82,7 +89,7 @@ def _decides(column: Mapping[str, Any]) -> bool:
 
 def ended_early(result: Discovery) -> Finding | None:
     """Return what is to be known of a search that ended early; None if it did not."""
-    if not result.undecided and result.budget_ended is None:
+    if missing.only_apart(result) or (not result.undecided and result.budget_ended is None):
         return None
     data = {
         "reason": result.budget_ended,

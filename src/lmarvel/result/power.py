@@ -73,10 +73,27 @@ def powerless_note(rows: int, smallest: float) -> str:
 
 
 def _noticed(settings: Mapping[str, Any]) -> tuple[int, float, float] | None:
-    rows, alpha, test = settings.get("rows"), settings.get("alpha", LEVEL), settings.get("test")
+    rows, alpha, test = _rows(settings), settings.get("alpha", LEVEL), settings.get("test")
     if rows is None or test not in (*_CORRELATIONS, _PRODUCTS):
         return None
     return rows, alpha, smallest_noticed(rows, alpha if test in _CORRELATIONS else _LINE * alpha)
+
+
+def _rows(settings: Mapping[str, Any]) -> int | None:
+    """Return the rows of a run: where values are missing, the fewest that have both variables of a pair.
+
+    Rows of clusters count as the independent rows that tell as much.
+
+    Examples
+    --------
+    >>> _rows({"rows": 500, "fewest_rows": 600, "clusters": 50, "clustered_rows": 1000})
+    300
+    """
+    rows: int | None = settings.get("rows")
+    fewest: int | None = settings.get("fewest_rows")
+    if rows is None or fewest is None:
+        return rows
+    return round(fewest * min(rows / int(settings.get("clustered_rows", rows)), 1.0))
 
 
 def score_power(settings: Mapping[str, Any], price: float) -> str | None:
@@ -89,7 +106,7 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     >>> score_power({"rows": 392}, price=11.9)
     'with 392 rows, correlations below 0.17 are too weak to earn an edge (penalty 11.9)'
     """
-    rows = settings.get("rows")
+    rows = _rows(settings)
     if rows is None:
         return None
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.graph.marks import ARROW
+from lmarvel.result import missing
 from lmarvel.result.support.grades import LIKELY, STABLE, STATED
 from lmarvel.text import ShownAsText, counted, joined, readable
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
 _SPECIAL = ("clusters", "clustered", "panel")  # of which nothing is kept in a file where there are none
+_OF_MISSING = ("missing", "fewest_rows", "most_rows", "apart")  # nor of these, where no value is missing
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Verdict(ShownAsText):
         Whether the rows are those of a panel, with columns of earlier times.
     weighted : bool
         Whether rows have weights: then their number is that of rows with equal weights that tell as much.
+    missing, fewest_rows, most_rows : int
+        The values that are missing where each test uses the rows that have its variables, and how many rows have both
+        variables of a pair, at least and at most; 0 where no value is missing.
+    apart : tuple of pairs
+        The pairs that stay undecided because too few rows have both variables.
 
     Examples
     --------
@@ -83,6 +90,10 @@ class Verdict(ShownAsText):
     clusters: int | None = None
     clustered: int | None = None
     panel: bool = False
+    missing: int = 0
+    fewest_rows: int = 0
+    most_rows: int = 0
+    apart: tuple[tuple[str, str], ...] = ()
 
     @property
     def next(self) -> str:
@@ -98,8 +109,9 @@ class Verdict(ShownAsText):
         return "\n".join(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with its sentences; clusters and panels where there are some."""
-        said = {name: value for name, value in asdict(self).items() if value or name not in _SPECIAL}
+        """Return it as plain data, with its sentences; missing values, clusters and panels where there are some."""
+        unless = _SPECIAL if self.missing else (*_SPECIAL, *_OF_MISSING)
+        said = {name: value for name, value in asdict(self).items() if value or name not in unless}
         return {**said, "next": self.next, "text": list(self.lines)}
 
 
@@ -124,6 +136,10 @@ def verdict_of(result: Discovery) -> Verdict:
         clusters=result.settings.get("clusters"),
         clustered=result.settings.get("clustered_rows"),
         panel="panel" in result.settings,
+        missing=result.settings.get("missing_values", 0),
+        fewest_rows=result.settings.get("fewest_rows", 0),
+        most_rows=result.settings.get("most_rows", 0),
+        apart=missing.apart(result),
     )
 
 
@@ -161,8 +177,12 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     else:
         yield f"{counted(verdict.associations, 'association')} among {among}{_how_stable(verdict)}."
         yield _supported(verdict)
-    if verdict.undecided and not nothing:
-        yield f"The search ended early: {counted(verdict.undecided, 'pair')} left undecided."
+    if verdict.missing:
+        yield missing.line(verdict.missing, verdict.fewest_rows, verdict.most_rows)
+    if verdict.apart:
+        yield missing.apart_line(verdict.apart)
+    if (early := verdict.undecided - len(verdict.apart)) > 0 and not nothing:
+        yield f"The search ended early: {counted(early, 'pair')} left undecided."
     if (fit := _fit(verdict)) is not None:
         yield fit
     if verdict.panel:
@@ -217,7 +237,7 @@ def _fit(verdict: Verdict) -> str | None:
 
 def _next(verdict: Verdict) -> str:
     """Return what to do next."""
-    if verdict.undecided:
+    if verdict.undecided > len(verdict.apart):
         return "give the search more time, or fewer variables."
     if not verdict.associations:
         return "collect more rows, or look for curves (test 'curved')."

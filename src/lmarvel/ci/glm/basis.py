@@ -121,7 +121,10 @@ def glm_table(data: Dataset, bends: int = BENDS, most_categories: int = MOST_CAT
 def _made(data: Dataset, bends: int, most_categories: int) -> GlmTable:
     gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
     if gaps:
-        raise DataError(f"missing values in {', '.join(gaps[:20])}: drop those rows (missing='drop')")
+        raise DataError(
+            f"missing values in {', '.join(gaps[:20])}: test='curved' needs whole rows, so let each test use those that"
+            " have its variables (missing='test-wise'), or drop the others (missing='drop')"
+        )
     values = data.values()
     n, p = values.shape
     weights, rows = row_weights(data)

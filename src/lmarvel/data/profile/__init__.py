@@ -93,7 +93,7 @@ class Profile:
     >>> [(column.name, column.findings[0].what) for column in found.columns]
     [('id', 'row numbers'), ('x', '-99 in 1 row looks like a code for a missing value'), ('y', 'missing values')]
     >>> found.way.drop, found.way.missing, found.way.rows, found.na
-    (('id',), 'drop', 4, {('x', '-99'): '-99'})
+    (('id',), None, 5, {('x', '-99'): '-99'})
     """
 
     rows: int
@@ -158,7 +158,7 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
         way = way_out(rows, levels, names, drop, missing) or way_out(rows, levels, names, sorted(mixed), missing)
     if way is not None and panel is not None and panel.unit in way.drop:
         way = way._replace(drop=tuple(name for name in way.drop if name != panel.unit), cluster=panel.unit)
-    gaps = missing_values(rows, names) if missing in (None, "refuse") else []
+    gaps = missing_values(rows, names) if missing == "refuse" else []
     if missing == "drop" and not complete.any():
         gaps = [no_complete_row(rows, names)]
     na = {pair: word for pair, word in codes.items() if pair[0] not in drop or pair[0] in _mended(faults)}
@@ -300,7 +300,8 @@ def _column(name: str, values: Vector, kind: Kind, levels: Levels | None, comple
     missing = len(values) - len(seen)
     distinct, counts = np.unique(seen, return_counts=True)
     ways = ["--missing drop"] * (complete > 3) + ["--missing em"] * bool(len(seen))
-    gaps = [Finding(GAPS, ", ".join([*ways, "or drop {it}{how}"]), kind=GAPS)] if missing else []
+    used = "tests use the rows that have their variables" if len(seen) else ""
+    gaps = [Finding(GAPS, ", ".join(filter(None, [used, *ways, "or drop {it}{how}"])), kind=GAPS)] if missing else []
     if levels is not None:
         held = tuple((levels.names[int(k)], int(n)) for k, n in zip(distinct, counts, strict=True))
         dates = [Finding("dates", _DAYS, True, DATES)] if _are_dates(held) else []

@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from lmarvel.errors import DataError, NotUnicode
+from lmarvel.errors import DataError, LMarvelWarning, NotUnicode
+from lmarvel.text import counted
 
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", ".", "-"),
@@ -181,11 +183,11 @@ def _lines(path: Path, stream: IO[bytes], place: list[int], encoding: str) -> It
 def check_text(file: TextFile, columns: Sequence[int]) -> None:
     """Raise the first row of a text file that is not as it should be.
 
-    A row that holds nothing but missing values is an error, so that afterwards blank lines may be left out; one that
-    holds nothing at all but separators is a blank line.
+    Rows that hold nothing but missing values are left out like blank lines, and a warning counts them; one that holds
+    nothing at all but separators is a blank line.
     """
     path, names = file.path, file.names
-    line = 0
+    line, empty = 0, []
     for line, _, fields in file.rows():
         if len(fields) != len(names):
             found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
@@ -194,9 +196,16 @@ def check_text(file: TextFile, columns: Sequence[int]) -> None:
                 " does a value hold the separator?"
             )
         if len(columns) > 1 and all(fields[i] in MISSING for i in columns) and any(map(str.strip, fields)):
-            raise DataError(f"{path}, line {line}: every value is missing; delete the row")
+            empty.append(line)
     if not line:
         raise DataError(f"{path}: the table has no rows, only column names")
+    if empty:
+        warnings.warn(left_out_empty(len(empty), f" (the first is line {empty[0]})"), LMarvelWarning, stacklevel=2)
+
+
+def left_out_empty(rows: int, where: str = "") -> str:
+    """Return that rows without any value are left out."""
+    return f"left out {counted(rows, 'row')} in which every value is missing{where}"
 
 
 def _too_long(path: Path) -> DataError:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.missing.gaps import Gaps
 from lmarvel.deferred import without_collection
 from lmarvel.errors import LMarvelError, ResultError
 from lmarvel.graph.kinds import MAG, PAG
@@ -315,5 +316,8 @@ def decode_data(plain: Any) -> dict[str, Any] | None:
         }
         for column in items(plain["columns"])
     ]
-    reading = {"reading": checked_reading(plain["reading"])} if "reading" in plain else {}
+    reading: dict[str, Any] = {"reading": checked_reading(plain["reading"])} if "reading" in plain else {}
+    if "gaps" in plain:
+        lacking = [(list(map(whole, items(one[0]))), whole(one[1])) for one in items(plain["gaps"])]
+        reading["gaps"] = Gaps.of_plain([str(column["name"]) for column in columns], lacking).plain()
     return {"rows": whole(plain["rows"]), "fingerprint": text(plain["fingerprint"]), "columns": columns, **reading}

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.data.missing.gaps import gaps_of
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, NONE
@@ -193,6 +194,8 @@ class Grades:
         rows, chose = result.settings.get("rows"), result.evidence.chose
         if not rows:
             return np.zeros(pairs.shape)
+        if (lacking := gaps_of(result.data)) is not None:
+            rows = np.maximum(lacking.pairs * min(rows / lacking.rows, 1.0), 1.0)
         needed = _chi_square(pairs, result.alpha) if chose is None else chose.price * pairs
         return np.asarray(np.sqrt(1 - np.exp(-needed / rows)))
 

@@ -1,0 +1,1 @@
+"""Missing values: where they are, moments around them, and completed tables."""
