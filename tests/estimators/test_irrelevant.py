@@ -117,7 +117,6 @@ def test_random_categories_change_nothing_where_categories_interact(seed: int, k
     check(interacting, seed, kind)
 
 
-@pytest.mark.xfail(strict=True, reason="beside a number, categories are scored by indicators, which do not interact")
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_number_changes_nothing_where_categories_interact(seed: int) -> None:
     check(interacting, seed, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, blocks_of
-from lmarvel.ci.glm.kinds import KindTable, curvature, kind_table
+from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
@@ -25,7 +25,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of categories                           the chance of their counts
     of numbers, along curves                lines, bends, products, and the shape of the noise
     of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
-    of numbers and categories, along curves the score of curves, with logistic regressions of categories
+    of both, along curves, or where         the score of curves, with logistic regressions of categories
+    categories interact
     of numbers, straight                    Gaussian, from their correlations
     ======================================  ==========================================================================
 
@@ -40,7 +41,7 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         return kind_table(data.completed() if gaps else data, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         bent = curvature(data)
-        if bent is not None and bent.is_curved:
+        if (bent is not None and bent.is_curved) or interacts(data):
             return kind_table(data, test.names, penalty)
         blocks = blocks_of(data, "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}

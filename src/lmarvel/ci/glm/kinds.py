@@ -27,7 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.blocks import FAR_OUT, normal_scores, scaled
-from lmarvel.ci.glm.basis import MOST_CATEGORIES, by_frequency, frozen, is_count, natural_spline, row_weights
+from lmarvel.ci.glm.basis import (
+    MOST_CATEGORIES,
+    GlmTable,
+    by_frequency,
+    frozen,
+    is_count,
+    natural_spline,
+    row_weights,
+)
+from lmarvel.ci.glm.fits import GlmFits
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
@@ -283,6 +292,43 @@ def explained(table: KindTable, shapes: bool = True) -> float:
     )
     _, met = scores.search(_NOISE, *_SWEEPS)
     return float(sum(scores.value(v, ())[0] for v in range(len(table))) - met[-1][0])
+
+
+def interacts(data: Dataset) -> bool:
+    """Tell whether categories depend on each other in ways that only counts see: one on a combination of others.
+
+    The best DAG by counts is held against logistic regressions on the same parents, whose effects add up.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, chance = rng.integers(0, 3, (3, 1000))
+    >>> words, by_chance = np.array(["low", "middle", "high"]), rng.random(1000) < 0.1
+    >>> turned, larger = (np.where(by_chance, chance, c) for c in (np.where(b == 0, a, 2 - a), np.maximum(a, b)))
+    >>> [interacts(Dataset.of({"a": words[a], "b": words[b], "c": words[c]})) for c in (turned, larger)]
+    [True, False]
+    """
+    names = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind is not Kind.CONTINUOUS]
+    if _engine is None or any(data.missing) or data.n < FEWEST_ROWS or not 3 <= len(names) <= MOST_NUMBERS:
+        return False
+    return data.kept(("interacts",), lambda: _interacts(data, names))
+
+
+def _interacts(data: Dataset, names: list[str]) -> bool:
+    table = kind_table(data, names, 2.0, every=-(-data.n // MOST_ROWS))
+    scores = table.scores()
+    _, met = scores.search(_NOISE, *_SWEEPS)
+    score, dag = met[-1]
+    explained = sum(scores.value(v, ())[0] for v in range(len(table))) - score
+    parts = (table.basis, table.starts, table.categories, table.codes, table.weights, table.rows)
+    glm = GlmTable(tuple(names), *parts, np.zeros(len(names)))
+    fits, more = GlmFits(glm), 0.0
+    for v, parents in enumerate(dag):
+        columns = [c for u in parents for c in glm.columns(u)]
+        if len(parents) > 1:
+            added = -2 * fits.fit(v, columns)[0] + math.log(table.rows) * glm.responses(v) * (len(columns) + 1)
+            more += max(added - scores.value(v, parents)[0], 0.0)
+    return bool(more > _MORE * explained + _LEAST)
 
 
 def prefers_ranks(data: Dataset) -> bool:
