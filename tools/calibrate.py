@@ -141,13 +141,6 @@ def exclusive(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
     return [*ends, *Z]
 
 
-def curves(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
-    """Draw numbers whose common causes act along curves, by sums."""
-    Z = list(rng.normal(size=(k, n)))
-    ends = [sum((SHAPES[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
-    return [*ends, *Z]
-
-
 MODELS = (
     Model("fisher-z", "Gaussian, common causes", linear),
     Model("rank", "the same on exponential scales", skewed),
@@ -169,8 +162,6 @@ MODELS = (
     ),
     Model("mixed", "counts with counts, strong common causes", beside(count, count, 1.5), fits=False),
     Model("mixed", "two values, by whether two common causes are equal", exclusive, fits=False),
-    Model("curved", "Gaussian, common causes", linear),
-    Model("curved", "curves, common causes", curves, fits=False),
 )
 
 
