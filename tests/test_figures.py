@@ -14,11 +14,16 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def study() -> ModuleType:
-    """The script of the study, as a module; it stands outside the package."""
+    """The script of the study of grades."""
+    return script("grades")
+
+
+def script(name: str) -> ModuleType:
+    """Return a script of a study as a module; it stands outside the package."""
     folder = ROOT / "benchmarks"
     sys.path.insert(0, str(folder))
     try:
-        spec = importlib.util.spec_from_file_location("grades_study", folder / "grades.py")
+        spec = importlib.util.spec_from_file_location(f"{name}_study", folder / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -28,7 +33,9 @@ def study() -> ModuleType:
         sys.path.remove(str(folder))
 
 
-def test_the_page_on_grades_has_the_figures_that_were_measured(study: ModuleType) -> None:
+@pytest.mark.parametrize("name", ["grades", "kinds"])
+def test_a_page_has_the_figures_that_were_measured(name: str) -> None:
+    study = script(name)
     text = study.PAGE.read_text("utf-8")
     between = text.partition(study.BEGIN)[2].partition(study.END)[0].strip("\n")
     assert between.splitlines() == list(study.page(study.kept(study.SUMS)))

@@ -37,7 +37,7 @@ TREE = {  # what stands under what in the site's navigation
         "tutorials/coming-from",
     ),
     "guides.md": (
-        *("guide", "command-line", "missing", "tests", "knowledge", "stability", "grades"),
+        *("guide", "command-line", "kinds", "missing", "tests", "knowledge", "stability", "grades"),
         *("effects", "methods", "accuracy"),
     ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),

@@ -15,7 +15,6 @@ from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
-from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
@@ -118,7 +117,7 @@ class Lift(PagEstimator):
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
         table = scored_table(ledger.test, data, self.penalty)
-        if isinstance(table, Moments):
+        if not isinstance(table, Groups):
             check_engine(len(ledger.names))
         start = None  # where the answer is a DAG's, another graph is of no use
         if not isinstance(table, KindTable):
