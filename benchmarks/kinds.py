@@ -134,7 +134,10 @@ def run(seed: int, tables: int, families: list[str], ways: list[str], minutes: f
 
 def kept(path: Path) -> list[dict[str, str]]:
     """Return what is kept."""
-    return list(csv.DictReader(path.open())) if path.exists() else []
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def sums_of(rows: list[dict[str, str]]) -> list[dict[str, object]]:
