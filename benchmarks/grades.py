@@ -164,20 +164,22 @@ def wrong_share(rows: list[dict[str, str]]) -> float:
 
 
 def record(seed: int) -> None:
-    """Write the sums of all that is kept, and put the tables into the page of the manual."""
-    sums = [
-        row
-        for method in ("auto", *METHODS)
-        for row in summed(method, kept(HERE / f"grades-{method}-{seed}.csv"))
-        if kept(HERE / f"grades-{method}-{seed}.csv")
-    ]
+    """Write the sums of all that is kept, and put the tables into the page of the manual.
+
+    A method that was not run with this seed keeps the figures that it has.
+    """
+    before = kept(SUMS)
+    sums: list[dict[str, object]] = []
+    for method in ("auto", *METHODS):
+        rows = kept(HERE / f"grades-{method}-{seed}.csv")
+        sums += summed(method, rows) if rows else [dict(row) for row in before if row["method"] == method]
     with SUMS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(sums[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(sums)
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(page(kept(SUMS))) + f"\n{END}{after}", "utf-8")
+    PAGE.write_text(f"{head}{BEGIN}\n" + "\n".join(page(kept(SUMS))) + f"\n{END}{after}", "utf-8")
 
 
 def main() -> None:

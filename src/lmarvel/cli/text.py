@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lmarvel.estimators.compare import Comparison
 
 _MOST_CLAIMS, _MOST_BENDS = 12, 3
+_NOTICED = ("curved", "rank")  # tests that a look at the numbers chose, which a reader should hear of
 
 
 def as_json(plain: Any) -> str:
@@ -149,8 +150,10 @@ def _notes(found: Discovery) -> Iterator[str]:
 
 
 def _method(found: Discovery, marks: Shown) -> Iterator[str]:
-    """Say in two lines how it was learned, and where to see more."""
+    """Say in two or three lines how it was learned, and where to see more."""
     yield f"Method   {wording.method_name(found.settings)}"
+    if found.settings.get("test") in _NOTICED and "test_chosen" in found.settings:
+        yield f"Test     {found.settings['test_chosen']}"
     more = "--details shows tests, settings and power"
     if found.pag != found.shown(marks):
         more += "; --marks all shows every learned mark"
@@ -171,6 +174,8 @@ def _numbers(found: Discovery) -> Iterator[str]:
         yield f"Tests    {stats.n_tests:,} distinct ({phases}); mean conditioning set {mean}"
     chosen = found.settings
     yield f"Method   {wording.method_name(chosen)}"
+    if "test_chosen" in chosen:
+        yield f"Test     {chosen['test_chosen']}"
     if taken := table_said(chosen):
         yield f"Table    {taken}"
     if "value_chosen" in chosen:
