@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.report import page_of
 from lmarvel.result.evidence_wording import hidden_node
+from lmarvel.result.support.evidence import selected_edges
 from lmarvel.result.support.grounds import Grounds
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
 
@@ -284,3 +286,14 @@ def test_the_page_has_grades_loss_and_hidden_nodes() -> None:
     assert ["Score", "100.0"] in page["statistics"]
     plain = page_of(LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_)
     assert plain["hidden"] == plain["grades"] == []
+
+
+def test_edges_of_a_selection_node_are_one_finding() -> None:
+    mag = MAG.from_edges("A --- B", "B --- C", "A --- C", "A --> D")
+    node = ("selection", ("A", "C"), 40.0)
+    model: Any = SimpleNamespace(mag=mag, hidden=(node,))
+    assert selected_edges(model) == (
+        "3 edges among A, B and C may exist only because the sample was selected: read them as one finding"
+    )
+    for other in (SimpleNamespace(mag=mag, hidden=()), SimpleNamespace(mag=None, hidden=(node,))):
+        assert selected_edges(other) is None  # type: ignore[arg-type]

@@ -131,6 +131,18 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     return f"{listed}: one unmeasured cause of {these} fits ({worth})"
 
 
+def one_finding(edges: int, names: Sequence[str]) -> str:
+    """Return that edges among variables that affect selection are to be read together.
+
+    Examples
+    --------
+    >>> one_finding(3, ["A", "B", "C"])
+    '3 edges among A, B and C may exist only because the sample was selected: read them as one finding'
+    """
+    among = joined(list(map(readable, names)))
+    return f"{edges:,} edges among {among} may exist only because the sample was selected: read them as one finding"
+
+
 SCALE = {
     "firm": "the same mark in at least 97.5 % of resamples, and nothing speaks against it",
     "likely": "the same mark in at least 90 % of resamples (100 % where the graph fits badly or relations are curved)",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
-from lmarvel.result.evidence_wording import without_selection
+from lmarvel.result.evidence_wording import one_finding, without_selection
 from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
@@ -80,6 +80,19 @@ def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float],
     """Return the hidden nodes that the graph rests on: the kind, the variables, what the score would lose."""
     names = result.pag.names
     return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in result.evidence.hidden)
+
+
+def selected_edges(result: Discovery) -> str | None:
+    """Return which edges a selection node of the model may have made, in words; None where there are none.
+
+    A sample that is selected on some variables joins any two that affect these, so such edges are one finding.
+    """
+    if result.mag is None or all(kind != "selection" for kind, _, _ in result.hidden):
+        return None
+    tails = result.mag.marks == TAIL
+    joined = tails & tails.T
+    names = [name for name, row in zip(result.mag.names, joined, strict=True) if row.any()]
+    return one_finding(int(joined.sum()) // 2, names) if len(names) > 2 else None
 
 
 def selection_gain(result: Discovery) -> str | None:
