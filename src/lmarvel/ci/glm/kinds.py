@@ -240,7 +240,7 @@ _LEAST = 30.0
 _CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
-_NOISE, _SWEEPS = 1e-6, (30, 0, 0)  # a rough search: families are not turned
+_NOISE, _SWEEPS = 1e-6, (1, 0, 0)  # a rough search: one sweep, and families are not turned
 
 
 def curvature(data: Dataset) -> Curvature | None:
