@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from scipy.stats import kstest
 
 from lmarvel import Dataset
-from lmarvel.ci.blocks import _TAKEN_OUT, DEGREE, indicators, normal_scores, polynomials
+from lmarvel.ci.blocks import indicators, normal_scores
 from lmarvel.ci.g_square import ROWS_A_CELL
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.registry import TESTS
 from lmarvel.ci.table_test import _tests
 
+OF_RESIDUALS = ("mixed", "curved")
 UNEVEN = (0.7, 0.2, 0.1)
 SHAPES = (lambda z: z, lambda z: (z**2 - 1) / 1.4, lambda z: 1.3 * np.sin(2 * z), lambda z: np.tanh(2 * z))
 ROWS = (200, 1000, 5000)
@@ -141,6 +142,13 @@ def exclusive(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
     return [*ends, *Z]
 
 
+def curves(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
+    """Draw numbers whose common causes act along curves, by sums."""
+    Z = list(rng.normal(size=(k, n)))
+    ends = [sum((SHAPES[rng.integers(4)](z) for z in Z), rng.normal(size=n)) for _ in range(2)]
+    return [*ends, *Z]
+
+
 MODELS = (
     Model("fisher-z", "Gaussian, common causes", linear),
     Model("rank", "the same on exponential scales", skewed),
@@ -162,6 +170,8 @@ MODELS = (
     ),
     Model("mixed", "counts with counts, strong common causes", beside(count, count, 1.5), fits=False),
     Model("mixed", "two values, by whether two common causes are equal", exclusive, fits=False),
+    Model("curved", "Gaussian, common causes", linear),
+    Model("curved", "curves, common causes", curves, fits=False),
 )
 
 
@@ -178,10 +188,9 @@ class Cell(NamedTuple):
 
 
 @cache
-def scores(n: int, degree: int) -> NDArray[np.float64]:
-    """Return what ranks from the lowest on become: their normal scores, or polynomials of them."""
-    straight = normal_scores(np.arange(n, dtype=float))
-    return np.array(polynomials(straight, degree)) if degree > 1 else straight[None]
+def scores(n: int) -> NDArray[np.float64]:
+    """Return what ranks from the lowest on become: their normal scores."""
+    return normal_scores(np.arange(n, dtype=float))[None]
 
 
 def block(column: NDArray[Any], form: str) -> NDArray[np.float64]:
@@ -190,7 +199,7 @@ def block(column: NDArray[Any], form: str) -> NDArray[np.float64]:
         return np.array(indicators(column))
     if form == "fisher-z":
         return column[None]
-    made = scores(len(column), 1 if form == "rank" else max(k for rows, k in _TAKEN_OUT if len(column) >= rows))
+    made = scores(len(column))
     placed = np.empty_like(made)
     placed[:, np.argsort(column)] = made
     return placed
@@ -205,9 +214,6 @@ def kernel(form: str, columns: list[NDArray[Any]]) -> Any:
         return _tests.Kernel(None, n, None, counts)
     blocks = [block(column, form) for column in columns]
     widths = np.array([len(rows) for rows in blocks], dtype=np.int32)
-    numbers = np.array([column.dtype.kind == "f" for column in columns])
-    tested = np.where(numbers, np.minimum(widths, DEGREE), widths).astype(np.int32)
-    heads = np.where(numbers, 1, widths).astype(np.int32)
     starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
     rows = np.concatenate(blocks)
     rows = rows - rows.mean(axis=1, keepdims=True)
@@ -215,7 +221,7 @@ def kernel(form: str, columns: list[NDArray[Any]]) -> Any:
     spread = np.sqrt(np.diag(gram))
     correlation = gram / np.outer(spread, spread)
     np.fill_diagonal(correlation, 1.0)
-    return _tests.Kernel(correlation, n, (starts, tested, heads))
+    return _tests.Kernel(correlation, n, (starts, widths, widths))
 
 
 def usual(form: str, columns: list[NDArray[Any]]) -> Any:
@@ -223,7 +229,7 @@ def usual(form: str, columns: list[NDArray[Any]]) -> Any:
     names = [f"V{v}" for v in range(len(columns))]
     nominal = [name for name, column in zip(names, columns, strict=True) if column.dtype.kind == "i"]
     data = Dataset.of(dict(zip(names, columns, strict=True)), categorical=nominal)
-    return ResidualProducts(data) if form == "mixed" else TESTS[form].make(data)
+    return ResidualProducts(data) if form in OF_RESIDUALS else TESTS[form].make(data)
 
 
 def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | None:
@@ -233,10 +239,10 @@ def pvalues(model: Model, n: int, k: int, draws: int) -> NDArray[np.float64] | N
     found: list[float] = []
     while len(found) < draws:
         columns = model.draw(rng, n, k)
-        least = 2 if model.test == "mixed" else model.levels
+        least = 2 if model.test in OF_RESIDUALS else model.levels
         if any(c.dtype.kind == "i" and np.bincount(c, minlength=least).min() < 2 for c in columns):
             continue  # a level with a single row, in a table that nobody would have
-        told = (usual if model.test == "mixed" else kernel)(model.test, columns).result(0, 1, given)
+        told = (usual if model.test in OF_RESIDUALS else kernel)(model.test, columns).result(0, 1, given)
         if told is None:
             return None
         if len(found) < CHECKED and not np.isclose(told[0], usual(model.test, columns).pvalue(0, 1, given)):

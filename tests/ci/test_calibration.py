@@ -57,7 +57,7 @@ def test_p_values_of_independences_are_uniform(model: Any, n: int, k: int) -> No
         assert 5 * model.levels ** (k + 2) > n
         return
     assert np.mean(found < 0.01) < 0.022  # 3.8 standard deviations
-    if model.test != "mixed":
+    if model.test not in calibrate.OF_RESIDUALS:
         assert kstest(found, "uniform").pvalue > 0.01
     elif n >= 1000:  # of two p-values the larger stands, so they may be too large, but not by much
         assert 0.05 < np.mean(found < 0.1) < 0.14
