@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from families import FAMILIES, Drawn, draw
+from grades import kept
 
 from lmarvel import MAG, PAG, Auto, Lift, LMarvel, LMarvelError, mag_to_pag
 from lmarvel.graph.metrics import compare_graphs
@@ -55,7 +56,6 @@ def learned(learner: Any, drawn: Drawn) -> Found:
 
 def boss(drawn: Drawn) -> Found:
     """Return the PAG of the DAG that BOSS finds by BDeu."""
-    from causallearn.score.LocalScoreFunction import local_score_BDeu  # noqa: F401
     from causallearn.search.PermutationBased.BOSS import boss as search
 
     names = list(drawn.table)
@@ -130,14 +130,6 @@ def run(seed: int, tables: int, families: list[str], ways: list[str], minutes: f
                     if row is not None:
                         writer.writerow(row)
                         file.flush()
-
-
-def kept(path: Path) -> list[dict[str, str]]:
-    """Return what is kept."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def sums_of(rows: list[dict[str, str]]) -> list[dict[str, object]]:
