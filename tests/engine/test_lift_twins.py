@@ -66,6 +66,8 @@ def statements(variables: int, seed: int) -> Known:
         exogenous=[names[order[0]]] if rng.random() < 0.3 else (),
         selection=bool(rng.random() < 0.7) and not tiers,
         latents=bool(rng.random() < 0.8),
+        unconfounded=chosen[1 : 1 + rng.integers(0, 3)],
+        randomised=[names[order[0]]] if rng.random() < 0.2 else (),
     )
     return Known.of(said.statements, names)
 

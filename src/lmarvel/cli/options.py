@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -14,7 +15,6 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS, Auto, PagEstimator
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.knowledge import Knowledge
-from lmarvel.knowledge.text import arrow_of, tiers_of
 from lmarvel.text import did_you_mean
 
 Table = Annotated[
@@ -39,15 +39,6 @@ Marks = Annotated[
 Bootstrap = Annotated[int | None, typer.Option(help="Number of bootstrap resamples.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed for the bootstrap and restarts; default 0.")]
 Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
-
-KnowledgeFile = Annotated[
-    Path | None, typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them.")
-]
-Tiers = Annotated[
-    str | None, typer.Option(help='Nothing in a later tier causes an earlier one: "age,sex < smoking < bp".')
-]
-Forbid = Annotated[list[str] | None, typer.Option(help='The first does not cause the second: "bp -> age" (repeat).')]
-Require = Annotated[list[str] | None, typer.Option(help='The first causes the second: "smoking -> bp" (repeat).')]
 
 # Where the first sentence of a docstring says too little, or more than a command line can take.
 _HELP = {
@@ -176,18 +167,6 @@ def number_or_auto(text: str) -> float | str:
         raise typer.BadParameter(f"{text!r} is neither a number nor auto") from None
 
 
-def knowledge_of(
-    file: Path | None, tiers: str | None, forbid: list[str] | None, require: list[str] | None
-) -> Knowledge | None:
-    """Return what the options say is known; None where they say nothing."""
-    told = [] if file is None else [Knowledge.read(file)]
-    ordered = () if tiers is None else tiers_of(tiers)
-    if ordered or forbid or require:
-        never, causes = (tuple(map(arrow_of, pairs or [])) for pairs in (forbid, require))
-        told.append(Knowledge(tiers=ordered, not_causes=never, causes=causes))
-    return told[0].and_(*told[1:]) if told else None
-
-
 def estimator_of(method: str, **parameters: Any) -> PagEstimator:
     """Return a method with the parameters that were given, checked; None is one that was not."""
     if method not in LEARNERS:
@@ -196,6 +175,9 @@ def estimator_of(method: str, **parameters: Any) -> PagEstimator:
         )
     given = {name: value for name, value in parameters.items() if value is not None}
     options = method_options()
+    if given.get("latents") is False and "latents" not in inspect.signature(LEARNERS[method]).parameters:
+        del given["latents"]  # then it is a statement, which every method takes
+        given["knowledge"] = replace(given.get("knowledge", Knowledge()), latents=False)
     for name in given:
         if name not in inspect.signature(LEARNERS[method]).parameters:
             owners = " and ".join(options[name].methods)

@@ -20,7 +20,14 @@ from lmarvel.knowledge.vocabulary import Statement
 from lmarvel.text import readable
 
 Matrix = NDArray[np.bool_]
-_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
+_PART = {
+    "causes": "causes",
+    "not_causes": "never",
+    "edges": "edges",
+    "no_edges": "no_edges",
+    "unconfounded": "unconfounded",
+}
+_BOTH_WAYS = ("edges", "no_edges", "unconfounded")
 _SAID = {
     "causes": "{0} causes {1}",
     "not_causes": "{0} does not cause {1}",
@@ -43,6 +50,8 @@ class Known:
         [a, b]: some statement says that a causes b, or that it does not.
     required, forbidden : array
         Pairs that are adjacent, and that are not.
+    said_unconfounded : array
+        Pairs that some statement says share no unmeasured cause.
     selection, latents : bool
         Whether the sample may be selected, and whether there may be latent causes.
     sources : tuple of (Statement, array)
@@ -65,6 +74,7 @@ class Known:
     said_never: Matrix
     required: Matrix
     forbidden: Matrix
+    said_unconfounded: Matrix
     selection: bool
     latents: bool
     sources: tuple[tuple[Statement, Matrix], ...]
@@ -74,25 +84,32 @@ class Known:
         """Return the statements on these variables; names and patterns that fit none are refused."""
         listed = list(statements)
         n, where = len(names), Names(names)
-        parts = {part: np.zeros((n, n), dtype=bool) for part in ("causes", "never", "edges", "no_edges")}
+        parts = {part: np.zeros((n, n), dtype=bool) for part in _PART.values()}
         tier = [0] * n
         sources = []
         for statement in listed:
             about = np.zeros((n, n), dtype=bool)
             if statement.kind == "tiers":
-                tier = where.tiers(statement)
-                row = np.array(tier)
+                own = where.tiers(statement)
+                tier = tier if any(tier) else own
+                row = np.array(own)
                 about = (row[:, None] > row[None, :]) & (row[None, :] > 0)
                 parts["never"] |= about
-            elif statement.kind == "exogenous":
-                for v in where.find(statement.about[0], statement):
-                    about[:, v] = True
-                    about[v, v] = False
+            elif statement.kind in ("exogenous", "randomised"):
+                about[:, where.find(statement.about[0], statement)] = True
+                np.fill_diagonal(about, False)
+                parts["never"] |= about
+                if statement.kind == "randomised":
+                    parts["unconfounded"] |= about | about.T
+            elif statement.kind == "apart":
+                group = [v for name in statement.about for v in where.find(name, statement)]
+                about[np.ix_(group, group)] = True
+                np.fill_diagonal(about, False)
                 parts["never"] |= about
             elif statement.kind in _PART:
                 for a, b in where.pairs(statement):
                     about[a, b] = True
-                    about[b, a] |= statement.kind in ("edges", "no_edges")
+                    about[b, a] |= statement.kind in _BOTH_WAYS
                 parts[_PART[statement.kind]] |= about
             sources.append((statement, about))
         kinds = {statement.kind for statement in listed}
@@ -103,6 +120,7 @@ class Known:
             parts["never"],
             parts["edges"],
             parts["no_edges"],
+            parts["unconfounded"],
             "selection" not in kinds,
             "latents" not in kinds,
             tuple(sources),
@@ -129,11 +147,16 @@ class Known:
             if causes.any():
                 own = causes | np.eye(len(self.names), dtype=bool)
                 never = _product(_product(own.T, never), own.T)
-            # Without latent causes an edge with an arrowhead at a has a tail at b.
-            more = np.zeros_like(direct) if self.latents else self.required & never.T & ~causes
+            # Without an unmeasured cause an edge with an arrowhead at a has a tail at b.
+            more = self.unconfounded & self.required & never.T & ~causes
             if not more.any():
                 return causes, never
             direct |= more
+
+    @cached_property
+    def unconfounded(self) -> Matrix:
+        """Pairs that share no unmeasured cause: all of them without latents."""
+        return self.said_unconfounded if self.latents else ~np.eye(len(self.names), dtype=bool)
 
     def mark(self, x: int, y: int) -> int:
         """Return the mark that an edge x-y has at y, if there is one; a circle where nothing is known."""
@@ -164,6 +187,7 @@ class Known:
             self.said_never[at],
             self.required[at],
             self.forbidden[at],
+            self.said_unconfounded[at],
             self.selection,
             self.latents,
             tuple((statement, about[at]) for statement, about in self.sources),
@@ -211,10 +235,16 @@ class Known:
         """Return what a statement says of two variables; None where it is none of the user's own."""
         for statement, about in self.sources:
             if about[a, b] and _PART.get(statement.kind, "never") == part:
-                if statement.kind == "tiers":
+                if statement.kind == "tiers" and self.tier[a] > self.tier[b] > 0:
                     return f"nothing in tier {self.tier[a]} causes tier {self.tier[b]}"
+                if statement.kind == "tiers":
+                    return f"{readable(self.names[a])} comes after {readable(self.names[b])}"
                 if statement.kind == "exogenous":
                     return f"nothing measured causes {readable(self.names[b])}"
+                if statement.kind == "randomised":
+                    return f"{readable(self.names[b])} is randomised"
+                if statement.kind == "apart":
+                    return f"{readable(self.names[a])} and {readable(self.names[b])} do not cause each other"
                 return _SAID[statement.kind].format(readable(self.names[a]), readable(self.names[b]))
         return None
 

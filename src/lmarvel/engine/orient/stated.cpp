@@ -154,9 +154,9 @@ Orientation::Wanted Orientation::k2(Index x, Index y) {
     return mark(y, x) == TAIL ? Wanted{true, {x, y}, {{x, y, ARROW}}} : Wanted{};
 }
 
-// Without latent causes none has two arrowheads.
+// Without an unmeasured cause of both ends none has two arrowheads.
 Orientation::Wanted Orientation::k3(Index x, Index y) {
-    return mark(y, x) == ARROW ? Wanted{true, {x, y}, {{x, y, TAIL}}} : Wanted{};
+    return mark(y, x) == ARROW && !known_->confounded(x, y) ? Wanted{true, {x, y}, {{x, y, TAIL}}} : Wanted{};
 }
 
 Orientation::Wanted Orientation::k4(Index d, Index b) {
