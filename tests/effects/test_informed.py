@@ -7,7 +7,7 @@ is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest

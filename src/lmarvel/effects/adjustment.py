@@ -268,7 +268,9 @@ def not_amenable(ready: Prepared, pair: Pair) -> tuple[tuple[str, ...], str]:
     path = [pair.x, *min((tail for tail in tails if tail), key=len)]
     x, v = readable(ready.graph.names[pair.x]), readable(ready.graph.names[path[1]])
     near, far = int(ready.graph.marks[path[1], pair.x]), int(ready.graph.marks[pair.x, path[1]])
-    if near == CIRCLE == far:
+    if near == CIRCLE == far and ready.told_apart(pair.x, path[1]):
+        why = f"the data do not show whether {x} affects {v} or {v} affects {x}"
+    elif near == CIRCLE == far:
         why = f"the data do not show whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
     elif near == CIRCLE:
         why = f"the data do not show whether {x} affects {v} or an unmeasured cause affects both"

@@ -207,6 +207,8 @@ def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
     measure = (
         f"you measure what affects both {a} and {b}, or something that affects {a} and affects {b} through {a} only"
     )
+    if ready.told_apart(x, v):
+        return f"you state which of {a} and {b} comes first"
     at_x, at_v = int(graph.marks[v, x]), int(graph.marks[x, v])
     if at_x == at_v == CIRCLE:
         return f"{measure}, or assume which of the two comes first, and that nothing unmeasured affects both"
@@ -220,6 +222,10 @@ def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, s
         because = f"{a} affects {b}, and unmeasured causes, one or a chain of them, tie both together"
     elif ready.bucket(hedge.stuck) >> hedge.partner & 1:
         because = f"the data do not show which of {a} and {b} comes first"
+    elif ready.told_apart(hedge.stuck, hedge.partner):
+        because = f"{a} may affect {b}, and the data do not exclude a chain of unmeasured causes through others"
+        unless = f"you measure what ties {a} and {b} to others, or state more of what comes first"
+        return Identified(names[x], names[y], cause, "not identified", steps=steps, because=because, unless=unless)
     else:
         hidden = "unmeasured causes, one or a chain of them, that tie both together"
         because = f"{a} may affect {b}, and the data do not exclude {hidden}"

@@ -13,8 +13,8 @@ invisible: with these the node may share an unmeasured cause, directly or in a c
 buckets that a pc-component meets. Where neither step can be made, no formula exists: some model with this PAG gives
 the same data and another effect. Visibility is that of the whole PAG, always.
 
-**With statements** (:mod:`lmarvel.effects.knowing.informed`) a graph is not the PAG of a class, and both steps are taken
-for any set for which the equation holds in every model. *Removal* of B needs that no node outside B is a possible
+**With statements** (:mod:`lmarvel.effects.knowing.informed`) a graph is not the PAG of a class, and both steps are
+taken for any set for which the equation holds in every model. *Removal* of B needs that no node outside B is a possible
 descendant of B and in its pc-component, or a possible descendant and a possible ancestor of B. Then T - PossDe(B) with
 B and without it are ancestral, and no district meets both B and its descendants. *Decomposition* holds for any R if
 R' holds the districts of C - R: Q[C] = Q[R] Q[R'] / Q[R and R'], because each district is inside R or inside R'.

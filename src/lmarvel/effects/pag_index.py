@@ -111,6 +111,10 @@ class Prepared:
         for a, children in enumerate(self.graph.masks.children):
             self.visible[a] |= bits(b for b in members(children) if pairs[a, b])
 
+    def told_apart(self, v: int, w: int) -> bool:
+        """Tell whether it is stated that two variables share no unmeasured cause."""
+        return False
+
     # --- sets ---------------------------------------------------------------------------------------------
 
     def possible_ancestors(self, of: int, within: int = -1) -> int:

@@ -33,6 +33,7 @@ _SAID = {
     "not_causes": "{0} does not cause {1}",
     "edges": "{0} and {1} are adjacent",
     "no_edges": "{0} and {1} are not adjacent",
+    "unconfounded": "{0} and {1} share no unmeasured cause",
 }
 
 
@@ -162,7 +163,11 @@ class Known:
         """Return the mark that an edge x-y has at y, if there is one; a circle where nothing is known."""
         if self.never[y, x]:
             return ARROW
-        return TAIL if self.causes[y, x] else CIRCLE
+        return TAIL if self.causes[y, x] or self._pointed(x, y) else CIRCLE
+
+    def _pointed(self, x: int, y: int) -> bool:
+        """Tell whether an edge x-y has an arrowhead at x and, without an unmeasured cause, not another one at y."""
+        return bool(self.never[x, y] and self.unconfounded[x, y])
 
     def useless(self, x: int, y: int) -> frozenset[int]:
         """Return the variables that cause neither x nor y: no set that separates the two needs them.
@@ -205,7 +210,9 @@ class Known:
 
     def why_mark(self, x: int, y: int) -> str:
         """Return why the edge x-y has its known mark at y."""
-        return self.why_never(y, x) if self.never[y, x] else self.why_causes(y, x)
+        if self.never[y, x]:
+            return self.why_never(y, x)
+        return self.why_causes(y, x) if self.causes[y, x] else _in_words(self._saying_pointed(x, y))
 
     def why_pair(self, x: int, y: int) -> str:
         """Return why two variables are adjacent, or are not."""
@@ -223,6 +230,11 @@ class Known:
                 return [self._statement(u, w, "never"), *above, *below]
         return [None]
 
+    def _saying_pointed(self, x: int, y: int) -> list[str | None]:
+        """Return the statements that together say that the edge x-y points at x, and at x only."""
+        without = self._statement(x, y, "unconfounded") or ("there are no latent causes" * (not self.latents) or None)
+        return [*dict.fromkeys((*self._saying_never(x, y), without))]
+
     def _saying_causes(self, a: int, b: int) -> list[str | None]:
         """Return the statements that together say that a is a cause of b."""
         if self.said_causes[a, b]:
@@ -234,6 +246,8 @@ class Known:
     def _statement(self, a: int, b: int, part: str) -> str | None:
         """Return what a statement says of two variables; None where it is none of the user's own."""
         for statement, about in self.sources:
+            if statement.kind == "randomised" and part == "unconfounded" and (about | about.T)[a, b]:
+                return f"{readable(self.names[b if about[a, b] else a])} is randomised"
             if about[a, b] and _PART.get(statement.kind, "never") == part:
                 if statement.kind == "tiers" and self.tier[a] > self.tier[b] > 0:
                     return f"nothing in tier {self.tier[a]} causes tier {self.tier[b]}"

@@ -93,6 +93,10 @@ class Informed(Prepared):
                     stack.append((v, w))
         return result
 
+    def told_apart(self, v: int, w: int) -> bool:
+        """Tell whether it is stated that two variables share no unmeasured cause."""
+        return bool(self.known.unconfounded[v, w])
+
     def _visible(self, v: int, w: int) -> bool:
         return bool(self.visible[v] >> w & 1 or self.visible[w] >> v & 1)
 

@@ -41,7 +41,8 @@ void Orientation::said() {
         for (std::int64_t e = begin(x); e < end(x); ++e) {
             const Index y = near(e);
             const bool arrow = known_->never.has(y, x);
-            if (arrow || known_->causes.has(y, x)) apply(K0, {true, {x, y}, {{x, y, arrow ? ARROW : TAIL}}});
+            const bool pointed = known_->never.has(x, y) && !known_->confounded(x, y);
+            if (arrow || pointed || known_->causes.has(y, x)) apply(K0, {true, {x, y}, {{x, y, arrow ? ARROW : TAIL}}});
         }
     }
 }
