@@ -14,6 +14,7 @@ from lmarvel.result.display import caption, edge_lines, legend, notes_beside
 from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.notes import ENDED_EARLY
+from lmarvel.result.sources import costs_of
 from lmarvel.result.support.check import ModelCheck
 from lmarvel.result.support.evidence import claims_selection, selected_edges
 from lmarvel.result.support.frequencies import percent
@@ -133,10 +134,15 @@ def _knowledge(found: Discovery) -> Iterator[str]:
     if found.knowledge is None:
         return
     yield "What you stated"
-    yield from (f"  {statement}" for statement in found.knowledge.statements)
+    costs, chose = costs_of(found), found.evidence.chose
+    for statement in found.knowledge.statements:
+        loss = costs.get(str(statement), 0.0)
+        yield f"  {statement}" + (f": worsens the score by {loss:,.1f}" if loss >= 0.05 else "")
+    if chose is not None and "" in costs:
+        yield f"Score    {evidence_wording.cost_line(chose.score, chose.price, costs)}"
     yield f"Marks    {evidence_wording.sources_line(found.sources) or 'none'}"
     if found.conflicts:
-        yield "Statements that the tests contradict (they were kept)"
+        yield "Statements that the data contradict (they were kept)"
         level = found.settings.get("alpha", wording.LEVEL)
         yield from (f"  {evidence_wording.conflict(*conflict, level)}" for conflict in found.conflicts)
     yield ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,10 @@ from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.scoring import Scored, scored_table
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
-from lmarvel.result.trace import BudgetEnded, Event
+from lmarvel.result.trace import BudgetEnded, Event, StatementCost
 from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
@@ -40,6 +41,7 @@ from lmarvel.skeleton.state import Progress, silent
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
+_FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -122,7 +124,7 @@ class Lift(PagEstimator):
         start = None  # where the answer is a DAG's, another graph is of no use
         if not isinstance(table, KindTable):
             start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
-        now = time.monotonic()
+        known, now = ledger.known, time.monotonic()
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,
@@ -131,23 +133,30 @@ class Lift(PagEstimator):
             "seed": self.seed,
             "deadline": now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now),
             "progress": report,
-            "known": ledger.known,
+            "known": known,
         }
-        try:
+
+        def search(**changed: Any) -> LiftResult:
             if isinstance(table, Groups):
-                found = lift_groups(table, **how)
-            elif isinstance(table, KindTable):
-                found = lift_kinds(table, **how, pvalue=lambda x, y, given: ledger.test.pvalue(x, y, tuple(given)))
-            else:
-                found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
+                return lift_groups(table, **how | changed)
+            if isinstance(table, KindTable):
+                ask = ledger.test.pvalue
+                return lift_kinds(table, **how | changed, pvalue=lambda x, y, given: ask(x, y, tuple(given)))
+            return lift(table.correlation(), table.n, penalty=self.penalty, **how | changed)
+
+        try:
+            found = search()
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         left_open = _unobserved(data, ledger.names)
         trace = self._trace(found, table, ledger)
-        if ledger.known is None:
+        if known is None:
             return Chosen(found.mag, found.pag, found.score, trace, left_open)
+        if found.ended is None:
+            before, took = trace, time.monotonic() - now
+            trace = LazyTuple(lambda: (*before, *what_statements_cost(search, known, found.score, took)))
         informed = pag_of(found.mag, self.selection, ledger.known)
         return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
@@ -207,6 +216,33 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
+
+
+def what_statements_cost(
+    search: Callable[..., LiftResult], known: Known, score: float, took: float
+) -> Iterator[StatementCost]:
+    """Search again without statements, if that takes little time: without any, and with each of several alone."""
+
+    def best(stated: Known | None) -> float:
+        may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
+        deadline = time.monotonic() + max(_FOR_STATEMENTS, 2 * took)
+        return search(known=stated, deadline=deadline, progress=silent, **may).score
+
+    statements = [statement for statement, _ in known.sources]
+    if took > _FOR_STATEMENTS / 2:
+        return
+    try:
+        free = best(None)
+        together = max(score - free, 0.0)
+        yield StatementCost("", together)
+        for statement in statements:
+            if len(statements) == 1 or not together:
+                yield StatementCost(str(statement), together)
+            elif len(statements) * took <= _FOR_STATEMENTS:
+                alone = best(Known.of([statement], known.names)) - free
+                yield StatementCost(str(statement), min(max(alone, 0.0), together))
+    except OutOfTime:
+        return
 
 
 def lmarvel_start(

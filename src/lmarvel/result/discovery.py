@@ -325,7 +325,7 @@ class Discovery:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Statements that the tests contradict; they were kept."""
+        """Statements that the tests or the score contradict; they were kept."""
         return sources.conflicts_of(self)
 
     def origin(self, a: str, b: str) -> str:

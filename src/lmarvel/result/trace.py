@@ -184,6 +184,14 @@ class Supported:
     distance: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class StatementCost:
+    """By how much a statement by itself, or all of them together (""), worsens the best score that is found."""
+
+    statement: str
+    loss: float
+
+
 Event = (
     Separated
     | Adjacent
@@ -201,6 +209,7 @@ Event = (
     | Weighed
     | LeftOut
     | Supported
+    | StatementCost
     | RuleApplication
 )
 
