@@ -103,7 +103,7 @@ def test_conflicts_are_kept_and_listed_with_the_p_value():
     joined = by_pair[frozenset(("Displacement", "Weight"))]
     assert separated.statement == "you said that Cylinders and SecondsTo60 are adjacent"
     assert separated.pvalue > 0.01 > joined.pvalue
-    assert "the tests contradict 2 statements; they were kept" in found.notes
+    assert "the data contradict 2 statements; they were kept" in found.notes
     assert "yet the tests find them independent" in str(found.explain("Cylinders", "SecondsTo60"))
     assert "yet no set that was tried separates them" in str(found.explain("Displacement", "Weight"))
 
@@ -220,3 +220,18 @@ def test_a_study_draws_true_statements():
         assert explain_invalid(study.mag, said) is None
         assert said.latents
         assert not said.selection
+
+
+def test_what_statements_cost_the_score_is_told_and_kept():
+    said = Knowledge(no_edges=[("Displacement", "Weight")], tiers=[["Weight"], ["MilesPerGallon"]])
+    found = Lift(knowledge=said).fit(CARS).result_
+    costs, price = costs_of(found), found.evidence.chose.price
+    assert costs["no edge Displacement - Weight"] > price > costs["tiers: Weight < MilesPerGallon"]
+    assert costs[""] >= costs["no edge Displacement - Weight"]
+    assert found.evidence.chose.score - costs[""] == pytest.approx(Lift().fit(CARS).bic_)
+    assert [(c.a, c.b, c.loss) for c in found.conflicts] == [
+        ("Displacement", "Weight", costs["no edge Displacement - Weight"])
+    ]
+    again = Discovery.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.conflicts == found.conflicts
+    assert str(again.knowledge) == str(said)
