@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.cli.app import command, interruptible, progress_bar
-from lmarvel.cli.knowing import Stated, with_knowledge
 from lmarvel.cli.options import (
     Method,
     Quiet,
+    Stated,
     Table,
     estimator_of,
     method_options,
+    with_knowledge,
     with_options,
 )
 from lmarvel.cli.showing import Result, load_result

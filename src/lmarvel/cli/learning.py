@@ -17,7 +17,6 @@ import typer
 
 from lmarvel.cli.app import check_apart, command, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
-from lmarvel.cli.knowing import Stated, with_knowledge
 from lmarvel.cli.options import (
     LEARNERS,
     Bootstrap,
@@ -26,10 +25,12 @@ from lmarvel.cli.options import (
     Method,
     Quiet,
     Seed,
+    Stated,
     Table,
     estimator_of,
     method_options,
     shared_options,
+    with_knowledge,
     with_options,
 )
 from lmarvel.cli.streams import STANDARD, writable_file

@@ -156,7 +156,8 @@ class Lift(PagEstimator):
             return Chosen(found.mag, found.pag, found.score, trace, left_open)
         if found.ended is None:
             before, took = trace, time.monotonic() - now
-            trace = LazyTuple(lambda: (*before, *what_statements_cost(search, known, found.score, took)))
+            same = not isinstance(table, KindTable)  # scores within a class
+            trace = LazyTuple(lambda: (*before, *what_statements_cost(search, known, found.score, took, same)))
         informed = pag_of(found.mag, self.selection, ledger.known)
         return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
@@ -219,9 +220,13 @@ class Lift(PagEstimator):
 
 
 def what_statements_cost(
-    search: Callable[..., LiftResult], known: Known, score: float, took: float
+    search: Callable[..., LiftResult], known: Known, score: float, took: float, directions: bool
 ) -> Iterator[StatementCost]:
-    """Search again without statements, if that takes little time: without any, and with each of several alone."""
+    """Search again without statements, if that takes little time: without any, and with each of several alone.
+
+    ``directions``: graphs of one class have one score. Where they do not, the score says nothing about statements on
+    directions.
+    """
 
     def best(stated: Known | None) -> float:
         may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
@@ -229,18 +234,16 @@ def what_statements_cost(
         return search(known=stated, deadline=deadline, progress=silent, **may).score
 
     statements = [statement for statement, _ in known.sources]
-    if took > _FOR_STATEMENTS / 2:
+    weighed = [one for one in statements if directions or one.kind in ("edges", "no_edges")]
+    if not weighed or (1 + len(weighed)) * took > _FOR_STATEMENTS:
         return
     try:
         free = best(None)
-        together = max(score - free, 0.0)
-        yield StatementCost("", together)
-        for statement in statements:
-            if len(statements) == 1 or not together:
-                yield StatementCost(str(statement), together)
-            elif len(statements) * took <= _FOR_STATEMENTS:
-                alone = best(Known.of([statement], known.names)) - free
-                yield StatementCost(str(statement), min(max(alone, 0.0), together))
+        if len(weighed) == len(statements):
+            yield StatementCost("", max(score - free, 0.0))
+        for statement in weighed:
+            alone = score if len(statements) == 1 else best(Known.of([statement], known.names))
+            yield StatementCost(str(statement), max(alone - free, 0.0))
     except OutOfTime:
         return
 
