@@ -135,9 +135,7 @@ def _knowledge(found: Discovery) -> Iterator[str]:
         return
     yield "What you stated"
     costs, chose = costs_of(found), found.evidence.chose
-    for statement in found.knowledge.statements:
-        loss = costs.get(str(statement), 0.0)
-        yield f"  {statement}" + (f": worsens the score by {loss:,.1f}" if loss >= 0.05 else "")
+    yield from (f"  {evidence_wording.stated_line(one, costs)}" for one in found.knowledge.statements)
     if chose is not None and "" in costs:
         yield f"Score    {evidence_wording.cost_line(chose.score, chose.price, costs)}"
     yield f"Marks    {evidence_wording.sources_line(found.sources) or 'none'}"

@@ -318,6 +318,18 @@ def conflicts_note(conflicts: int) -> str:
     return f"the data contradict {conflicts} statements; they were kept"
 
 
+def stated_line(statement: object, costs: Mapping[str, float]) -> str:
+    """Return a statement, and what it costs if it does.
+
+    Examples
+    --------
+    >>> stated_line("no edge A - B", {"no edge A - B": 40.0})
+    'no edge A - B: worsens the score by 40.0'
+    """
+    loss = costs.get(str(statement), 0.0)
+    return f"{statement}: worsens the score by {loss:,.1f}" if loss >= 0.05 else str(statement)
+
+
 def cost_line(score: float, price: float, costs: Mapping[str, float]) -> str:
     """Return what the statements cost together.
 
