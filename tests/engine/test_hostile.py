@@ -140,7 +140,7 @@ def lift(
     told: dict[str, Any] = {}
     if parts:
         start, more, matrices, flags = parts
-        names = ("required", "forbidden", "never", "causes", "effects")
+        names = ("required", "forbidden", "never", "causes", "effects", "unconfounded")
         limits = dict(zip(names, matrices, strict=True)) | dict(
             zip(("selection", "latents", "local"), flags, strict=True)
         )

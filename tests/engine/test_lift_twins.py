@@ -257,7 +257,9 @@ def asked(**other: Any) -> Any:
 
 
 def limited(**other: Any) -> dict[str, Any]:
-    parts = {name: np.zeros((3, 3), bool) for name in ("required", "forbidden", "never", "causes", "effects")}
+    parts = {
+        name: np.zeros((3, 3), bool) for name in ("required", "forbidden", "never", "causes", "effects", "unconfounded")
+    }
     return {**parts, "selection": True, "latents": True, "local": False, **other}
 
 
