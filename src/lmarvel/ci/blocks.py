@@ -3,7 +3,7 @@
 ======================  ==============================================================================================
 a column                as a block
 ======================  ==============================================================================================
-continuous              itself; its normal scores (``rank``); orthogonal polynomials of them (``curved``)
+continuous              itself; its normal scores (``rank``, and ``scaled`` where values lie far out)
 ordinal                 indicators; its normal scores (``rank``)
 binary                  one indicator
 nominal                 an indicator for each level but the most frequent one
@@ -16,10 +16,9 @@ Indicators span the same space whichever level is left out, so no result depends
 frequent one is left out because that keeps the numbers farthest from a singular matrix.
 
 Around gaps the moments of the columns are found by EM, as those of numbers are: a missing level is missing in each of
-its indicators. Powers are farther from Gaussian than that, so curves need whole rows.
+its indicators.
 
-The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019); with
-polynomials it is the basis-function test of Tetrad.
+The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019).
 """
 
 from __future__ import annotations
@@ -42,15 +41,12 @@ from lmarvel.errors import DataError
 special = late("scipy.special")
 
 
-Form = Literal["plain", "scaled", "rank", "curved"]
-"""What becomes of a column of numbers: itself, its normal scores where values lie far out or always, polynomials."""
+Form = Literal["plain", "scaled", "rank"]
+"""What becomes of a column of numbers: itself, its normal scores where values lie far out, or always."""
 
-DEGREE = 3
-"""Up to which power curves are looked for."""
 FAR_OUT = 4.0
 """The fourth moment of a standardised column from which on values lie far out; a normal one has 3."""
 _PIECE = 1024  # rows
-_TAKEN_OUT = ((1000, 7), (0, 5))  # from so many rows on, curves are taken out up to this power
 
 
 @dataclass(frozen=True)
@@ -63,20 +59,12 @@ class Blocks:
         The variables.
     starts : array of int32
         Where the block of each variable begins, and the number of columns.
-    tested : array of int32
-        How many columns of each block, its first ones, are tested. All are conditioned on: a curve that was not taken
-        out would look like a dependence.
-    heads : array of int32
-        How many of those, the first again, are held against all that are tested of another. Of a polynomial that is the
-        straight line: a curve is looked for in each direction, not in both at once.
     moments : Moments
         Number of rows, means and covariance of the columns.
     """
 
     names: tuple[str, ...]
     starts: NDArray[np.int32]
-    tested: NDArray[np.int32]
-    heads: NDArray[np.int32]
     moments: Moments
 
     @property
@@ -88,31 +76,23 @@ class Blocks:
         """Return the columns of a variable."""
         return range(int(self.starts[v]), int(self.starts[v + 1]))
 
-    def tested_columns(self, v: int) -> range:
-        """Return those that are tested."""
-        return self.columns(v)[: int(self.tested[v])]
-
     def take(self, order: Sequence[int]) -> Blocks:
         """Return the same with the variables in another order."""
         columns = [c for v in order for c in self.columns(v)]
         widths = np.diff(self.starts)[list(order)]
         starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
-        names = tuple(self.names[v] for v in order)
-        chosen = list(order)
-        return Blocks(names, starts, self.tested[chosen], self.heads[chosen], self.moments.take(columns))
+        return Blocks(tuple(self.names[v] for v in order), starts, self.moments.take(columns))
 
 
-def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Blocks:
+def blocks_of(data: Dataset, form: Form = "plain") -> Blocks:
     """Make the blocks of a table.
 
     Parameters
     ----------
     data : Dataset
         The table.
-    form : {"plain", "rank", "curved"}
+    form : {"plain", "scaled", "rank"}
         What becomes of columns of numbers; with "rank" also of levels in an order.
-    degree : int
-        Up to which power curves are looked for; they are taken out up to 5, or 7 from 1,000 rows on.
 
     Examples
     --------
@@ -120,48 +100,38 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
     >>> blocks_of(data).starts.tolist()
     [0, 1, 3]
     """
-    return data.kept(("blocks", form, degree), lambda: _expanded(data, form, degree))
+    return data.kept(("blocks", form), lambda: _expanded(data, form))
 
 
-def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
-    gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
-    if gaps and form == "curved":
-        raise DataError(
-            f"missing values in {', '.join(gaps[:20])}: test='curved' needs whole rows, so drop those with gaps"
-            " (missing='drop'), or use test='mixed'"
-        )
+def _expanded(data: Dataset, form: Form) -> Blocks:
     values = data.values()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
     made: list[NDArray[np.float64]] = []  # columns that the table has not, and where they and the others stand
     at: list[int] = []
     own: list[int] = []
-    starts, tested, heads, names = [0], [], [], []
-    powers = max(degree, next(power for rows, power in _TAKEN_OUT if len(values) >= rows))
+    starts, names = [0], list[str]()
     expanded = [v for v, kind in enumerate(data.kinds) if kind is not Kind.CONTINUOUS or form != "plain"]
     sources = dict(zip(expanded, np.ascontiguousarray(values[:, expanded].T), strict=True))
     for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
-        curve = kind is Kind.CONTINUOUS
         if v not in sources:
             own.append(v)
             width = 1
         else:
-            block = _block(sources[v], kind, form, powers, weights, name)
+            block = _block(sources[v], kind, form, weights, name)
             width = len(block)
             at.extend(range(starts[-1], starts[-1] + width))
             made.extend(block)
         starts.append(starts[-1] + width)
-        tested.append(min(degree, width) if curve else width)
-        heads.append(1 if curve else width)
         names.extend([name] if width == 1 else [f"{name} ({i + 1})" for i in range(width)])
-    first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
-    if gaps:
+    first = np.array(starts, dtype=np.int32)
+    if any(data.missing):
         called = tuple(names[c] for c in (*first[own].tolist(), *at))
         mean, covariance = em_moments(np.column_stack([values[:, own], *made]), called, weights)
     else:
         mean, covariance = _joint(data.moments, own, values, made, weights)
     order = np.argsort([*first[own].tolist(), *at], kind="stable")
     moments = Moments(tuple(names), data.moments.n, mean, covariance, data.moments.n_effective)
-    return Blocks(data.names, first, second, third, replace(moments.take(order.tolist()), names=tuple(names)))
+    return Blocks(data.names, first, replace(moments.take(order.tolist()), names=tuple(names)))
 
 
 def _joint(
@@ -195,18 +165,15 @@ def _block(
     values: NDArray[np.float64],
     kind: Kind,
     form: Form,
-    degree: int,
     weights: NDArray[np.float64] | None,
     name: str,
 ) -> list[NDArray[np.float64]]:
     there = ~np.isnan(values)
     if not there.all():  # scores and levels of what is there; a gap is one in each column of the block
         seen = None if weights is None else weights[there]
-        made = np.full((len(block := _block(values[there], kind, form, degree, seen, name)), len(values)), np.nan)
+        made = np.full((len(block := _block(values[there], kind, form, seen, name)), len(values)), np.nan)
         made[:, there] = block
         return list(made)
-    if kind is Kind.CONTINUOUS and form == "curved":
-        return polynomials(normal_scores(values, weights), degree, weights)
     if form == "scaled" and kind is Kind.CONTINUOUS:
         return [scaled(values, weights)]
     if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
@@ -269,32 +236,3 @@ def scaled(
     left = values - share @ values
     fourth, square = float(share @ left**4), float(share @ left**2)
     return normal_scores(values, weights) if fourth > far_out * square**2 else values
-
-
-def polynomials(
-    scores: NDArray[np.float64], degree: int = DEGREE, weights: NDArray[np.float64] | None = None
-) -> list[NDArray[np.float64]]:
-    """Return orthogonal polynomials of a column, without the constant, as far as its distinct values carry them.
-
-    Each is made of the one before by a multiplication and two projections (Stieltjes), so that no power is ever
-    formed. A column of three values has two of them.
-
-    Examples
-    --------
-    >>> straight, curved = polynomials(np.array([-1.0, 0.0, 1.0, 0.0]), degree=2)
-    >>> bool(abs(straight @ curved) < 1e-12), bool(abs(curved.sum()) < 1e-12)
-    (True, True)
-    """
-    w = np.ones(len(scores)) if weights is None else weights
-    w = w / w.sum()
-    before, now = np.zeros_like(scores), np.ones_like(scores)
-    found = []
-    for _ in range(min(degree, len(np.unique(scores)) - 1)):
-        following = scores * now
-        following -= (w @ (following * now)) * now + (w @ (following * before)) * before
-        size = float(np.sqrt(w @ following**2))
-        if size < 1e-8:
-            break
-        before, now = now, following / size
-        found.append(now)
-    return found
