@@ -3,8 +3,8 @@
 ======================  ==============================================================================================
 a column                as a block
 ======================  ==============================================================================================
-continuous              itself; its normal scores (``rank``, and ``scaled`` where values lie far out)
-ordinal                 indicators; its normal scores (``rank``)
+continuous              itself; its normal scores (``rank``; else of counts, and where values lie far out)
+ordinal                 indicators; its normal scores (``ordered``, ``rank``)
 binary                  one indicator
 nominal                 an indicator for each level but the most frequent one
 ======================  ==============================================================================================
@@ -41,12 +41,13 @@ from lmarvel.errors import DataError
 special = late("scipy.special")
 
 
-Form = Literal["plain", "scaled", "rank"]
-"""What becomes of a column of numbers: itself, its normal scores where values lie far out, or always."""
+Form = Literal["plain", "scaled", "ordered", "rank"]
+"""How columns are taken: as they are, on scales that suit them, also with scores of levels in an order, as ranks."""
 
 FAR_OUT = 4.0
 """The fourth moment of a standardised column from which on values lie far out; a normal one has 3."""
 _PIECE = 1024  # rows
+_SKEWED = 0.5  # the third moment of a standardised column: that of a Poisson variable with a mean of 4
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def blocks_of(data: Dataset, form: Form = "plain") -> Blocks:
     ----------
     data : Dataset
         The table.
-    form : {"plain", "scaled", "rank"}
-        What becomes of columns of numbers; with "rank" also of levels in an order.
+    form : {"plain", "scaled", "ordered", "rank"}
+        What becomes of numbers, and with "ordered" and "rank" of levels in an order: their normal scores.
 
     Examples
     --------
@@ -174,9 +175,9 @@ def _block(
         made = np.full((len(block := _block(values[there], kind, form, seen, name)), len(values)), np.nan)
         made[:, there] = block
         return list(made)
-    if form == "scaled" and kind is Kind.CONTINUOUS:
+    if kind is Kind.CONTINUOUS and form != "rank":
         return [scaled(values, weights)]
-    if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
+    if kind is Kind.CONTINUOUS or (kind is Kind.ORDINAL and form != "scaled" and form != "plain"):
         return [normal_scores(values, weights)]
     return indicators(values.astype(np.intp), weights, name)
 
@@ -225,7 +226,7 @@ def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | No
 def scaled(
     values: NDArray[np.float64], weights: NDArray[np.float64] | None = None, far_out: float = FAR_OUT
 ) -> NDArray[np.float64]:
-    """Return numbers as they are, or their normal scores where some of them lie far out.
+    """Return numbers as they are, or their normal scores where some of them lie far out, or they are skewed counts.
 
     Examples
     --------
@@ -235,4 +236,32 @@ def scaled(
     share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
     left = values - share @ values
     fourth, square = float(share @ left**4), float(share @ left**2)
-    return normal_scores(values, weights) if fourth > far_out * square**2 else values
+    far = fourth > far_out * square**2 or is_skewed_count(values, weights)
+    return normal_scores(values, weights) if far else values
+
+
+def is_skewed_count(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> bool:
+    """Tell whether whole numbers from 0 on are skewed to the right, and many rows share theirs with others.
+
+    Examples
+    --------
+    >>> visits = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 2.0, 0.0, 5.0, 1.0, 0.0, 0.0])
+    >>> is_skewed_count(visits), is_skewed_count(5 - visits), is_skewed_count(visits + 0.5)
+    (True, False, False)
+    """
+    if not is_count(values) or 3 * len(np.unique(values)) > len(values):
+        return False
+    left = values - np.average(values, weights=weights)
+    square, third = (float(np.average(left**power, weights=weights)) for power in (2, 3))
+    return third > _SKEWED * square**1.5
+
+
+def is_count(values: NDArray[np.float64]) -> bool:
+    """Tell whether all numbers are whole, and none is negative.
+
+    Examples
+    --------
+    >>> is_count(np.array([0.0, 3.0, 1.0])), is_count(np.array([0.5, 3.0])), is_count(np.array([-1.0, 3.0]))
+    (True, False, False)
+    """
+    return bool(values.min() >= 0 and (values == np.floor(values)).all())

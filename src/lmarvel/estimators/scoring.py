@@ -6,6 +6,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, blocks_of
 from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
+from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
@@ -37,13 +38,13 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     logistic regressions, which is not (docs/kinds.md).
     """
     gaps = data is not None and any(data.missing)
-    if data is not None and (data.test_wise or not gaps) and (is_categorical(data) or test.name == "curved"):
+    if data is not None and (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
         return kind_table(data.completed() if gaps else data, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         bent = curvature(data)
         if (bent is not None and bent.is_curved) or interacts(data):
             return kind_table(data, test.names, penalty)
-        blocks = blocks_of(data, "scaled")
+        blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     if isinstance(test.test, BlockGaussian):
@@ -53,6 +54,11 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def _is_counted(test: IndependenceTest, data: Dataset) -> bool:
+    """Tell whether all variables are categories, and not taken by their scores."""
+    return is_categorical(data) and test.name != "scores"
 
 
 def is_categorical(data: Dataset) -> bool:

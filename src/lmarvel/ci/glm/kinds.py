@@ -26,13 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.blocks import FAR_OUT, normal_scores, scaled
+from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores, scaled
 from lmarvel.ci.glm.basis import (
     MOST_CATEGORIES,
     GlmTable,
     by_frequency,
     frozen,
-    is_count,
     natural_spline,
     row_weights,
 )
