@@ -49,7 +49,7 @@ Found = tuple[PAG, int, int]
 
 def learned(learner: Any, drawn: Drawn) -> Found:
     """Return a PAG, and whether it rests on a latent or a selection node or edge."""
-    found = learner.fit(drawn.table).result_
+    found = learner.fit(drawn.data()).result_
     kinds = {kind for kind, _, _ in found.hidden}
     return found.pag, int("latent" in kinds), int("selection" in kinds)
 
@@ -82,6 +82,8 @@ WAYS: dict[str, Callable[[Drawn], Found]] = {
     "auto": lambda drawn: learned(Auto(), drawn),
     "lines": lambda drawn: learned(Lift(test="fisher-z"), drawn),
     "ranks": lambda drawn: learned(Lift(test="rank"), drawn),
+    "scores": lambda drawn: learned(Lift(test="scores"), drawn),
+    "indicators": lambda drawn: learned(Lift(test="mixed"), drawn),
     "curves": lambda drawn: learned(Lift(test="curved"), drawn),
     "lmarvel": lambda drawn: learned(LMarvel(), drawn),
     "boss-bdeu": boss,

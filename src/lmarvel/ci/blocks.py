@@ -253,7 +253,7 @@ def is_skewed_count(values: NDArray[np.float64], weights: NDArray[np.float64] | 
         return False
     left = values - np.average(values, weights=weights)
     square, third = (float(np.average(left**power, weights=weights)) for power in (2, 3))
-    return third > _SKEWED * square**1.5
+    return bool(third > _SKEWED * square**1.5)
 
 
 def is_count(values: NDArray[np.float64]) -> bool:

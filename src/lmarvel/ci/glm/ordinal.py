@@ -14,6 +14,7 @@ less than numbers: around rho = 0 as much as a share (a_1 b_1)^2 of the rows, wh
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -23,13 +24,14 @@ from lmarvel.ci.blocks import blocks_of, scaled
 from lmarvel.data.columns import Kind, few_whole
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
+from lmarvel.data.rows import correlation_of
 from lmarvel.deferred import late
 from lmarvel.engine import load
 
 special = late("scipy.special")
 
 _engine = load()
-_TERMS, _STEPS = 12, 25  # of the expansion, and of Newton's method
+_TERMS, _STEPS = 40, 25  # of the expansion, and of Newton's method
 _LARGEST = 0.98  # correlation: with few rows cuts may agree by chance
 _LEAST = 0.01  # eigenvalue: estimates for pairs may contradict each other
 _PENALTY, _NOISE = 2.0, 1e-6
@@ -101,18 +103,12 @@ def latent_moments(data: Dataset) -> Moments:
         column, found = _cut(values[:, v], weights) if size else (scaled(values[:, v], weights), np.eye(_TERMS)[0])
         columns.append(column)
         terms.append(found)
-    R = np.corrcoef(columns) if weights is None else _weighted(np.array(columns), weights)
+    R = correlation_of(np.cov(columns, aweights=weights))
     expansion = np.array(terms)
     rho = _nearest(_solved(R, expansion))
     told = np.outer(expansion[:, 0], expansion[:, 0])[np.triu_indices(len(R), 1)] ** 2
     rows = max(round(data.moments.n * float(told.mean())), 4)
     return Moments(data.names, rows, np.zeros(len(R)), rho)
-
-
-def _weighted(columns: Array, weights: Array) -> Array:
-    covariance = np.cov(columns, aweights=weights)
-    spread = np.sqrt(covariance.diagonal())
-    return np.asarray(covariance / np.outer(spread, spread))
 
 
 def _cut(values: Array, weights: Array | None) -> tuple[Array, Array]:
@@ -131,9 +127,9 @@ def _cut(values: Array, weights: Array | None) -> tuple[Array, Array]:
     score = mean / math.sqrt(float(share @ mean**2))
     before, now = np.zeros_like(limits), np.ones_like(limits)
     terms = []
-    for m in range(1, _TERMS + 1):
-        terms.append(float(score @ between(now * density)) / math.sqrt(math.factorial(m)))
-        before, now = now, limits * now - (m - 1) * before
+    for m in range(1, _TERMS + 1):  # polynomials of variance one, which stay of one size
+        terms.append(float(score @ between(now * density)) / math.sqrt(m))
+        before, now = now, (limits * now - math.sqrt(m - 1) * before) / math.sqrt(m)
     of_all = np.zeros(len(held))
     of_all[held] = score
     return of_all[place], np.array(terms)
@@ -150,7 +146,7 @@ def _solved(R: Array, expansion: Array) -> Array:
             value = (value + term) * rho
         rho = np.clip(rho - (value - R) / np.maximum(slope, 0.05), -_LARGEST, _LARGEST)
     np.fill_diagonal(rho, 1.0)
-    return rho
+    return np.asarray(rho)
 
 
 def _nearest(R: Array) -> Array:
@@ -158,9 +154,7 @@ def _nearest(R: Array) -> Array:
     values, vectors = np.linalg.eigh(R)
     if values[0] >= _LEAST:
         return R
-    made = (vectors * np.maximum(values, _LEAST)) @ vectors.T
-    spread = np.sqrt(made.diagonal())
-    return np.asarray(made / np.outer(spread, spread))
+    return correlation_of((vectors * np.maximum(values, _LEAST)) @ vectors.T)
 
 
 def _edges(moments: Moments) -> int:
@@ -200,21 +194,17 @@ def is_monotone(data: Dataset) -> bool:
     >>> [is_monotone(Dataset.of({"a": a, "b": b + noise}, ordinal=["a"])) for b in (a, (a - 2) ** 2)]
     [True, False]
     """
-    values, n = data.values(), data.n
-    R = blocks_of(data, "ordered").moments.correlation()
-    straight = more = 0.0
-    sizes = steps(data)
-    for i in range(len(R)):
-        for j in range(i):
-            k, u = max((sizes[i], i), (sizes[j], j))
-            other = j if u == i else i
-            if k < 3:
-                continue
-            line = -n * math.log1p(-min(R[i, j] ** 2, 1 - 1e-12))
-            free = (sizes[other] - 1 if sizes[other] else 1) * (k - 1) - 1
-            gain = _explained(values[:, u], values[:, other], bool(sizes[other])) - line - free * math.log(n)
-            straight += line
-            more += max(gain, 0.0)
+    values, n, sizes = data.values(), data.n, steps(data)
+    blocks = blocks_of(data, "ordered")
+    R, straight, more = blocks.moments.correlation(), 0.0, 0.0
+    ordered = [v for v, kind in enumerate(data.kinds) if kind is not Kind.NOMINAL]
+    for v, w in itertools.combinations(sorted(ordered, key=lambda v: -sizes[v]), 2):
+        if sizes[v] < 3:
+            continue
+        line = -n * math.log1p(-min(R[blocks.starts[v], blocks.starts[w]] ** 2, 1 - 1e-12))
+        free = max(sizes[w] - 1, 1) * (sizes[v] - 1) - 1
+        straight += line
+        more += max(_explained(values[:, v], values[:, w], sizes[w] > 0) - line - free * math.log(n), 0.0)
     return more <= _MORE * straight + _BENT
 
 
