@@ -241,7 +241,7 @@ def scaled(
 
 
 def is_skewed_count(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> bool:
-    """Tell whether whole numbers from 0 on are skewed to the right, and many rows share theirs with others.
+    """Tell whether whole numbers that begin at 0 or 1 are skewed to the right, and many rows share theirs with others.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def is_skewed_count(values: NDArray[np.float64], weights: NDArray[np.float64] | 
     >>> is_skewed_count(visits), is_skewed_count(5 - visits), is_skewed_count(visits + 0.5)
     (True, False, False)
     """
-    if not is_count(values) or 3 * len(np.unique(values)) > len(values):
+    if values.min() > 1 or not is_count(values) or 3 * len(np.unique(values)) > len(values):
         return False
     left = values - np.average(values, weights=weights)
     square, third = (float(np.average(left**power, weights=weights)) for power in (2, 3))
