@@ -110,3 +110,30 @@ class FilledResampling(Resampling):
     def moments(self, seed: int, replicate: int) -> Moments:
         """Return the moments of a resample."""
         return self._data.resample([seed, replicate]).moments
+
+
+class NormalResampling(Resampling):
+    """Resamples behind which there are no rows: covariances of normal tables of as many rows (a parametric bootstrap).
+
+    The scatter of n such rows is L A Aᵀ Lᵀ (Bartlett 1933): L is the Cholesky factor of the covariance, and A a lower
+    triangle of normal numbers, with roots of chi-squared ones of n - 1, n - 2, ... degrees of freedom on its diagonal.
+
+    Examples
+    --------
+    >>> drawn = NormalResampling(Dataset.of(Moments.of([[1.0, 0.5], [0.5, 1.0]], 400)))
+    >>> 0.4 < drawn.moments(seed=1, replicate=7).correlation()[0, 1] < 0.6
+    True
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self._whole = data.moments
+        self.names, self.n = self._whole.names, self._whole.n
+        self._factor = np.linalg.cholesky(self._whole.covariance)
+
+    def moments(self, seed: int, replicate: int) -> Moments:
+        """Return the moments of a resample."""
+        generator, p = np.random.default_rng([seed, replicate]), len(self.names)
+        root = np.tril(generator.standard_normal((p, p)), -1)
+        np.fill_diagonal(root, np.sqrt(generator.chisquare(self.n - 1 - np.arange(p))))
+        root = self._factor @ root
+        return Moments(self.names, self.n, self._whole.mean, root @ root.T / self.n)
