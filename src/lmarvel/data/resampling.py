@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
+from lmarvel.data.rows import gram
 from lmarvel.errors import DataError
 
 SCHEMES = ("multinomial", "poisson")
@@ -86,7 +87,7 @@ class Resampling:
         rows, total = self._rows.take(drawn, axis=0), float(kept.sum())
         here = kept @ rows / total
         rows *= np.sqrt(kept)[:, None]
-        covariance = rows.T @ rows
+        covariance = gram(rows)
         covariance /= total
         covariance -= here[:, None] * here
         effective = total**2 / float(kept @ kept)

@@ -285,7 +285,9 @@ def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, A
     if test.name in TESTS:  # a resample is learned from as the table was
         method = type(method)(**(method.get_params() | {"test": test.name}))
     compiled = method.for_engine(method.boundary_alpha or method.alpha) is not None
-    return _drawn_from(test, data, scored=not compiled), Again(method), compiled
+    source = _drawn_from(test, data, scored=not compiled)
+    plain = isinstance(source, Resampling) and not isinstance(source, FilledResampling)
+    return source, Again(method), compiled or (plain and getattr(method, "searches_unlocked", False))
 
 
 def _drawn_from(test: IndependenceTest, data: Dataset, scored: bool) -> Dataset | Resampling:
