@@ -7,6 +7,7 @@ when the table is opened, and no more than one file is open at a time, so that m
 from __future__ import annotations
 
 import glob
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,9 +30,9 @@ def parts_of(path: Path, known: Sequence[str]) -> list[Path] | None:
     Of a folder these are the files with one of the known endings, without those whose names begin with a dot or an
     underscore: Spark and others leave notes there.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # which is False of names that no file can have
         return _in_folder(path, known)
-    if path.exists() or not glob.has_magic(str(path)):
+    if os.path.exists(path) or not glob.has_magic(str(path)):
         return None
     found = sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file())
     if not found:
@@ -40,7 +41,10 @@ def parts_of(path: Path, known: Sequence[str]) -> list[Path] | None:
 
 
 def _in_folder(folder: Path, known: Sequence[str]) -> list[Path]:
-    files = [file for file in sorted(folder.iterdir()) if file.is_file() and file.name[0] not in "._"]
+    try:
+        files = [file for file in sorted(folder.iterdir()) if file.is_file() and file.name[0] not in "._"]
+    except OSError as error:
+        raise DataError(f"cannot read {readable(str(folder))}: {error.strerror or error}") from None
     tables = [file for file in files if _ending(file) in known]
     endings = sorted({_ending(file) for file in tables})
     shown = readable(str(folder))
