@@ -136,3 +136,10 @@ def test_many_small_files_take_no_memory(tmp_path: Path) -> None:
 
     peak(2)  # what is loaded at first use
     assert peak(24) < 1.5 * peak(6) + 1_000_000
+
+
+def test_a_pattern_that_the_shell_replaced_is_noticed(tmp_path: Path) -> None:
+    folder = cut(NUMBERS, tmp_path / "parts", ".parquet")
+    refused = run("learn", *sorted(folder.glob("*.parquet")))
+    assert refused.code == 2
+    assert "quote a pattern such as 'data/*.parquet'" in refused.err

@@ -41,6 +41,8 @@ def usage(error: Any, words: Sequence[str]) -> str:
     if (refused := _refused(error)) is not None:
         error.message = refused
     message, parameter = one_line(error.format_message()), getattr(error, "param", None)
+    if "unexpected extra argument" in message and any(word in message and os.path.isfile(word) for word in words):
+        return f"{message}: name a folder of files, or quote a pattern such as 'data/*.parquet'"
     if parameter is None or context is None:
         return message
     if kind == "MissingParameter":
