@@ -68,9 +68,9 @@ REFUSED = {
     "cor.csv": "--correlation --rows N",
     "cov.csv --correlation --rows 99": "here it is 2.88862 at 'X': use --covariance",
     "table.csv --covariance --rows 99": "this has 2,000 rows and 4 columns: leave --covariance",
-    "table.csv --rows 99": "--rows is of a matrix: give --covariance or --correlation",
+    "table.csv --rows 99": "--rows belongs to --covariance or --correlation: add one",
     "cov.csv --covariance --correlation --rows 99": "--covariance and --correlation exclude each other",
-    "cov.csv --covariance --rows 99 --weights A": "no rows come with --covariance: leave out --weights",
+    "cov.csv --covariance --rows 99 --weights A": "--weights needs the rows of a table, and a matrix has none",
     "cov.csv --covariance --rows 99 --drop Q": "--drop names 'Q'",
 }
 

@@ -103,10 +103,12 @@ class TableOptions:
         if len(kinds) == 2:
             raise DataError("--covariance and --correlation exclude each other: leave one out")
         if self.rows is not None and not kinds:
-            raise DataError("--rows is of a matrix: give --covariance or --correlation, too, or leave it out")
+            raise DataError("--rows belongs to --covariance or --correlation: add one of them, or leave it out")
         others = [name for name in typed if name not in (*_MATRICES, *_OF_MATRICES)]
         if kinds and others:
-            raise DataError(f"no rows come with {kinds[0]}: leave out --{others[0].replace('_', '-')}")
+            raise DataError(
+                f"--{others[0].replace('_', '-')} needs the rows of a table, and a matrix has none: leave it out"
+            )
         return bool(kinds)
 
     def matrix(self, path: Path) -> Moments:

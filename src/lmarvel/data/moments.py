@@ -89,8 +89,9 @@ class Moments:
         >>> from lmarvel import LMarvel
         >>> r = [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
         >>> print(LMarvel().fit(Moments.of(r, 12_000, ["A", "B", "C"])).pag_)
+        nodes: A B C
         A o-> B
-        B <-o C
+        C o-> B
         """
         called, found = named_matrix(matrix, names)
         rows = checked_rows(n, len(called))

