@@ -194,7 +194,7 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
 def _for_numbers(data: Dataset) -> tuple[str, str | None]:
     """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations."""
     values = data.n * len(data.names)
-    if any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
+    if not data.has_rows or any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
         return "fisher-z", None
     if has_order(data) and fitting_moments(data)[1] and is_monotone(data):
         return "scores", _CUT.replace("categories in an order", "few whole numbers", 1).replace("categories", "numbers")

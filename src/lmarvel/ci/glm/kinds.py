@@ -344,6 +344,10 @@ def prefers_ranks(data: Dataset) -> bool:
     >>> prefers_ranks(Dataset.of({"a": a, "b": b})), prefers_ranks(Dataset.of({"a": np.exp(2 * a), "b": b**3}))
     (False, True)
     """
+    return data.kept(("ranks",), lambda: _prefers_ranks(data))
+
+
+def _prefers_ranks(data: Dataset) -> bool:
     values = data.values()
     n, p = values.shape
     if p < 2 or n < 2 * p:
