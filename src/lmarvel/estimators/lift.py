@@ -20,7 +20,7 @@ from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.scoring import Scored, scored_table
+from lmarvel.estimators.scoring import Scored, inflation_of, scored_table
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.orient.equivalence import orient_mag
@@ -139,7 +139,8 @@ class Lift(PagEstimator):
             elif isinstance(table, KindTable):
                 found = lift_kinds(table, **how, pvalue=lambda x, y, given: ledger.test.pvalue(x, y, tuple(given)))
             else:
-                found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
+                factors = inflation_of(ledger.test, data, table, self.penalty) if self.latents or self.selection else None
+                found = lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
