@@ -112,9 +112,11 @@ def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, p
     for batch in data.batches():
         parts.append(batch[-seen % every :: every, columns])
         seen += len(batch)
-    rows, weights = np.concatenate(parts), None if data.weights is None else data.weights[::every]
+    rows, weights = np.concatenate(parts), None
     whole = np.isfinite(rows).all(axis=1)
-    rows, weights = rows[whole], None if weights is None else weights[whole]
+    rows = rows[whole]
+    if data.weights is not None:
+        weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
     return inflation(rows, penalty * math.log(table.n), weights)

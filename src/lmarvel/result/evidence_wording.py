@@ -131,6 +131,19 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     return f"{listed}: one unmeasured cause of {these} fits ({worth})"
 
 
+def refused_node(kind: str, names: Sequence[str]) -> str:
+    """Return why a hidden node is not part of the answer.
+
+    Examples
+    --------
+    >>> refused_node("latent", ["A", "B", "C"])
+    'A, B and C: no unmeasured cause is claimed, because unequal noise or curves can explain what speaks for one'
+    """
+    what = "sample selection" if kind == "selection" else "unmeasured cause"
+    listed = joined(list(map(readable, names)))
+    return f"{listed}: no {what} is claimed, because unequal noise or curves can explain what speaks for one"
+
+
 def one_finding(edges: int, names: Sequence[str]) -> str:
     """Return that edges among variables that affect selection are to be read together.
 

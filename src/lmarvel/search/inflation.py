@@ -8,16 +8,17 @@ Gaussian theory says, by
 
     K = (E[a² b²] - r²) / (1 + r²),    r = E[a b],    E[a²] = E[b²] = 1,
 
-the scale by which Satorra & Bentler (1994) divide the likelihood ratio of a covariance. Independent residuals have K = 1
-however heavy their tails are.
+the scale by which Satorra & Bentler (1994) divide the likelihood ratio of a covariance. Independent residuals have
+K = 1 however heavy their tails are.
 
 *Bends*: a variable whose square predicts another one's residual, or whose residual is predicted by a square. What two
 variables owe to the square of a third one looks like a common cause. The robust score statistic z² says how much
 that is, in units of the likelihood ratio.
 
-A hidden node costs its penalty times the mean of K + (what its members bend, in penalties) over its pairs. Residuals are
-those of each variable given all others, because these need no graph. Each part counts only where chance does not
-explain it, so that Gaussian tables have exactly 1 everywhere. Edges keep their penalty: see docs/decisions/0021.
+The factor of a pair is K + z² / penalty. A hidden node costs the penalty once more for each unit by which the mean
+factor of its pairs exceeds 1, because what it gains over other graphs varies as much more. Residuals are those of each
+variable given all others, which need no graph. Each part counts only where chance does not explain it, so that
+Gaussian tables have exactly 1 everywhere. Edges keep their penalty: see docs/decisions/0021.
 """
 
 from __future__ import annotations

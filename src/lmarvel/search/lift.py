@@ -277,7 +277,11 @@ def checked_start(start: Marks, p: int) -> Marks:
 def checked_inflation(inflation: Matrix, p: int) -> Matrix:
     """Refuse factors of evidence that are no symmetric matrix of numbers of at least 1."""
     factor = np.asarray(inflation, dtype=np.float64)
-    if factor.shape != (p, p) or not np.array_equal(factor, factor.T) or not (1 <= factor).all():
+    if (
+        factor.shape != (p, p)
+        or not np.array_equal(factor, factor.T)
+        or not ((factor >= 1) & (factor < math.inf)).all()
+    ):
         raise ParameterError(f"inflation must be a symmetric {p} x {p} matrix of numbers of at least 1")
     return factor
 

@@ -122,14 +122,10 @@ def surplus(parents: Sequence[int], selections: Sequence[int], p: int, inflation
     >>> surplus([0b100, 0b100, 0], [], 2, twofold), surplus([0, 0], [0b11], 2, twofold), surplus([0, 1], [], 2, twofold)
     (1.0, 1.0, 0.0)
     """
-    more = 0.0
-    for mask in selections:
-        more += (mask.bit_count() - (mask.bit_count() == 2)) * (mean_inflation(mask, p, inflation) - 1)
+    tied = list(selections)
     for latent in range(p, len(parents)):
-        tied = parents[latent] | bits(v for v, mask in enumerate(parents) if mask >> latent & 1)
-        loadings = tied.bit_count() - (not parents[latent] and tied.bit_count() == 2)
-        more += loadings * (mean_inflation(tied, p, inflation) - 1)
-    return more
+        tied.append(parents[latent] | bits(v for v, mask in enumerate(parents) if mask >> latent & 1))
+    return sum(mean_inflation(mask, p, inflation) - 1 for mask in tied)
 
 
 def mean_inflation(nodes: int, p: int, inflation: Matrix) -> float:

@@ -147,17 +147,16 @@ public:
         return count;
     }
 
-    // What hidden nodes cost beyond the price of their parameters: evidence that unequal noise or bends inflate counts less.
+    // What hidden nodes cost beyond the price of their parameters, where unequal noise or bends inflate evidence for them.
     double surplus(const Model<W>& model) const {
         double more = 0.0;
         if (inflation_ == nullptr) return more;
-        for (const Set& set : model.selections) more += (set.count() - (set.count() == 2)) * (mean_inflation(set) - 1);
+        for (const Set& set : model.selections) more += mean_inflation(set) - 1;
         for (int latent = p; latent < model.m(); ++latent) {
-            const Set& above = model.parents[latent];
-            Set tied = above;
+            Set tied = model.parents[latent];
             for (int v = 0; v < model.m(); ++v)
                 if (model.parents[v].has(latent)) tied.add(v);
-            more += (tied.count() - (is_empty(above) && tied.count() == 2)) * (mean_inflation(tied) - 1);
+            more += mean_inflation(tied) - 1;
         }
         return price * more;
     }
