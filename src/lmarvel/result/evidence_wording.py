@@ -137,11 +137,11 @@ def refused_node(kind: str, names: Sequence[str]) -> str:
     Examples
     --------
     >>> refused_node("latent", ["A", "B", "C"])
-    'A, B and C: no unmeasured cause is claimed, because unequal noise or curves can explain what speaks for one'
+    'A, B and C: an unmeasured cause is not claimed, because unequal noise or curves can explain the evidence for it'
     """
-    what = "sample selection" if kind == "selection" else "unmeasured cause"
+    what = "sample selection" if kind == "selection" else "an unmeasured cause"
     listed = joined(list(map(readable, names)))
-    return f"{listed}: no {what} is claimed, because unequal noise or curves can explain what speaks for one"
+    return f"{listed}: {what} is not claimed, because unequal noise or curves can explain the evidence for it"
 
 
 def one_finding(edges: int, names: Sequence[str]) -> str:
