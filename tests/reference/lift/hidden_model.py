@@ -125,7 +125,7 @@ def surplus(parents: Sequence[int], selections: Sequence[int], p: int, inflation
     tied = list(selections)
     for latent in range(p, len(parents)):
         tied.append(parents[latent] | bits(v for v, mask in enumerate(parents) if mask >> latent & 1))
-    return sum(mean_inflation(mask, p, inflation) - 1 for mask in tied)
+    return math.fsum(mean_inflation(mask, p, inflation) - 1 for mask in tied)
 
 
 def mean_inflation(nodes: int, p: int, inflation: Matrix) -> float:
