@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, blocks_of
+from lmarvel.ci.blocks import Blocks, blocks_of, normal_scores
 from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
 from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError
+from lmarvel.score.district import Matrix
+from lmarvel.search.inflation import inflation
 from lmarvel.search.kinds.grouped import Groups
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
+_MOST_ROWS = 10_000  # looked at for unequal noise and bends, evenly spread
 
 
 def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Scored:
@@ -97,3 +104,25 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
         raise DataError("the columns of the table and the variables of the test differ")
     where = {name: i for i, name in enumerate(moments.names)}
     return moments.take([where[name] for name in test.names])
+
+
+def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Matrix | None:
+    """Return how far unequal noise and bends inflate the evidence for hidden nodes; None where they do not.
+
+    Without rows nothing can be said. Rows with gaps are left out.
+    """
+    if data is None or data.was_said is None or not set(test.names) <= set(data.names):
+        return None
+    columns, every = [data.names.index(name) for name in test.names], -(-data.n // _MOST_ROWS)
+    parts, seen = [], 0
+    for batch in data.batches():
+        parts.append(batch[-seen % every :: every, columns])
+        seen += len(batch)
+    rows, weights = np.concatenate(parts), None
+    whole = np.isfinite(rows).all(axis=1)
+    rows = rows[whole]
+    if data.weights is not None:
+        weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
+    if test.name == "rank":
+        rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
+    return inflation(rows, penalty * math.log(table.n), weights)
