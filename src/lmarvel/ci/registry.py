@@ -11,7 +11,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of
 from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
-from lmarvel.ci.glm.kinds import curvature, prefers_ranks
+from lmarvel.ci.glm.looks import curvature, prefers_ranks
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, blocks_of
-from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
+from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
