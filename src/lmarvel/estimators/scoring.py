@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, blocks_of
+from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of
 from lmarvel.ci.glm.kinds import KindTable, kind_table
 from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.data.columns import Kind
@@ -12,6 +14,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError
 from lmarvel.search.kinds.grouped import Groups
+from lmarvel.search.lift import lift
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
@@ -29,6 +32,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of both, along curves, or where         the score of curves, with logistic regressions of categories
     categories interact
     of numbers, straight                    Gaussian, from their correlations
+    of numbers, straight as ranks           the same from normal scores; of counts, from those behind their ties where
+                                            a simpler graph explains these
     ======================================  ==========================================================================
 
     Where values are missing, Gaussian scores rest on moments by EM, and the others on a table with a likely value in
@@ -47,6 +52,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         blocks = blocks_of(data, "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    if data is not None and not gaps and test.name == "rank" and test.moments is not None and _are_numbers(data):
+        return _of_ranks(test.moments, data, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -54,6 +61,23 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def _of_ranks(seen: Moments, data: Dataset, penalty: float) -> Moments:
+    """Return the moments of normal scores, or of what is behind their ties, whichever a simpler graph explains."""
+    behind = behind_ties(data)
+    if behind is None:
+        return seen
+    behind = behind.take([behind.names.index(name) for name in seen.names])
+    costs = [_unexplained(moments, penalty) for moments in (seen, behind)]
+    return behind if costs[1] < costs[0] else seen
+
+
+def _unexplained(moments: Moments, penalty: float) -> float:
+    """Return the score of the best DAG beyond that of all edges for nothing."""
+    correlation = moments.correlation()
+    best = lift(correlation, moments.n, penalty=penalty, latents=False, selection=False).score
+    return float(best - moments.n * np.linalg.slogdet(correlation)[1])
 
 
 def is_categorical(data: Dataset) -> bool:
