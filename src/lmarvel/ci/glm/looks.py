@@ -25,6 +25,7 @@ _engine = load()
 _MORE = 0.08  # of what lines explain
 _LEAST = 30.0
 _CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
+_TOLD, _STRAIGHT = 0.015, 0.015  # by noise beyond correlations; by bends, at most, where nothing bends
 _CHANCE = 5.0  # standard errors, by which the fourth moment of a Gaussian number is hardly ever off
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
@@ -153,6 +154,34 @@ def _interacts(data: Dataset, names: list[str]) -> bool:
             added = -2 * fits.fit(v, columns)[0] + math.log(table.rows) * glm.responses(v) * (len(columns) + 1)
             more += max(added - scores.value(v, parents)[0], 0.0)
     return bool(more > _MORE * explained + _LEAST)
+
+
+def has_heavy_tails(data: Dataset) -> bool:
+    """Tell whether the noise of straight numbers has tails that tell more of them than correlations do.
+
+    Then lines under the density of such noise explain more than under a Gaussian one, although nothing bends. With
+    skewed noise, or noise whose variance changes, lines look bent.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tails, plain = rng.standard_t(4, size=(3, 2000)), rng.normal(size=(3, 2000))
+    >>> [has_heavy_tails(Dataset.of({"a": a, "b": a + b, "c": b + c})) for a, b, c in (tails, plain)]
+    [True, False]
+    """
+    numbers, values = _numbers(data), data.values()
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    if not 2 <= len(numbers) <= MOST_NUMBERS or not _lies_far_out(values, weights):
+        return False
+    plain = _bent(data, _AS_THEY_ARE, False)
+    if plain.share > _STRAIGHT:
+        return False
+    every = _every(data, len(numbers))
+    line, shaped = (
+        explained(kind_table(data, numbers, 2.0, bends=0, products=False, far_out=_AS_THEY_ARE, every=every), shapes)
+        for shapes in (False, True)
+    )
+    return shaped > (1 + _TOLD) * line
 
 
 def prefers_ranks(data: Dataset) -> bool:
