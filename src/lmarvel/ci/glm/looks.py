@@ -25,7 +25,8 @@ _engine = load()
 _MORE = 0.08  # of what lines explain
 _LEAST = 30.0
 _CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
-_TOLD, _STRAIGHT = 0.015, 0.015  # by noise beyond correlations; by bends, at most, where nothing bends
+_TOLD = (0.015, 0.15)  # by heavy tails beyond correlations, at least and at most
+_STRAIGHT = 0.015  # by bends, at most, where nothing bends
 _CHANCE = 5.0  # standard errors, by which the fourth moment of a Gaussian number is hardly ever off
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
@@ -160,7 +161,7 @@ def has_heavy_tails(data: Dataset) -> bool:
     """Tell whether the noise of straight numbers has tails that tell more of them than correlations do.
 
     Then lines under the density of such noise explain more than under a Gaussian one, although nothing bends. With
-    skewed noise, or noise whose variance changes, lines look bent.
+    skewed noise lines look bent, and where the variance of noise changes its shape seems to tell far more.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def has_heavy_tails(data: Dataset) -> bool:
         explained(kind_table(data, numbers, 2.0, bends=0, products=False, far_out=_AS_THEY_ARE, every=every), shapes)
         for shapes in (False, True)
     )
-    return shaped > (1 + _TOLD) * line
+    return _TOLD[0] * line < shaped - line < _TOLD[1] * line
 
 
 def prefers_ranks(data: Dataset) -> bool:
