@@ -11,7 +11,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of, is_skewed_count
 from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
-from lmarvel.ci.glm.kinds import curvature, interacts, prefers_ranks
+from lmarvel.ci.glm.looks import curvature, has_heavy_tails, interacts, prefers_ranks
 from lmarvel.ci.glm.ordinal import fitting_moments, has_order, is_monotone
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.missing.test_wise import TestWise
@@ -202,6 +202,8 @@ def _for_numbers(data: Dataset) -> tuple[str, str | None]:
     if bent is not None and bent.is_curved:
         more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"
         return "curved", f"curved: bends and products explain {more} straight lines do"
+    if has_heavy_tails(data):
+        return "curved", "curved: the noise has heavy tails, which tell more than correlations do"
     if prefers_ranks(data):
         return "rank", "rank: the numbers are more closely related as normal scores than as they are"
     if any(is_skewed_count(column) for column in data.values().T):

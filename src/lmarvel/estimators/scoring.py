@@ -8,8 +8,9 @@ import numpy as np
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, blocks_of, normal_scores
-from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
+from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores
+from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -18,6 +19,7 @@ from lmarvel.errors import DataError
 from lmarvel.score.district import Matrix
 from lmarvel.search.inflation import inflation
 from lmarvel.search.kinds.grouped import Groups
+from lmarvel.search.lift import lift
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
@@ -36,6 +38,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of both, along curves, or where         the score of curves, with logistic regressions of categories
     categories interact
     of numbers, straight                    Gaussian, from their correlations
+    of numbers, straight as ranks           the same from normal scores; of counts, from those behind their ties where
+                                            a simpler graph explains these
     ======================================  ==========================================================================
 
     Where values are missing, Gaussian scores rest on moments by EM, and the others on a table with a likely value in
@@ -54,6 +58,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    if data is not None and not gaps and test.name == "rank" and test.moments is not None and _are_numbers(data):
+        return _of_ranks(test.moments, data, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -66,6 +72,23 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
 def _is_counted(test: IndependenceTest, data: Dataset) -> bool:
     """Tell whether all variables are categories, and not taken by their scores."""
     return is_categorical(data) and test.name != "scores"
+
+
+def _of_ranks(seen: Moments, data: Dataset, penalty: float) -> Moments:
+    """Return the moments of normal scores, or of what is behind their ties, whichever a simpler graph explains."""
+    behind = behind_ties(data)
+    if behind is None:
+        return seen
+    behind = behind.take([behind.names.index(name) for name in seen.names])
+    costs = [_unexplained(moments, penalty) for moments in (seen, behind)]
+    return behind if costs[1] < costs[0] else seen
+
+
+def _unexplained(moments: Moments, penalty: float) -> float:
+    """Return the score of the best DAG beyond that of all edges for nothing."""
+    correlation = moments.correlation()
+    best = lift(correlation, moments.n, penalty=penalty, latents=False, selection=False).score
+    return float(best - moments.n * np.linalg.slogdet(correlation)[1])
 
 
 def is_categorical(data: Dataset) -> bool:
