@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from lmarvel import PAG, pag_to_mag
+from lmarvel import PAG, Knowledge, pag_to_mag
 from lmarvel.effects.adjustment import adjustment_sets
 from lmarvel.effects.causes import causes
 from lmarvel.effects.classify import classify
@@ -110,3 +110,13 @@ def test_all_classes(kind: str) -> None:
     print(kind, dict(found))  # the docstring of this file quotes this
     short = found["short of none"] + found["short of identified"]
     assert short == 0 if kind in EXACT else short < 0.02 * len(PAIRS) * len(classes())
+
+
+def test_a_triangle_stays_one_when_its_first_arrow_is_cut() -> None:
+    """A may be a collider between D and E, so that adjusting for it opens a path: the edge D - E is there."""
+    edges = ("A o-> D", "A o-> E", "B o-> D", "B o-> E", "D --> C", "E --> C", "D o-o E")
+    pag = PAG.from_edges("nodes: A B C D E", *edges)
+    said = Knowledge(not_causes=[("E", "D")], causes=[("B", "E")], unconfounded=[("C", "*"), ("D", "E")])
+    ready = informed(pag, said)
+    truth = models(pag, known_of(said, pag.names), np.random.default_rng(0), 60)
+    assert check_pair(ready, truth, pag.index("D"), pag.index("C")) == "not identified"

@@ -101,7 +101,7 @@ def _open_walk(ready: Prepared, pair: Pair, z: int) -> list[int] | None:
     With statements, it is a walk that may be open in some MAG that fits.
     """
     if not ready.exact:
-        return open_walk(_without_first(ready, pair), 1 << pair.x, 1 << pair.y, z)
+        return open_walk(ready, _without_first(ready, pair), 1 << pair.x, 1 << pair.y, z)
     links = ready.mag.links
     anterior = closure(ready.mag.masks.parents, z)
     start = [(w, far == ARROW) for w, _, far in links[pair.x] if not pair.first >> w & 1]

@@ -325,7 +325,9 @@ def _undirected(ready: Prepared, bucket: int, x: int, wanted: int) -> Hedge:
 def _rule_2(ready: Prepared, w: int, y: int, z: int, x: int) -> bool:
     """Tell whether setting w and seeing it come to the same for y, given that x is set and z is seen."""
     links = _manipulated(ready, into=x, out_of=w)
-    return not connected(links, w, y, x | z) if ready.exact else open_walk(_loosened(links, w), w, y, x | z) is None
+    return (
+        not connected(links, w, y, x | z) if ready.exact else open_walk(ready, _loosened(links, w), w, y, x | z) is None
+    )
 
 
 def _manipulated(ready: Prepared, into: int, out_of: int) -> Links:

@@ -114,12 +114,13 @@ def may_collide(at_u: int, at_w: int, shielded: bool) -> bool:
     return TAIL not in (at_u, at_w) if shielded else at_u == at_w == ARROW
 
 
-def open_walk(links: Links, start: int, ends: int, given: int) -> list[int] | None:
+def open_walk(ready: Prepared, links: Links, start: int, ends: int, given: int) -> list[int] | None:
     """Return a walk from a set to another that may be open in some MAG with these marks, or None.
 
     Each inner node can be a collider that may be an ancestor of ``given``, or can be none and is outside ``given``.
+    ``links`` are the edges that are left; whether a node between two others is decided depends on the whole graph.
     """
-    adjacent = [bits(w for w, _, _ in around) for around in links]
+    adjacent = ready.graph.masks.adjacent
     into = [bits(w for w, near, far in around if near != TAIL and far != ARROW) for around in links]
     opened = closure(into, given)
     layer = [(v, w, far) for v in members(start) for w, _, far in links[v]]
