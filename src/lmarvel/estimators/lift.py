@@ -193,7 +193,7 @@ class Lift(PagEstimator):
             mag = MAG._trusted(names, found.mag)
             return (*ended, *records, *orient_mag(mag, selection, known).log)
 
-        small = sum(marks.size for _, marks in found.seen) <= SMALL
+        small = found.seen.size + found.mag.size <= SMALL
         return LazyTuple(trace) if small else trace()
 
     @property

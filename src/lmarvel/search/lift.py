@@ -39,7 +39,7 @@ from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.limits import Limits
-from lmarvel.search.record import Progress, Record
+from lmarvel.search.record import MetGraphs, Progress, Record
 
 _engine = load()
 
@@ -89,7 +89,7 @@ class LiftResult:
         Which stage gave the answer.
     selection_gain : float
         By how much the answer is better than the best graph met that needs no selection; 0 where it needs none itself.
-    seen : tuple of (score, marks)
+    seen : MetGraphs
         Distinct ancestral graphs that were met, with scores close to the best one, best first.
     candidates : tuple of Candidate
         What each stage ended with.
@@ -105,7 +105,7 @@ class LiftResult:
     hidden: tuple[HiddenNode, ...]
     used: Stage
     selection_gain: float
-    seen: tuple[tuple[float, Marks], ...]
+    seen: MetGraphs
     candidates: tuple[Candidate, ...]
     ended: str | None
     converged: bool
@@ -133,7 +133,7 @@ class LiftResult:
             hidden=tuple(sorted(moved)),
             used=chosen.used,
             selection_gain=gain,
-            seen=tuple((score, marks[place]) for score, marks in record.graphs()),
+            seen=record.graphs().moved(columns),
             candidates=tuple(Candidate(c.used, c.score, c.mag[place], c.pag[place]) for c in candidates),
             ended=ended,
             converged=converged,
