@@ -116,5 +116,5 @@ def told(found: LiftResult, other: dict[str, Any]) -> list[Any]:
 def test_nothing_is_trusted(wrong: dict[str, Any]) -> None:
     found = lift(CHAIN, ROWS)
     assert not engine.weigh(*told(found, {}), near=50.0, all_gaps=True)[0]
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         engine.weigh(*told(found, wrong), near=50.0, all_gaps=True)
