@@ -250,7 +250,7 @@ def test_bad_input_is_named() -> None:
     twins = np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 1.0], [0.5, 1.0, 1.0]])
     with pytest.raises(DataError, match="variable number 2 is determined by those before it"):
         lift(twins, 100)
-    with pytest.raises(DataError, match="4 rows are too few for 3 variables: a score needs at least 5 rows"):
+    with pytest.raises(DataError, match="4 rows are too few: a score needs at least 5 rows"):
         lift(np.eye(3), 4)
     with pytest.raises(DataError, match="number 0 and 1 is not a finite number"):
         lift(np.array([[1.0, math.nan], [math.nan, 1.0]]), 100)

@@ -42,6 +42,7 @@ from lmarvel.search.ancestral import (
     pag_of,
 )
 from lmarvel.search.climb import Climb
+from lmarvel.search.few_rows import price_of, usable
 from lmarvel.search.lift import LiftResult
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores, GaussianBlocks
@@ -97,14 +98,14 @@ def evidence(
     Supported(x=0, y=2, distance=12.4...)
     Supported(x=1, y=2, distance=12.4...)
     """
-    price = penalty * math.log(n)
+    price = price_of(n, len(found.mag), penalty) if scores is None else penalty * math.log(n)
     records = list(chosen(found, price))
     record = Record(n, deadline)
     try:
         if scores is None and _engine is not None:
-            records.extend(_by_engine(found, correlation, n, pvalue, price, selection, latents, record))
+            records.extend(_by_engine(found, usable(correlation, n), n, pvalue, price, selection, latents, record))
         else:
-            scores = GaussianBlocks(correlation, n) if scores is None else scores
+            scores = GaussianBlocks(usable(correlation, n), n) if scores is None else scores
             records.extend(_Weighing(found, scores, pvalue, price, selection, latents, record).records())
     except OutOfTime:
         pass

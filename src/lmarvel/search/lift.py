@@ -38,12 +38,14 @@ from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
+from lmarvel.search.few_rows import price_of, usable
 from lmarvel.search.limits import Limits
 from lmarvel.search.record import MetGraphs, Progress, Record
 
 _engine = load()
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
+_FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 LATE = "the time was up"
 
@@ -163,7 +165,8 @@ def lift(
     n : int
         Rows.
     penalty : float
-        What an edge costs, in units of log n; BIC's is 1.
+        What an edge costs, in units of log n; BIC's is 1. Where rows are few, see :mod:`lmarvel.search.few_rows`, the
+        unit is (log n + 2 log p) / 2.
     selection, latents : bool
         Whether the sample may be selected, and whether there may be latent causes.
     start : array, optional
@@ -195,7 +198,7 @@ def lift(
     late, converged, answer, gain, found, hidden, met, models = _engine.lift(
         R[np.ix_(columns, columns)],
         n,
-        penalty * math.log(n),
+        price_of(n, len(R), penalty),
         record.noise,
         asdict(LIFT),
         selection,
@@ -285,11 +288,19 @@ def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
         raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
     if not penalty > 0:
         raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
-    if n <= len(R) + 1:
-        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    R = np.round(R, _DIGITS)
+    if n < _FEWEST_ROWS:
+        raise DataError(f"{n} rows are too few: a score needs at least {_FEWEST_ROWS} rows")
+    _refuse_copies(R)
+    R = np.round(usable(R, n), _DIGITS)
     _refuse_singular(R)
     return R
+
+
+def _refuse_copies(R: NDArray[np.float64]) -> None:
+    """Name the first variable that is another one on its own scale; shrunk correlations would hide that."""
+    copies = np.argwhere(np.tril(np.abs(R) > 1 - _SINGULAR, -1))
+    if len(copies):
+        raise DeterminedVariable(int(copies[0, 0]), [int(copies[0, 1])])
 
 
 def _refuse_singular(R: NDArray[np.float64]) -> None:
