@@ -103,7 +103,7 @@ def add(cases: Iterator[Case], limit: float) -> None:
     """Learn from the tables that are not kept yet, and keep what each gave."""
     done = {tuple(row[name] for name in COLUMNS[:5]) for row in kept()}
     with KEPT.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
         for case in cases:

@@ -139,7 +139,7 @@ class MetGraphs(Sequence[tuple[float, Marks]]):
     @property
     def size(self) -> int:
         """How many numbers are kept."""
-        return sum(len(edges) for _, edges in self.edges) // np.uintc().itemsize
+        return sum(len(edges) for _, edges in self.edges) // int(np.uintc().itemsize)
 
     def moved(self, columns: Sequence[int]) -> MetGraphs:
         """Return the graphs over other positions: what was at i is at ``columns[i]``."""
