@@ -156,6 +156,26 @@ def test_sets_of_more_than_one_word(variables: int) -> None:
         assert candidate.score == pytest.approx(score, abs=1e-7)
 
 
+@settings(max_examples=8)
+@given(tables, st.sampled_from([0, 1, 5000, 10**5]))
+def test_memory_changes_no_result(R: Matrix, memory: int) -> None:
+    assert same(lift(R, 500, memory=memory), lift(R, 500, memory=2**30))
+
+
+@pytest.mark.parametrize("memory", [0, 200_000])
+def test_many_variables_need_no_memory(memory: int) -> None:
+    R = correlation(5, 90, 1000, 3, 2, degree=2.5)
+    known = statements(90, 1)
+    assert same(lift(R, 1000, known=known, memory=memory), lift(R, 1000, known=known))
+
+
+def same(one: LiftResult, other: LiftResult) -> bool:
+    """Tell whether two results are the same to the last digit."""
+    graphs = [[(score, marks.tobytes()) for score, marks in found.seen] for found in (one, other)]
+    ends = [[(c.used, c.score, c.mag.tobytes(), c.pag.tobytes()) for c in found.candidates] for found in (one, other)]
+    return graphs[0] == graphs[1] and ends[0] == ends[1] and one.hidden == other.hidden
+
+
 def test_orders_of_more_than_one_word_are_the_same() -> None:
     R = correlation(3, 68, 1000, 0, 0, degree=0.6)
     agree(R, 1000, selection=False, latents=False)
@@ -291,6 +311,10 @@ def test_what_fits_is_taken() -> None:
         {"price": math.nan},
         {"noise": -1.0},
         {"noise": math.nan},
+        {"memory": -1},
+        {"memory": math.nan},
+        {"memory": math.inf},
+        {"memory": 2**62},
         {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": 600}},
         {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": -1}},
         {"inflation": np.ones((2, 2))},
