@@ -219,7 +219,7 @@ def test_progress_is_told_and_may_end_the_search() -> None:
     with pytest.raises(ZeroDivisionError):
         lift(large(), 2000, progress=progress)
     assert told[:2] == [("order", 0, 1), ("lift", 1, 3)]
-    assert told[-2:] == [("hidden", 0, 12), ("hidden", 1, 12)]
+    assert told[-2:] == [("hidden", 0, 60), ("hidden", 1, 60)]
 
 
 def test_threads_search_side_by_side() -> None:
@@ -276,7 +276,7 @@ def test_what_fits_is_taken() -> None:
         {"correlation": np.ones(4)},
         {"correlation": np.ones((3, 3))},  # singular
         {"correlation": np.eye(1025)},
-        {"correlation": np.eye(1001)},  # no room for hidden nodes
+        {"correlation": np.eye(1025)},
         {"n": 0},
         {"n": math.inf},
         {"n": -5},
@@ -284,7 +284,6 @@ def test_what_fits_is_taken() -> None:
         {"price": math.nan},
         {"noise": -1.0},
         {"noise": math.nan},
-        {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": 600}},
         {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": -1}},
         {"more": [[0, 0, 1]]},
         {"more": [[0, 1]]},
@@ -329,8 +328,8 @@ def test_wild_numbers_change_results_only() -> None:
 
 
 def test_without_the_engine_lift_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match="at most 1,000 variables"):
-        lift(np.eye(1001), 2000)
+    with pytest.raises(DataError, match="at most 1,024 variables"):
+        lift(np.eye(1025), 2000)
     monkeypatch.setattr(lifting, "_engine", None)
     with pytest.raises(LMarvelError, match="needs the compiled engine"):
         lift(np.eye(3), 100)
