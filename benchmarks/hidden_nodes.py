@@ -74,7 +74,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="tables whose names begin so")
     chosen = parser.parse_args()
     if not chosen.trees:
-        return work(chosen.size, chosen.seeds, chosen.only)
+        work(chosen.size, chosen.seeds, chosen.only)
+        return
     how = [sys.executable, __file__, chosen.size, "--seeds", str(chosen.seeds), "--only", chosen.only]
     runs = []
     for tree in chosen.trees:

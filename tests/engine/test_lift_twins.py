@@ -154,6 +154,11 @@ def test_orders_of_more_than_one_word_are_the_same() -> None:
     agree(R, 1000, selection=False, latents=False)
 
 
+@pytest.mark.parametrize(("seed", "selecting"), [(1, 0), (2, 1), (3, 2)])
+def test_regions_that_are_not_the_whole_graph_are_the_same(seed: int, selecting: int) -> None:
+    agree(correlation(seed, 26, 1000, 3, selecting, degree=1.8), 1000)
+
+
 @pytest.mark.parametrize("variables", [30, 50, 110, 240])
 def test_hidden_nodes_among_more_than_one_word(variables: int) -> None:
     loadings = np.zeros(variables)
@@ -275,7 +280,6 @@ def test_what_fits_is_taken() -> None:
         {"correlation": np.full((2, 2), np.nan)},
         {"correlation": np.ones(4)},
         {"correlation": np.ones((3, 3))},  # singular
-        {"correlation": np.eye(1025)},
         {"correlation": np.eye(1025)},
         {"n": 0},
         {"n": math.inf},

@@ -160,7 +160,9 @@ def test_a_hidden_node_that_the_score_does_not_miss_is_dropped() -> None:
     R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
     search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
     model = search.run(search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5)))
-    idle = LocalSearch(search.fits, search.record, []).replace(model, 0b00011, "selection")  # one more node, over a pair that is explained already
+    idle = LocalSearch(search.fits, search.record, []).replace(
+        model, 0b00011, "selection"
+    )  # one more node, over a pair that is explained already
     kept, nodes = search.simplified(idle)
     assert kept.selections == ()
     assert [(node.kind, node.nodes) for node in nodes] == [("latent", 0b11111)]

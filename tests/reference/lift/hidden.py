@@ -112,7 +112,7 @@ class HiddenSearch:
         self.allowed: list[int] = []
         self.met: list[HiddenModel] = []
         self._blocks: dict[tuple[object, ...], HiddenModel] = {}
-        self._scores: dict[tuple[object, ...], float] = {}
+        self._parts: dict[tuple[object, ...], HiddenModel] = {}
         self._gains: dict[tuple[object, ...], float] = {}
         self._steps: dict[tuple[object, ...], HiddenModel | None] = {}
 
@@ -227,6 +227,7 @@ class HiddenSearch:
             for trial in group
             if (fresh := self._step(trial, 0, lambda search, at: search.refreshed(at.place.part, at.change)))
         ]
+        local = [trial for trial in local if trial.gain <= LIFT.far_behind * self.fits.price]
         found: list[Trial] = []
         best: Trial | None = None
         for i in best_of([trial.gain for trial in local], LIFT.polished):
@@ -237,6 +238,8 @@ class HiddenSearch:
                 best = end
         if best is None:
             return []
+        if best.gain > LIFT.hopeless * self.fits.price:
+            return [best, *found]
         last = self._step(best, 2, lambda search, at: search.polished(at.part, 1))
         assert last is not None
         return [last, *found]
@@ -301,10 +304,10 @@ class HiddenSearch:
         region = surroundings.around(nodes, LIFT.most_near)
         part = extracted(model, region)
         structure = structure_of(part, region)
-        if structure not in self._scores:
-            part = self._local(region).fits.refit(part)
-            self._scores[structure] = part.score
-        return Place(region, part, structure, self._scores[structure])
+        if structure not in self._parts:
+            self._parts[structure] = self._local(region).fits.refit(part)
+        part = self._parts[structure]
+        return Place(region, part, structure, part.score)
 
     def _trial(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> Trial:
         """Try a change in its place, by a rough fit; known as long as nothing there changes."""

@@ -48,7 +48,6 @@ class LocalSearch:
     def changed(self, model: HiddenModel, change: Change) -> HiddenModel | None:
         """Return the model with a change, by a rough fit; None where it cannot be fitted."""
         with suppress(np.linalg.LinAlgError):
-            model = self.fits.refit(model)
             if change.which >= 0:
                 return self._enlarge(model, change.which, change.node)
             return self.replace(model, change.nodes, change.kind)
@@ -65,15 +64,14 @@ class LocalSearch:
 
     def pruned(self, model: HiddenModel) -> HiddenModel:
         """Return the model without what is not worth its price."""
-        return self.prune(self.fits.refit(model))
+        return self.prune(model)
 
     def polished(self, model: HiddenModel, families: int) -> HiddenModel:
         """Return the model, refreshed and pruned while that helps."""
-        return self.polish(self.fits.refit(model), families=families)
+        return self.polish(model, families=families)
 
     def without(self, model: HiddenModel, hidden: int) -> HiddenModel:
         """Return the model without a hidden node, latent ones first, and adapted."""
-        model = self.fits.refit(model)
         latents = model.m - model.p
         if hidden < latents:
             return self.prune(self.refresh(self.without_latent(model, model.p + hidden)))

@@ -47,15 +47,13 @@ class Surroundings:
                 self.children[u] |= 1 << v
 
     def around(self, nodes: int, most: int) -> Region:
-        """Return the region of some nodes: two steps around them, or one where these are too many."""
+        """Return the region of some nodes: two steps around them, or fewer where these are too many."""
         one = self._with_neighbors(nodes)
-        two = self._with_neighbors(one)
-        own, before = self._closed(two if two.bit_count() <= most else one), 0
-        while own != before:
-            before = own
-            between = closure(self.model.parents, own) & closure(self.children, own)
-            own = self._closed(between)
-        return self.region_of(own)
+        for near in (self._with_neighbors(one), one):
+            own = self._whole(near)
+            if own.bit_count() <= most:
+                return self.region_of(own)
+        return self.region_of(self._whole(nodes))
 
     def region_of(self, own: int) -> Region:
         """Return some nodes with their outside parents."""
@@ -72,6 +70,14 @@ class Surroundings:
         model = self.model
         tied = blocks(model.parents, model.selections, model.p)
         return [*tied, *(1 << v for v in range(model.p) if not any(block >> v & 1 for block in tied))]
+
+    def _whole(self, nodes: int) -> int:
+        """Add what lies between, and what hidden nodes tie together."""
+        own, before = self._closed(nodes), 0
+        while own != before:
+            before = own
+            own = self._closed(closure(self.model.parents, own) & closure(self.children, own))
+        return own
 
     def _with_neighbors(self, nodes: int) -> int:
         model, around = self.model, nodes

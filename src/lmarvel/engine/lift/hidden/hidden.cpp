@@ -293,7 +293,7 @@ private:
             const Refined& fresh = refined(trial, 0, [&](AnyLocal& search) {
                 return search.refreshed(trial.place->part, *trial.change);
             });
-            if (!fresh.possible) continue;
+            if (!fresh.possible || fresh.gain > set_.far_behind * table_.price) continue;
             local.push_back({trial.change, trial.place, fresh.gain, fresh.part});
             gains.push_back(fresh.gain);
         }
@@ -309,7 +309,11 @@ private:
             if (found.back().gain < found[best].gain - set_.tie) best = found.size() - 1;
         }
         if (found.empty()) return found;
-        const Trial& trial = found[best];
+        const Trial trial = found[best];
+        if (trial.gain > set_.hopeless * table_.price) {
+            found.insert(found.begin(), trial);
+            return found;
+        }
         const Refined& end = refined(trial, 2, [&](AnyLocal& search) {
             return std::optional<SparseModel>(search.polished(trial.part, 1));
         });
@@ -394,14 +398,11 @@ private:
         Place place{near.around(nodes, set_.most_near), {}, {}, 0.0};
         place.part = extracted(model, place.region);
         place.structure = structure_of(place.part, place.region);
-        const auto known = scores_.find(place.structure);
-        if (known != scores_.end()) {
-            place.score = known->second;
-        } else {
-            place.part = make_local(table_, place.region)->fitted(place.part);
-            place.score = place.part.score;
-            scores_.emplace(place.structure, place.score);
-        }
+        auto known = parts_.find(place.structure);
+        if (known == parts_.end())
+            known = parts_.emplace(place.structure, make_local(table_, place.region)->fitted(place.part)).first;
+        place.part = known->second;
+        place.score = place.part.score;
         return place;
     }
 
@@ -443,8 +444,8 @@ private:
     std::vector<int> kinds_;
     std::vector<Found> met_;
     std::deque<Change> changes_;
-    std::unordered_map<Words, SparseModel, HashWords> blocks_, without_;
-    std::unordered_map<Words, double, HashWords> scores_, gains_;
+    std::unordered_map<Words, SparseModel, HashWords> blocks_, parts_, without_;
+    std::unordered_map<Words, double, HashWords> gains_;
     std::unordered_map<Words, Refined, HashWords> refined_;
 };
 

@@ -32,11 +32,11 @@ struct Table {
     const Watch* watch = nullptr;
 };
 
-// The search inside a region, of any width. Models and changes have the region's numbers.
+// The search inside a region, of any width. Models, which are fitted, and changes have the region's numbers.
 class AnyLocal {
 public:
     virtual ~AnyLocal() = default;
-    virtual SparseModel fitted(const SparseModel& part) = 0;
+    virtual SparseModel fitted(const SparseModel& start) = 0;
     // With a change, by a rough fit; none where it cannot be fitted.
     virtual std::optional<SparseModel> changed(const SparseModel& part, const Change& change) = 0;
     // With a change, and orders near it searched again.
@@ -56,7 +56,7 @@ public:
         em_.watch = em_.pricing.watch = table.watch;
     }
 
-    SparseModel fitted(const SparseModel& part) override { return sparse(fits_.fit(dense(part))); }
+    SparseModel fitted(const SparseModel& start) override { return sparse(fits_.fit(dense(start))); }
 
     std::optional<SparseModel> changed(const SparseModel& part, const Change& change) override {
         const std::optional<M> made = made_of(part, change);
@@ -73,14 +73,14 @@ public:
         return sparse(fits_.is_better(made->score, fresh.score) ? *made : fresh);
     }
 
-    SparseModel pruned(const SparseModel& part) override { return sparse(em_.pricing.prune(fits_.fit(dense(part)))); }
+    SparseModel pruned(const SparseModel& part) override { return sparse(em_.pricing.prune(dense(part))); }
 
     SparseModel polished(const SparseModel& part, int families) override {
-        return sparse(em_.polish(fits_.fit(dense(part)), families));
+        return sparse(em_.polish(dense(part), families));
     }
 
     SparseModel without(const SparseModel& part, int hidden) override {
-        const M model = fits_.fit(dense(part));
+        const M model = dense(part);
         const int latents = model.m() - model.p;
         M less = hidden < latents ? em_.pricing.without_latent(model, model.p + hidden)
                                   : em_.pricing.without_selection(model, std::size_t(hidden - latents));
@@ -136,7 +136,7 @@ private:
 
     std::optional<M> made_of(const SparseModel& part, const Change& change) {
         try {
-            const M model = fits_.fit(dense(part));
+            const M model = dense(part);
             if (change.which >= 0) return placing_.enlarge(model, change.which, change.node);
             if (change.kind == SELECTION) return placing_.select(model, set_of(change.nodes));
             return placing_.confound(model, set_of(change.nodes));

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <queue>
 #include <set>
@@ -66,38 +65,31 @@ public:
         return {around.begin(), around.end()};
     }
 
-    // All within two steps in the moral graph, or one where these are too many, and what lies between them; what hidden
-    // nodes tie together is whole.
+    // All within two steps in the moral graph, and what lies between them; what hidden nodes tie together is whole. Within
+    // fewer steps where these are too many.
     Region around(const Nodes& nodes, int most) const {
         const Nodes one = with_neighbors(nodes), two = with_neighbors(one);
-        Nodes own = closed(int(two.size()) <= most ? two : one);
-        for (std::size_t before = 0; before < own.size();) {
-            before = own.size();
-            own = closed(between(own));
+        for (const Nodes* near : {&two, &one}) {
+            const Nodes own = whole(*near);
+            if (int(own.size()) <= most) return region_of(own);
         }
-        return region_of(own);
+        return region_of(whole(nodes));
     }
 
     // Some nodes with their outside parents.
     Region region_of(const Nodes& own) const {
         std::vector<char> inside(model_.parents.size(), 0);
         for (int v : own) inside[v] = 1;
-        std::set<int> seen, beside;
-        std::set<int> selections;
-        Nodes latent;
+        std::vector<char> seen(inside), chosen(model_.selections.size(), 0);
         for (int v : own) {
-            if (v < model_.p) seen.insert(v);
-            else latent.push_back(v);
-            for (int u : model_.parents[v])
-                if (!inside[u]) seen.insert(u);
-            selections.insert(chosen_[v].begin(), chosen_[v].end());
+            for (int u : model_.parents[v]) seen[u] = 1;
+            for (int j : chosen_[v]) chosen[j] = 1;
         }
         Region region;
-        region.nodes.assign(seen.begin(), seen.end());
-        region.p = int(seen.size());
-        region.nodes.insert(region.nodes.end(), latent.begin(), latent.end());
+        region.nodes = members(seen);
+        region.p = int(std::lower_bound(region.nodes.begin(), region.nodes.end(), model_.p) - region.nodes.begin());
         for (int v : region.nodes) region.outside.push_back(!inside[v]);
-        region.selections.assign(selections.begin(), selections.end());
+        region.selections = members(chosen);
         return region;
     }
 
@@ -133,51 +125,71 @@ public:
     }
 
 private:
-    // All nodes on directed paths between nodes: then no path that leaves a region comes back, so no change closes a cycle.
+    // Closed in both ways: no path that leaves a region comes back, so that no change closes a cycle.
+    Nodes whole(const Nodes& nodes) const {
+        Nodes own = closed(nodes);
+        for (std::size_t before = 0; before < own.size();) {
+            before = own.size();
+            own = closed(between(own));
+        }
+        return own;
+    }
+
+    // All nodes on directed paths between nodes.
     Nodes between(const Nodes& nodes) const {
-        const auto reached = [&](const std::vector<Nodes>& next) {
-            std::set<int> met;
+        std::vector<char> above(model_.parents.size(), 0), below(above);
+        const auto reach = [&](std::vector<char>& met, const std::vector<Nodes>& next) {
             std::vector<int> left(nodes);
             while (!left.empty()) {
                 const int v = left.back();
                 left.pop_back();
-                if (met.insert(v).second) left.insert(left.end(), next[v].begin(), next[v].end());
+                if (met[v]) continue;
+                met[v] = 1;
+                left.insert(left.end(), next[v].begin(), next[v].end());
             }
-            return met;
         };
-        const std::set<int> above = reached(model_.parents), below = reached(children_);
+        reach(above, model_.parents);
+        reach(below, children_);
+        for (std::size_t v = 0; v < above.size(); ++v) above[v] = above[v] && below[v];
+        return members(above);
+    }
+
+    static Nodes members(const std::vector<char>& set) {
         Nodes found;
-        std::set_intersection(above.begin(), above.end(), below.begin(), below.end(), std::back_inserter(found));
+        for (std::size_t v = 0; v < set.size(); ++v)
+            if (set[v]) found.push_back(int(v));
         return found;
     }
 
     Nodes with_neighbors(const Nodes& nodes) const {
-        std::set<int> around(nodes.begin(), nodes.end());
+        std::vector<char> around(model_.parents.size(), 0);
+        const auto add = [&](const Nodes& more) {
+            for (int v : more) around[v] = 1;
+        };
+        add(nodes);
         for (int v : nodes) {
-            around.insert(model_.parents[v].begin(), model_.parents[v].end());
-            for (int w : children_[v]) {
-                around.insert(w);
-                around.insert(model_.parents[w].begin(), model_.parents[w].end());
-            }
-            for (int j : chosen_[v]) around.insert(model_.selections[j].begin(), model_.selections[j].end());
+            add(model_.parents[v]), add(children_[v]);
+            for (int w : children_[v]) add(model_.parents[w]);
+            for (int j : chosen_[v]) add(model_.selections[j]);
         }
-        return {around.begin(), around.end()};
+        return members(around);
     }
 
     // With all latent nodes that are parents, their children, and all members of selection nodes.
     Nodes closed(const Nodes& nodes) const {
-        std::set<int> inside;
+        std::vector<char> inside(model_.parents.size(), 0);
         std::vector<int> left(nodes);
         while (!left.empty()) {
             const int v = left.back();
             left.pop_back();
-            if (!inside.insert(v).second) continue;
+            if (inside[v]) continue;
+            inside[v] = 1;
             for (int u : model_.parents[v])
                 if (u >= model_.p) left.push_back(u);
             if (v >= model_.p) left.insert(left.end(), children_[v].begin(), children_[v].end());
             for (int j : chosen_[v]) left.insert(left.end(), model_.selections[j].begin(), model_.selections[j].end());
         }
-        return {inside.begin(), inside.end()};
+        return members(inside);
     }
 
     const SparseModel& model_;
