@@ -64,7 +64,7 @@ class Constants:
     hidden_rounds: int = 60  # of each climb; nearly all end after a few
     largest_cliques: int = 20  # tried in a round, or one for two variables, beside edges and triangles
     most_sets: int = 400  # tried in a round in all, or ten per variable
-    most_near: int = 60  # nodes within two steps of a change, which are searched again; else within one
+    most_near: int = 30  # nodes near a change, searched again with it; twice as many among up to 100 variables
     refreshed: int = 12  # the best changes by a rough fit, which is unreliable: the gain comes from edges that then go
     polished: int = 4  # the best of these
     far_off: float = 100.0  # prices: a change whose rough fit is worse by more is not looked at closely

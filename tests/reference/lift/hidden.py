@@ -301,7 +301,7 @@ class HiddenSearch:
                 yield Change("selection", inside | 1 << v, index, v)
 
     def _place(self, model: HiddenModel, surroundings: Surroundings, nodes: int) -> Place:
-        region = surroundings.around(nodes, LIFT.most_near)
+        region = surroundings.around(nodes, LIFT.most_near * (2 if model.p <= 100 else 1))
         part = extracted(model, region)
         structure = structure_of(part, region)
         if structure not in self._parts:

@@ -395,7 +395,7 @@ private:
     }
 
     Place place_of(const SparseModel& model, const Surroundings& near, const Nodes& nodes) {
-        Place place{near.around(nodes, set_.most_near), {}, {}, 0.0};
+        Place place{near.around(nodes, set_.most_near * (model.p <= 100 ? 2 : 1)), {}, {}, 0.0};
         place.part = extracted(model, place.region);
         place.structure = structure_of(place.part, place.region);
         auto known = parts_.find(place.structure);
