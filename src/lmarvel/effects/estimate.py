@@ -6,7 +6,8 @@
   over the rows with the cause set to each of its values (for a cause on a scale: the average slope). Intervals by
   bootstrap.
 * Where values are missing: from 20 completed tables, pooled by Rubin's rules [3]_.
-* By a formula: linear Gaussian evaluation (:mod:`lmarvel.effects.formula`). Intervals by bootstrap.
+* By a formula: linear Gaussian evaluation (:mod:`lmarvel.effects.formula`). Intervals by bootstrap. From a covariance
+  matrix it is parametric, and standard errors of least squares are those for equal variances.
 
 A cause with levels is compared level by level with its first one. Nominal variables that are adjusted for become
 indicators of their levels.
@@ -48,7 +49,7 @@ from lmarvel.effects.adjustment import (
     minimal_sets,
     pair_of,
 )
-from lmarvel.effects.formula import Density, Formula, Product, Quotient, Sum, slope
+from lmarvel.effects.formula import Formula, slope, variables
 from lmarvel.effects.pag_index import Prepared, prepare
 from lmarvel.effects.table import Columns, Vector
 from lmarvel.errors import DataError
@@ -112,6 +113,8 @@ def adjusted_estimates(
     if table.incomplete:
         fewer = max((bootstrap or REPLICATES) // FEWER, FEWEST) if bootstrap or table.is_level(y) else bootstrap
         return pooled([adjusted_estimates(whole, x, y, z, fewer, seed) for whole in table.completed(seed)])
+    if not table.has_rows:
+        return _from_matrix(table, x, y, tuple(z), bootstrap, seed)
     causes, contrasts = table.indicators(x)
     design = np.column_stack([np.ones(len(table.rows)), causes, *(table.indicators(name)[0] for name in z)])
     _check_design(design, [x, *z])
@@ -125,10 +128,31 @@ def adjusted_estimates(
         value, error, freedom = least_squares(design, outcome, table.weights)
         return [_with_interval(contrasts[i], value[1 + i], error[1 + i], freedom, tuple(z)) for i in range(k)]
 
-    def coefficients(weights: Vector) -> Vector:
-        return _solve(design, outcome, weights)[1 : 1 + k]
+    many, slopes = bootstrap or REPLICATES, slice(1, 1 + k)
+    return _bootstrapped(
+        table,
+        lambda weights: _solve(design, outcome, weights)[slopes],
+        contrasts,
+        "least squares",
+        tuple(z),
+        many,
+        seed,
+    )
 
-    return _bootstrapped(table, coefficients, contrasts, "least squares", tuple(z), bootstrap or REPLICATES, seed)
+
+def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], many: int | None, seed: int) -> list[Estimate]:
+    """Estimate by least squares from a covariance alone, with the standard error for equal variances."""
+    scatter, names = table.scatter([table.names.index(name) for name in (x, *z, y)]), table.contrasts(x)
+
+    def coefficient(matrix: Vector) -> Vector:
+        among = scatter(matrix)
+        return np.asarray(np.linalg.solve(among[:-1, :-1], among[:-1, -1])[:1])
+
+    if many:
+        return _bootstrapped(table, coefficient, names, "least squares", z, many, seed)
+    freedom, last = table.n - len(z) - 2, len(z) + 1
+    error = np.sqrt(variance(scatter(table.weights), 0, last, (1 << last) - 2) / freedom)
+    return [_with_interval(names[0], coefficient(table.weights)[0], error, freedom, z, "least squares")]
 
 
 def least_squares(design: Vector, outcome: Vector, weights: Vector) -> tuple[Vector, Vector, int]:
@@ -158,14 +182,11 @@ def formula_estimates(
             f"the formula for this effect is evaluated for numbers, and {listing(sorted(levels))} has levels without an"
             " order: turn it into numbers, or ask about another pair"
         )
-    at = [table.names.index(names[v]) for v in used]
-    rows = table.rows[:, at]
+    scatter = table.scatter([table.names.index(names[v]) for v in used])
 
     def evaluated(weights: Vector) -> Vector:
-        mean = weights @ rows / weights.sum()
-        centred = rows - mean
         covariance = np.zeros((len(names), len(names)))
-        covariance[np.ix_(used, used)] = (centred * weights[:, None]).T @ centred / weights.sum()
+        covariance[np.ix_(used, used)] = scatter(weights)
         np.fill_diagonal(covariance, np.where(np.diag(covariance) > 0, np.diag(covariance), 1.0))
         return np.array([slope(formula, covariance, names.index(x), names.index(y))])
 
@@ -173,21 +194,6 @@ def formula_estimates(
     chance = f": {table.outcomes(y)[0][1]}" if table.is_level(y) else ""
     contrasts = [table.contrasts(x)[0] + chance]
     return _bootstrapped(table, evaluated, contrasts, "formula, linear", None, replicates, seed)
-
-
-def variables(formula: Formula) -> int:
-    """Return all variables that stand anywhere in a formula."""
-    if isinstance(formula, Density):
-        return formula.of | formula.given
-    if isinstance(formula, Quotient):
-        return variables(formula.top) | variables(formula.bottom)
-    if isinstance(formula, Sum):
-        return variables(formula.body)
-    assert isinstance(formula, Product)
-    result = 0
-    for factor in formula.factors:
-        result |= variables(factor)
-    return result
 
 
 # --- missing values ---------------------------------------------------------------------------------------
@@ -287,17 +293,19 @@ def _bootstrapped(
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    how = f"{method}; bootstrap of {counted(replicates, 'replicate')}"
+    how = f"{method}; {'' if table.has_rows else 'parametric '}bootstrap of {counted(replicates, 'replicate')}"
     return [
         Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), how, adjusted)
         for i, text in enumerate(contrasts)
     ]
 
 
-def _with_interval(contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...]) -> Estimate:
+def _with_interval(
+    contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...], how: str = "least squares, HC3"
+) -> Estimate:
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * float(error)
     value = float(value)
-    return Estimate(contrast, value, float(error), value - half, value + half, "least squares, HC3", z)
+    return Estimate(contrast, value, float(error), value - half, value + half, how, z)
 
 
 def _solve(design: Vector, outcome: Vector, weights: Vector) -> Vector:

@@ -173,8 +173,9 @@ class HiddenSearch:
             may = -1 if not self.allowed else self.allowed[v]
             free |= bits(j for j, u in enumerate(seen) if may >> u & 1)
             allowed.append(0 if region.outside >> i & 1 else free)
-        R = self.fits.correlation[np.ix_(seen, seen)]
-        return LocalSearch(HiddenFits(R, self.fits.n, self.fits.price, region.outside), self.record, allowed)
+        R, inflation = (matrix[np.ix_(seen, seen)] for matrix in (self.fits.correlation, self.fits.inflation))
+        fits = HiddenFits(R, self.fits.n, self.fits.price, inflation, region.outside)
+        return LocalSearch(fits, self.record, allowed)
 
     # --- rounds -----------------------------------------------------------------------------------------
 

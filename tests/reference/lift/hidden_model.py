@@ -129,6 +129,28 @@ def n_parameters(parents: Sequence[int], selections: Sequence[int], p: int) -> i
     )
 
 
+def surplus(parents: Sequence[int], selections: Sequence[int], p: int, inflation: Matrix) -> float:
+    """Return how many parameters more hidden nodes pay for, because evidence for them is inflated.
+
+    Examples
+    --------
+    >>> twofold = np.full((2, 2), 2.0)
+    >>> surplus([0b100, 0b100, 0], [], 2, twofold), surplus([0, 0], [0b11], 2, twofold), surplus([0, 1], [], 2, twofold)
+    (1.0, 1.0, 0.0)
+    """
+    tied = list(selections)
+    for latent in range(p, len(parents)):
+        tied.append(parents[latent] | bits(v for v, mask in enumerate(parents) if mask >> latent & 1))
+    return math.fsum(mean_inflation(mask, p, inflation) - 1 for mask in tied)
+
+
+def mean_inflation(nodes: int, p: int, inflation: Matrix) -> float:
+    """Return the mean over the pairs of observed nodes in a set; 1 where there is none."""
+    seen = list(members(nodes & (1 << p) - 1))
+    pairs = [float(inflation[v, u]) for i, v in enumerate(seen) for u in seen[:i]]
+    return sum(pairs) / len(pairs) if pairs else 1.0
+
+
 def blocks(parents: Sequence[int], selections: Sequence[int], p: int, outside: int = 0) -> list[int]:
     """Return the sets of nodes, none outside, that latent and selection nodes tie together; others stand alone.
 
@@ -165,6 +187,8 @@ class HiddenFits:
         Rows.
     price : float
         What a parameter costs.
+    inflation : array, optional
+        How far evidence for hidden nodes is inflated, by pairs.
     outside : int
         Nodes that are given: they have no parents, and are no parents of selection nodes.
 
@@ -177,8 +201,11 @@ class HiddenFits:
     True
     """
 
-    def __init__(self, correlation: Matrix, n: float, price: float, outside: int = 0) -> None:
+    def __init__(
+        self, correlation: Matrix, n: float, price: float, inflation: Matrix | None = None, outside: int = 0
+    ) -> None:
         self.correlation = correlation
+        self.inflation = np.ones_like(correlation) if inflation is None else inflation
         self.outside = outside
         given = list(members(outside))
         self.beside: Matrix = np.linalg.inv(correlation[np.ix_(given, given)])
@@ -223,6 +250,7 @@ class HiddenFits:
                 log_variance[v] = math.log(variance)
                 value += log_variance[v] + 1.0
         score = self.n * value + self.price * n_parameters(parents, selections, p)
+        score += self.price * surplus(parents, selections, p, self.inflation)
         sets = tuple(parents), tuple(selections), tuple(order)
         return HiddenModel(p, *sets, B, log_variance, V, float(score), self.outside, self.beside)
 

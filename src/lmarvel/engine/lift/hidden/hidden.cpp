@@ -57,9 +57,9 @@ std::vector<Nodes> joined_sets(const SparseModel& model, const LiftConstants& se
 
 class HiddenSearch final : public AnyHidden {
 public:
-    HiddenSearch(const double* R, int p, double n, double price, double noise, const LiftConstants& constants,
-                 std::vector<int> kinds, const SearchLimits* known)
-        : table_{R, p, n, price, noise, constants, known}, set_(constants), kinds_(std::move(kinds)) {}
+    HiddenSearch(const double* R, const double* inflation, int p, double n, double price, double noise,
+                 const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known)
+        : table_{R, inflation, p, n, price, noise, constants, known}, set_(constants), kinds_(std::move(kinds)) {}
 
     void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) override {
         SparseModel dag;
@@ -451,9 +451,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known) {
-    return std::make_unique<HiddenSearch>(R, p, n, price, noise, constants, std::move(kinds), known);
+std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
+                                       double noise, const LiftConstants& constants, std::vector<int> kinds,
+                                       const SearchLimits* known) {
+    return std::make_unique<HiddenSearch>(R, inflation, p, n, price, noise, constants, std::move(kinds), known);
 }
 
 }  // namespace lmarvel

@@ -44,7 +44,8 @@ public:
 };
 
 // What is handed over must outlive it.
-std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known);
+std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
+                                       double noise, const LiftConstants& constants, std::vector<int> kinds,
+                                       const SearchLimits* known);
 
 }  // namespace lmarvel

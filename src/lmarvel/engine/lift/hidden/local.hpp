@@ -24,7 +24,7 @@ struct Change {
 
 // What all regions share.
 struct Table {
-    const double* R;
+    const double *R, *inflation;  // p x p; no inflation where all is 1
     int p;
     double n, price, noise;
     const LiftConstants& set;
@@ -51,7 +51,8 @@ template <int W>
 class LocalSearch final : public AnyLocal {
 public:
     LocalSearch(const Table& table, const Region& region)
-        : limits_(limits_of(table, region)), fits_(correlations(table, region), region.p, table.n, table.price, table.set, outside_of(region)),
+        : limits_(limits_of(table, region)), fits_(among(table.R, table, region), among(table.inflation, table, region), region.p, table.n, table.price, table.set,
+                outside_of(region)),
           em_(fits_, table.noise, &limits_), placing_(fits_) {
         em_.watch = em_.pricing.watch = table.watch;
     }
@@ -98,11 +99,13 @@ private:
         return found;
     }
 
-    static Vector correlations(const Table& table, const Region& region) {
+    // The part of a matrix, if there is one.
+    static Vector among(const double* matrix, const Table& table, const Region& region) {
         Vector R;
+        if (matrix == nullptr) return R;
         R.reserve(std::size_t(region.p) * region.p);
         for (int i = 0; i < region.p; ++i)
-            for (int j = 0; j < region.p; ++j) R.push_back(table.R[std::size_t(region.nodes[i]) * table.p + region.nodes[j]]);
+            for (int j = 0; j < region.p; ++j) R.push_back(matrix[std::size_t(region.nodes[i]) * table.p + region.nodes[j]]);
         return R;
     }
 
