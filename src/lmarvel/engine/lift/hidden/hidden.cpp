@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <cstdint>
 #include <limits>
-#include <numeric>
 #include <iterator>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -22,38 +19,6 @@ namespace lmarvel {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// Where the best scores stand, best first. Those that only rounding tells apart from the best of them stay in their
-// order: then the first is taken.
-std::vector<std::size_t> best_of(const Vector& scores, double tie) {
-    std::vector<std::size_t> order(scores.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-    for (auto first = order.begin(); first != order.end();) {
-        const double worst = scores[*first] + tie;
-        const auto last = std::find_if(first, order.end(), [&](std::size_t i) { return scores[i] > worst; });
-        std::sort(first, last);
-        first = last;
-    }
-    return order;
-}
-
-template <int W>
-std::vector<Nodes> joined_sets(const SparseModel& model, const LiftConstants& set, const Watch& watch) {
-    const auto sets_of = [](const std::vector<Nodes>& all, std::size_t most, int p) {
-        std::vector<Bits<W>> sets(std::min(all.size(), most));
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            for (int v : all[i])
-                if (v < p) sets[i].add(v);
-        return sets;
-    };
-    std::vector<Nodes> found;
-    for (const Bits<W>& nodes : joined_sets(sets_of(model.parents, std::size_t(model.p), model.p), model.p,
-                                            sets_of(model.selections, model.selections.size(), model.p), set,
-                                            [&] { watch.check(); }))
-        found.push_back(members_of(nodes));
-    return found;
-}
 
 class HiddenSearch final : public AnyHidden {
 public:
@@ -126,31 +91,6 @@ private:
         double gain = infinity;
         SparseModel part{};
     };
-
-    // What tells models of one graph and score apart: how many hidden nodes, with how many edges, and which. Sets are
-    // compared as binary numbers.
-    struct Content {
-        std::size_t hidden, touched;
-        std::vector<std::vector<int>> children, selections;
-        bool operator<(const Content& other) const {
-            return std::tie(hidden, touched, children, selections) <
-                   std::tie(other.hidden, other.touched, other.children, other.selections);
-        }
-    };
-
-    static Content content(const SparseModel& model) {
-        Content found{std::size_t(model.m() - model.p) + model.selections.size(), 0, {}, model.selections};
-        const Surroundings near(model);
-        for (int latent = model.p; latent < model.m(); ++latent) found.children.push_back(near.children(latent));
-        for (auto* sets : {&found.children, &found.selections}) {
-            for (auto& set : *sets) {
-                found.touched += set.size();
-                std::reverse(set.begin(), set.end());
-            }
-            std::sort(sets->begin(), sets->end());
-        }
-        return found;
-    }
 
     // Whether the fit lies at the border of the model, where it says no more than a simpler one: a selection node can
     // stand in for an edge if the error variance of one of its parents grows without bound, and a latent node for an

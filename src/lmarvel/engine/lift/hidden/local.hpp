@@ -1,8 +1,10 @@
 // What is done to a model inside a region: the twin of tests/reference/lift/hidden_local.py.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -196,6 +198,38 @@ inline std::unique_ptr<AnyLocal> make_local(const Table& table, const Region& re
     if (most <= 256) return std::make_unique<LocalSearch<4>>(table, region);
     if (most <= 2 * most_variables) return std::make_unique<LocalSearch<2 * most_variables / 64>>(table, region);
     throw std::length_error("too many nodes in a region");
+}
+
+// Where the best scores stand, best first. Those that only rounding tells apart from the best of them stay in their
+// order: then the first is taken.
+inline std::vector<std::size_t> best_of(const Vector& scores, double tie) {
+    std::vector<std::size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+    for (auto first = order.begin(); first != order.end();) {
+        const double worst = scores[*first] + tie;
+        const auto last = std::find_if(first, order.end(), [&](std::size_t i) { return scores[i] > worst; });
+        std::sort(first, last);
+        first = last;
+    }
+    return order;
+}
+
+template <int W>
+std::vector<Nodes> joined_sets(const SparseModel& model, const LiftConstants& set, const Watch& watch) {
+    const auto sets_of = [](const std::vector<Nodes>& all, std::size_t most, int p) {
+        std::vector<Bits<W>> sets(std::min(all.size(), most));
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            for (int v : all[i])
+                if (v < p) sets[i].add(v);
+        return sets;
+    };
+    std::vector<Nodes> found;
+    for (const Bits<W>& nodes : joined_sets(sets_of(model.parents, std::size_t(model.p), model.p), model.p,
+                                            sets_of(model.selections, model.selections.size(), model.p), set,
+                                            [&] { watch.check(); }))
+        found.push_back(members_of(nodes));
+    return found;
 }
 
 }  // namespace lmarvel

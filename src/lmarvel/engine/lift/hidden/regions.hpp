@@ -197,6 +197,31 @@ private:
     std::vector<std::vector<int>> chosen_;  // selection nodes of each
 };
 
+// What tells models of one graph and score apart: how many hidden nodes, with how many edges, and which. Sets are
+// compared as binary numbers.
+struct Content {
+    std::size_t hidden, touched;
+    std::vector<std::vector<int>> children, selections;
+    bool operator<(const Content& other) const {
+        return std::tie(hidden, touched, children, selections) <
+               std::tie(other.hidden, other.touched, other.children, other.selections);
+    }
+};
+
+inline Content content(const SparseModel& model) {
+    Content found{std::size_t(model.m() - model.p) + model.selections.size(), 0, {}, model.selections};
+    const Surroundings near(model);
+    for (int latent = model.p; latent < model.m(); ++latent) found.children.push_back(near.children(latent));
+    for (auto* sets : {&found.children, &found.selections}) {
+        for (auto& set : *sets) {
+            found.touched += set.size();
+            std::reverse(set.begin(), set.end());
+        }
+        std::sort(sets->begin(), sets->end());
+    }
+    return found;
+}
+
 // The model of a region by itself: outside nodes come first in its order, and have no parents.
 inline SparseModel extracted(const SparseModel& model, const Region& region) {
     std::vector<int> place(model.parents.size(), -1);
