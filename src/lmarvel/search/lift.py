@@ -280,7 +280,7 @@ def check_engine(p: int) -> None:
         raise LMarvelError(
             "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
         )
-    most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
+    most = _engine.MOST_NODES
     if p > most:
         raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
 

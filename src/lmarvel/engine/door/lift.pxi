@@ -12,8 +12,8 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
         double margin, far_behind
         int climb_rounds, smallest_region, largest_region, local_steps
         double next_to_nothing
-        int hidden_rounds, largest_cliques, most_sets, refreshed, polished
-        double least_gain, missed
+        int hidden_rounds, largest_cliques, most_sets, most_near, refreshed, polished
+        double far_off, least_gain, missed
         int local_sweeps, whole_sweeps, polish_rounds, prune_rounds, weakest
         double hopeless, first_loading, enlarged_loading, rough_tolerance
         int rough_steps
@@ -72,7 +72,6 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
         vector[Model] models
         cbool late, converged
 
-    int most_new_nodes(const LiftConstants&)
     cbool is_ancestral(const int8_t*, int) except +
     Ending run_lift "lmarvel::lift"(const LiftTask&, const Clock&, const Teller&, LiftOutcome&)
 
@@ -120,8 +119,6 @@ def lift(
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
     task.constants = checked_constants(constants)
     task.selection, task.latents, task.memory = selection, latents, <size_t>memory
-    if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
-        raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
     if inflation is not None:
         inflated = checked_inflation(inflation, p)
         task.inflation = &inflated[0, 0]
