@@ -12,7 +12,8 @@ from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled
 
 MOST_COLUMNS = 60  # that Lift searches in some seconds
-ROWS_A_COLUMN = 2  # that a score needs at least to be worth more than tests
+ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
+FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -66,7 +67,9 @@ class Auto(PagEstimator):
         if not is_compiled():
             return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
         if rows < max(ROWS_A_COLUMN * p, test.columns + 2):
-            return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
+            if test.moments is None or test.columns > p or rows < FEWEST_ROWS:
+                return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
+            return self._as(Lift), f"lift: {rows} rows are few for {columns}, so each edge must improve the score more"
         return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:

@@ -54,10 +54,10 @@ class Lift(PagEstimator):
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
-    all variables are categories, the score is the chance of their counts (BDeu); where numbers bend, it has bends,
-    products and the shape of the noise. Then tests look for hidden causes in the best DAG. A category beside numbers is
-    several columns, and then hidden nodes are not looked for. Nothing is
+    graph is a further start where it is legal and not far behind. With fewer than two rows per column each edge must
+    improve the score more (docs/wide.md). Where all variables are categories, the score is the chance of their counts
+    (BDeu); where numbers bend, it has bends, products and the shape of the noise. Then tests look for hidden causes in
+    the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked for. Nothing is
     random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
     the compiled engine, which a C++ compiler builds with the package.
 
@@ -223,7 +223,7 @@ class Lift(PagEstimator):
             others = () if refused is None else refused(time.monotonic() + left)
             return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
 
-        small = sum(marks.size for _, marks in found.seen) <= SMALL
+        small = found.seen.size + found.mag.size <= SMALL
         return LazyTuple(trace) if small else trace()
 
     @property
