@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmarvel.effects.classify import Identified
-from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
+from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
+from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
@@ -46,6 +47,8 @@ class Effect(ShownAsText):
         What to say in place of "does not affect" where the data reject that the two are independent.
     stated : bool
         Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
+    groups : tuple of Estimate
+        The effect within groups, where these were asked for.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Effect(ShownAsText):
     cautions: tuple[str, ...] = ()
     associated: str = ""
     stated: bool = False
+    groups: tuple[Estimate, ...] = ()
 
     @property
     def status(self) -> str:
@@ -238,6 +242,10 @@ class Effect(ShownAsText):
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
                 for estimate in self.estimates
             ]
+            lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
+            lines += _trimmed(self.estimates)
+        if self.groups:
+            lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
@@ -270,6 +278,7 @@ class Effect(ShownAsText):
             "grade": self.grade,
             "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "groups": [estimate.to_dict() for estimate in self.groups],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
@@ -278,6 +287,24 @@ class Effect(ShownAsText):
             "range": None if self.range is None else self.range.to_dict(),
             "rests_on": self.rests_on,
         }
+
+
+def _ratio(estimate: Estimate) -> str:
+    """Return the risk ratio of an estimate in words."""
+    assert estimate.ratio is not None
+    value, low, high = estimate.ratio
+    return f"{estimate.contrast}: risk ratio {value:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _trimmed(estimates: Sequence[Estimate]) -> list[str]:
+    """Say so where rows could hardly have had some category of the cause."""
+    share = max(estimate.trimmed for estimate in estimates)
+    if not share:
+        return []
+    return [
+        f"  {percent(share)} of the rows could hardly have had another value of the cause (a chance below 1 %), so the"
+        " average over all rows leans on few comparable ones."
+    ]
 
 
 def _capital(words: str) -> str:
