@@ -228,7 +228,8 @@ class Answering:
             return ()
         ready, bit = self.ready, 1 << self.group
         z = node_set(ready.graph, estimates[0].adjusted or ()) | bit
-        if identified.status != "adjustment" or bit & pair.forbidden or not blocks(ready, pair, z):
+        affected = bit & (pair.forbidden | ready.possible_descendants(1 << pair.x))
+        if identified.status != "adjustment" or affected or not blocks(ready, pair, z):
             name = readable(ready.graph.names[self.group])
             raise GraphError(
                 f"the effect within groups of {name} is not identified by adjustment: {name} may be affected by"

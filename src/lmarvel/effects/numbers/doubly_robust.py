@@ -38,7 +38,7 @@ from lmarvel.errors import DataError, ParameterError
 Learner = Literal["glm", "boosting"]
 
 FOLDS = 5
-SPLITS = 3  # into folds, whose scores are averaged: one split alone leaves noise of its own
+SPLITS = 3  # into folds, whose scores are averaged; how far they differ is part of the standard error
 LEAST_CHANCE = 0.01  # of a category: rows that could hardly have had it would weigh too much
 ROWS_PER_BEND = 20  # rows per regressor that bends need
 _RIDGE = 0.01  # rows' worth of a pull towards 0: fits stay finite, and hardly lean (a whole row cost .15 of coverage)
@@ -50,8 +50,8 @@ class Scores:
 
     Attributes
     ----------
-    rows : array, shape (n, categories)
-        The scores.
+    splits : array, shape (splits, n, categories)
+        The scores by each split into folds.
     weights : array
         What each row counts for.
     units : array of int
@@ -60,10 +60,15 @@ class Scores:
         The share of the rows of which a chance was raised to the least that is allowed.
     """
 
-    rows: Vector
+    splits: Vector
     weights: Vector
     units: NDArray[np.intp]
     trimmed: float
+
+    @property
+    def rows(self) -> Vector:
+        """The scores, averaged over splits."""
+        return np.asarray(self.splits.mean(axis=0))
 
     @property
     def means(self) -> Vector:
@@ -76,11 +81,16 @@ class Scores:
         A variance that rests on few large scores is itself uncertain: its degrees of freedom (Satterthwaite 1946) are
         2 n / (k - 1) with k the fourth moment of the scores, which is 3 for normal ones.
         """
-        centred = np.bincount(self.units, (self.rows - self.means) @ contrast * self.weights)
-        squares = centred**2
-        error = float(np.sqrt(squares.sum()) / self.weights.sum())
-        fourth = float((squares**2).mean() / max(squares.mean() ** 2, 1e-300))
-        return error, min(len(centred) - 1.0, 2 * len(centred) / max(fourth - 1, 1e-9))
+        whole, middle = self.weights.sum(), self.means @ contrast
+        variances, fourths = [], []
+        for rows in self.splits @ contrast:
+            mean = self.weights @ rows / whole
+            squares = np.bincount(self.units, (rows - mean) * self.weights) ** 2
+            variances.append(squares.sum() / whole**2 + (mean - middle) ** 2)
+            fourths.append((squares**2).mean() / max(squares.mean() ** 2, 1e-300))
+        n = int(self.units.max()) + 1
+        freedom = min(n - 1.0, 2 * n / max(float(np.mean(fourths)) - 1, 1e-9))
+        return float(np.sqrt(np.mean(variances))), freedom
 
 
 def scores(
@@ -134,8 +144,8 @@ def scores(
     of_chance = _preferred(lines, bent, [(slice(None), hit, True) for hit in hits], weights)
     units = table.units
     rng = np.random.default_rng(seed)
-    total, low = np.zeros((len(given), arms)), np.zeros(len(given), dtype=bool)
-    for _ in range(SPLITS):
+    found, low = np.empty((SPLITS, len(given), arms)), np.zeros(len(given), dtype=bool)
+    for split in range(SPLITS):
         means, chances = np.empty((len(given), arms)), np.empty((len(given), arms))
         for held in _folds(given, units, table.clustered, rng):
             for a in range(arms):
@@ -145,8 +155,8 @@ def scores(
         chances /= chances.sum(axis=1, keepdims=True)
         low |= (chances < LEAST_CHANCE).any(axis=1)
         chances = np.maximum(chances, LEAST_CHANCE)
-        total += means + np.column_stack(hits) * (outcome[:, None] - means) / chances
-    return Scores(total / SPLITS, weights, units, float(low.mean()))
+        found[split] = means + np.column_stack(hits) * (outcome[:, None] - means) / chances
+    return Scores(found, weights, units, float(low.mean()))
 
 
 def check_learner(learner: str) -> None:

@@ -142,7 +142,7 @@ def _difference(
 ) -> Estimate:
     """Return the difference between two means of scores, and their ratio where they are chances."""
     before, after = pair
-    unit = np.eye(scored.rows.shape[1])
+    unit = np.eye(len(scored.means))
     means = scored.means
     value = float(means[after] - means[before])
     error, half = _half(scored, unit[after] - unit[before])
@@ -275,9 +275,9 @@ def _bootstrapped(
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    how = f"{method}; bootstrap of {counted(replicates, 'replicate')}"
+    by = f"{method}; bootstrap of {counted(replicates, 'replicate')}"
     return [
-        Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), how, adjusted)
+        Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), by, adjusted)
         for i, text in enumerate(contrasts)
     ]
 

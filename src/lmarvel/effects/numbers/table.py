@@ -175,7 +175,8 @@ class Columns:
             if text in known:
                 return known.index(text)
         raise ParameterError(
-            f"{readable(name)} has no category {str(value)!r}: it has {listing(known[:20])}", parameter="values"
+            f"name {str(value)!r}, which is no category of {readable(name)}: it has {listing(known[:20])}",
+            parameter="values",
         )
 
     def outcomes(self, name: str) -> list[tuple[float, str]]:
