@@ -133,6 +133,7 @@ def test_the_same_seed_gives_the_same_numbers_and_rare_categories_are_refused_by
         effect(DAG.from_edges("X --> Y", nodes=["A", "M", "X", "Y", "Z"]), "X", "Y", few)
 
 
+@pytest.mark.slow
 def test_boosted_trees_give_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     monkeypatch.setattr(doubly_robust, "SPLITS", 1)
