@@ -11,7 +11,7 @@ import pytest
 from lmarvel import PAG, DataError, Dataset, Discovery, GraphError, Knowledge, Lift, LMarvel, effect
 from lmarvel.data import Kind
 from lmarvel.effects import exported
-from lmarvel.effects.table import Columns
+from lmarvel.effects.numbers.table import Columns
 from tests.effects.test_answer import BACKDOOR, table
 
 OPEN = PAG.from_edges("A o-o B", "nodes: A B")

@@ -245,7 +245,7 @@ class Meter:
 
     @contextmanager
     def part(self, tests: int | None, share: float) -> Iterator[None]:
-        """Allow so many tests at most (None for any number), and a share of the time that is left, for a part of the work."""
+        """Allow so many tests at most (None: any number), and a share of the time left, for a part of the work."""
         before = self.max_tests, self.deadline
         now = time.monotonic()
         if tests is not None:

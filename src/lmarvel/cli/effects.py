@@ -62,8 +62,19 @@ def effect(
         list[str] | None,
         typer.Option(help="Hold this variable, by looking at those with the same value; may be repeated."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Also within groups of this variable: its categories, or below and above its median."),
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option(help="Two values of the cause to compare, such as no,yes or 10,20.")
+    ] = None,
+    learner: Annotated[
+        Literal["glm", "boosting"],
+        typer.Option(help="Models behind the average effect of categories: regressions, or boosted trees."),
+    ] = "glm",
     bootstrap: Annotated[
-        int | None, typer.Option(help="Replicates for the interval; by default HC3 where least squares does, else 200.")
+        int | None, typer.Option(help="Replicates for the interval; by default standard errors, else 200.")
     ] = None,
     learn_again: Annotated[
         int | None,
@@ -98,7 +109,19 @@ def effect(
         table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         rows = table.dataset(data)
-        told = answer(found, x, y, rows, given=given or (), bootstrap=bootstrap, seed=seed)
+        compared = None if values is None else _two(values)
+        told = answer(
+            found,
+            x,
+            y,
+            rows,
+            given=given or (),
+            by=by,
+            values=compared,
+            learner=learner,
+            bootstrap=bootstrap,
+            seed=seed,
+        )
         again = None
         if learn_again is not None and isinstance(found, Discovery):
             with progress_bar(quiet=False) as show:
@@ -112,6 +135,14 @@ def effect(
     print(told)
     if again is not None:
         print(f"Learned again from {counted(learn_again or 0, 'resample')}, each with its own graph: {again}.")
+
+
+def _two(values: str) -> tuple[str, str]:
+    """Return the two values that an option holds."""
+    before, comma, after = values.partition(",")
+    if not comma or "," in after:
+        raise ParameterError(f"must be two values of the cause, such as no,yes, not {values!r}", parameter="values")
+    return before.strip(), after.strip()
 
 
 def _load(path: Path) -> Discovery | DAG | ADMG | MAG | PAG:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
-from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
+from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
+from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
@@ -49,6 +50,8 @@ class Effect(ShownAsText):
         Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
     statements : tuple of str
         What was stated beforehand, on which the answer rests, too.
+    groups : tuple of Estimate
+        The effect within groups, where these were asked for.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Effect(ShownAsText):
     associated: str = ""
     stated: bool = False
     statements: tuple[str, ...] = ()
+    groups: tuple[Estimate, ...] = ()
 
     @property
     def status(self) -> str:
@@ -246,6 +250,10 @@ class Effect(ShownAsText):
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
                 for estimate in self.estimates
             ]
+            lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
+            lines += _trimmed(self.estimates)
+        if self.groups:
+            lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
@@ -280,6 +288,7 @@ class Effect(ShownAsText):
             "grade": self.grade,
             "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "groups": [estimate.to_dict() for estimate in self.groups],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
@@ -289,6 +298,24 @@ class Effect(ShownAsText):
             "rests_on": self.rests_on,
             "statements": list(self.statements),
         }
+
+
+def _ratio(estimate: Estimate) -> str:
+    """Return the risk ratio of an estimate in words."""
+    assert estimate.ratio is not None
+    value, low, high = estimate.ratio
+    return f"{estimate.contrast}: risk ratio {value:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _trimmed(estimates: Sequence[Estimate]) -> list[str]:
+    """Say so where rows could hardly have had some category of the cause."""
+    share = max(estimate.trimmed for estimate in estimates)
+    if not share:
+        return []
+    return [
+        f"  {percent(share)} of the rows could hardly have had another value of the cause (a chance below 1 %), so the"
+        " average over all rows leans on few comparable ones."
+    ]
 
 
 def _capital(words: str) -> str:

@@ -18,9 +18,9 @@ from lmarvel.ci.registry import TESTS
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import pair_of
 from lmarvel.effects.classify import Identified, classify
-from lmarvel.effects.estimate import smallest_variance
 from lmarvel.effects.formula import Density, Formula, slope
 from lmarvel.effects.knowing.informed import informed
+from lmarvel.effects.numbers.best_set import smallest_variance
 from lmarvel.effects.pag_index import Prepared, prepare
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators import METHODS

@@ -207,7 +207,7 @@ class Grades:
         return np.where((above >= FIRM_SHARE) & (self.doubts == 0), FIRM, levels).astype(np.int8)
 
     def _scored(self) -> Levels:
-        """Hidden nodes make marks near them open: others would change many marks at once, which no single edge shows."""
+        """Hidden nodes make marks near them open: others would change many at once, which no single edge shows."""
         evidence, levels = self._result.evidence, np.full(self._marks.shape, UNCHECKED, dtype=np.int8)
         price = evidence.chose.price if evidence.chose is not None else 1.0
         near = self._near_hidden()
@@ -221,7 +221,7 @@ class Grades:
         touched = np.zeros(len(self._marks), dtype=bool)
         for node in self._result.evidence.hidden:
             touched[list(node.members)] = True
-        return touched | (self._marks[touched] != NONE).any(axis=0)
+        return np.asarray(touched | (self._marks[touched] != NONE).any(axis=0))
 
     def shown(self, marks: Shown) -> PAG:
         """Return the graph with circles in place of marks whose grade is too weak to be shown."""
