@@ -20,6 +20,7 @@ from lmarvel.effects import (
     effect_learned_again,
     effect_spread,
     is_valid_adjustment,
+    settle,
 )
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
 from lmarvel.estimators import FCI, M3HC, MBCS, RFCI, Auto, Lift, LMarvel
@@ -98,6 +99,7 @@ __all__ = [
     "moments_of",
     "pag_to_mag",
     "removable",
+    "settle",
     "tune",
     "why_not_removable",
 ]

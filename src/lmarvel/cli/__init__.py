@@ -19,6 +19,6 @@ __all__ = ["app", "checking", "describing", "effects", "learning", "main", "repr
 
 # As somebody comes upon them: a look, a table, a result and what is asked of it; then the research.
 ordered(
-    *("demo", "describe", "learn", "compare", "tune", "check", "explain", "causes", "effect"),
+    *("demo", "describe", "learn", "compare", "tune", "check", "explain", "causes", "effect", "settle"),
     *("report", "draw", "convert", "score", "simulate", "reproduce"),
 )

@@ -1,4 +1,4 @@
-"""The commands that answer questions about causes and effects: causes, effect."""
+"""The commands that answer questions about causes and effects: causes, effect, settle."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.effects import effect as answer
 from lmarvel.effects import effect_learned_again, exported
+from lmarvel.effects import settle as settling
 from lmarvel.errors import FormatError, ParameterError, ResultError
 from lmarvel.estimators.bootstrap import check_settings
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
@@ -26,6 +27,13 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
+ResultOrGraph = Annotated[
+    Path,
+    typer.Argument(
+        help="A result file, or a graph of your own, such as graph.txt with lines 'X --> Y'; <-> is an unmeasured"
+        " common cause."
+    ),
+]
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
 
@@ -46,15 +54,24 @@ def causes(
 
 
 @command
+def settle(
+    result: ResultOrGraph,
+    x: Annotated[str, typer.Argument(help="The cause.")],
+    y: Annotated[str, typer.Argument(help="The outcome.")],
+    most: Annotated[int, typer.Option(min=1, help="How many statements to try together.")] = 2,
+    seconds: Annotated[float, typer.Option(min=0, help="How long to try.")] = 10.0,
+    form: Form = "text",
+) -> None:
+    """Say which statements, measurements or experiments would identify an effect that is not."""
+    with interruptible():
+        told = settling(_load(result), x, y, most=most, seconds=seconds)
+    print(as_json(told.to_dict()) if form == "json" else told)
+
+
+@command
 @with_table
 def effect(
-    result: Annotated[
-        Path,
-        typer.Argument(
-            help="A result file, or a graph of your own, such as graph.txt with lines 'X --> Y'; <-> is an unmeasured"
-            " common cause."
-        ),
-    ],
+    result: ResultOrGraph,
     data: Table,
     x: Annotated[str, typer.Argument(help="The cause.")],
     y: Annotated[str, typer.Argument(help="The outcome.")],

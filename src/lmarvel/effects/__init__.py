@@ -12,6 +12,7 @@ from lmarvel.effects.causes import Cause, Causes, causes
 from lmarvel.effects.classify import Identified, all_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.export import Exported, exported
+from lmarvel.effects.knowing.settle import Settling, Way, settle
 from lmarvel.effects.numbers.best_set import optimal_adjustment
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
@@ -26,8 +27,10 @@ __all__ = [
     "Exported",
     "Identified",
     "Range",
+    "Settling",
     "Spread",
     "Verdict",
+    "Way",
     "adjustment_set",
     "adjustment_sets",
     "all_effects",
@@ -38,6 +41,7 @@ __all__ = [
     "exported",
     "is_valid_adjustment",
     "optimal_adjustment",
+    "settle",
 ]
 
 Discovery.answers.update(causes=causes, effect=effect)

@@ -10,6 +10,7 @@ from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
+from lmarvel.graph.marks import quote
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
@@ -266,7 +267,15 @@ class Effect(ShownAsText):
             lines.append(str(self.range))
         if self.statements:
             lines.append(f"You stated: {listed_statements(self.statements)}.")
-        return "\n".join([*lines, self.rests_on])
+        return "\n".join([*lines, self.rests_on, *self._next])
+
+    @property
+    def _next(self) -> list[str]:
+        """Where to ask what would settle the question, if it is open."""
+        if self.status != "not identified" or self.given:
+            return []
+        x, y = (quote(name) for name in (self.identified.x, self.identified.y))
+        return [f"What would settle it: lmarvel settle {'graph.txt' if self.stated else 'result.json'} {x} {y}"]
 
     def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""

@@ -1,0 +1,344 @@
+"""What would settle a question about an effect that is not identified: the smallest statements that identify it.
+
+Each statement is tried on the class: the explanations that fit it are asked again. Tried are, for each edge among what
+may cause the two variables, each open mark either way ("A causes B", "A does not cause B") and that the ends share no
+unmeasured cause; that the cause is randomised, where nothing points at it; and that the sample was not selected. Single
+statements come first, then pairs of those that do not settle it by themselves. Of two sets of the same size, one that
+the other implies is kept.
+
+**Measuring.** A measured U that affects A and B, and that x does not affect, does the work of the statement that A and
+B share no unmeasured cause: given U the statement is true, so P(y | do(x), u) is identified as before, and averaging over
+P(u) gives the effect. Where the edge between A and B may be nothing but U, the rest has to be identified without it as
+well; that is tried too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from time import monotonic
+
+import numpy as np
+
+from lmarvel.effects.adjustment import checked_pair, minimal_sets, pair_of
+from lmarvel.effects.classify import Identified, Status, classify, ready_for_effects
+from lmarvel.effects.knowing.informed import Informed, informed
+from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
+from lmarvel.errors import GraphError, KnowledgeError, ParameterError
+from lmarvel.graph.kinds import ADMG, PAG
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
+from lmarvel.graph.mixed import Node
+from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.result.discovery import Discovery
+from lmarvel.text import ShownAsText, counted, listing, readable
+
+SECONDS = 10.0
+MOST_SHOWN = 12  # ways that are printed
+Trial = Callable[[Sequence[Statement]], Prepared | None]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Statements under which an effect is identified, and what the answer would be.
+
+    Attributes
+    ----------
+    statements : tuple of str
+        What to state, as a file of statements has it.
+    status : 'none', 'adjustment' or 'formula'
+        What the answer would be: no effect, or identified by adjustment or by a formula.
+    adjustment : tuple of str or None
+        A smallest set to adjust for.
+    measure : tuple of (str, str)
+        Pairs of variables; measuring every common cause of them would do the same as stating that there is none.
+
+    Examples
+    --------
+    >>> print(Way(("X and Y share no unmeasured cause",), "adjustment", ("A",)))
+    X and Y share no unmeasured cause: the effect is then identified by adjusting for A.
+    """
+
+    statements: tuple[str, ...]
+    status: Status
+    adjustment: tuple[str, ...] | None = None
+    measure: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        then = {
+            "none": "there is then no effect",
+            "formula": "the effect is then identified by a formula",
+            "adjustment": f"the effect is then identified {self._by}",
+        }[self.status]
+        pairs = " and of ".join(f"{readable(a)} and {readable(b)}" for a, b in self.measure)
+        instead = f" Measuring every common cause of {pairs} would do as well." if pairs else ""
+        return f"{'; '.join(map(readable, self.statements))}: {then}.{instead}"
+
+    @property
+    def _by(self) -> str:
+        return f"by adjusting for {listing(sorted(self.adjustment))}" if self.adjustment else "without adjustment"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data."""
+        adjustment = None if self.adjustment is None else list(self.adjustment)
+        measure = [list(pair) for pair in self.measure]
+        return {
+            "statements": list(self.statements),
+            "status": self.status,
+            "adjustment": adjustment,
+            "measure": measure,
+        }
+
+
+@dataclass(frozen=True)
+class Settling(ShownAsText):
+    """What would settle a question about an effect; print it to read it.
+
+    Attributes
+    ----------
+    identified : Identified
+        What the graph says now.
+    ways : tuple of Way
+        The smallest sets of statements that settle it, the smaller ones first.
+    tried : int
+        How many sets of statements were tried.
+    complete : bool
+        False where the time was too short for all.
+    stated : bool
+        Whether the graph is a DAG or ADMG that the user gave.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG, settle
+    >>> print(settle(PAG.from_edges("X o-o Y"), "X", "Y").ways[0])
+    X is randomised: the effect is then identified without adjustment.
+    """
+
+    identified: Identified
+    ways: tuple[Way, ...]
+    tried: int
+    complete: bool
+    stated: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the question has an answer already."""
+        return self.identified.status != "not identified"
+
+    def __str__(self) -> str:
+        x, y = readable(self.identified.x), readable(self.identified.y)
+        if self.settled:
+            now = "is identified" if self.identified.status != "none" else "is none in this graph"
+            return f"Nothing is left to settle: the effect of {x} on {y} {now}."
+        lines = [f"The effect of {x} on {y} is not identified, because {self.identified.because}."]
+        for size in sorted({len(way.statements) for way in self.ways}):
+            some = [way for way in self.ways if len(way.statements) == size]
+            lines.append("Each of these statements would settle it:" if size == 1 else f"So would {size} together:")
+            lines += [f"  {way}" for way in some[:MOST_SHOWN]]
+            if len(some) > MOST_SHOWN:
+                lines.append(f"  and {len(some) - MOST_SHOWN:,} more")
+        if not self.ways:
+            lines.append("No statement that was tried would settle it, alone or with another one.")
+        if not self.complete:
+            lines.append(f"The time allowed {counted(self.tried, 'trial')}; there may be more.")
+        lines.append(f"An experiment that sets {x} at random would settle it whatever else is true.")
+        if self.ways and self.stated:
+            lines.append("State only what you know: take the <-> that it excludes out of your graph.")
+        elif self.ways:
+            lines.append("State only what you know: write it into a file and learn with it (--knowledge FILE).")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data, ready for JSON."""
+        return {
+            **self.identified.to_dict(),
+            "settled": self.settled,
+            "ways": [way.to_dict() for way in self.ways],
+            "tried": self.tried,
+            "complete": self.complete,
+        }
+
+
+def settle(
+    result: Discovery | Askable | Prepared, x: Node, y: Node, *, most: int = 2, seconds: float = SECONDS
+) -> Settling:
+    """Return the smallest statements under which the effect of ``x`` on ``y`` would be identified.
+
+    Parameters
+    ----------
+    result : Discovery, PAG, MAG, DAG or ADMG
+        What was learned, or a graph of your own. Statements come beside those that it was learned with.
+    x, y : str
+        Cause and outcome.
+    most : int
+        How many statements to try together.
+    seconds : float
+        How long to try.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> pag = PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y")
+    >>> for way in settle(pag, "A", "Y").ways:
+    ...     print(way)
+    A is randomised: the effect is then identified without adjustment.
+    A does not cause X: the effect is then identified by adjusting for X.
+    A and Y share no unmeasured cause; A and X share no unmeasured cause: the effect is then identified without \
+adjustment. Measuring every common cause of A and Y and of A and X would do as well.
+    """
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise ParameterError(f"must be a whole number of at least 1, not {most!r}", parameter="most")
+    ready = ready_for_effects(result)
+    i, j = checked_pair(ready, x, y)
+    now = classify(ready, i, j)
+    if now.status != "not identified":
+        return Settling(now, (), 0, True)
+    search = _Search(ready, _trial_of(result, ready), i, j, monotonic() + seconds)
+    for size in range(1, most + 1):
+        search.of_size(size)
+    return Settling(now, tuple(search.ways()), search.tried, search.complete, isinstance(ready, Stated))
+
+
+class _Search:
+    """The search over sets of statements, the smaller ones first."""
+
+    def __init__(self, ready: Prepared, trial: Trial, x: int, y: int, until: float) -> None:
+        self._ready, self._trial, self._pair, self._until = ready, trial, (x, y), until
+        self._statements = list(candidates(ready, x, y))
+        self._found: dict[tuple[Statement, ...], tuple[Prepared, Identified]] = {}
+        self._useless: set[Statement] = set()  # that nothing fits
+        self._settled: list[set[Statement]] = []  # of sets that settle it those that others imply, too
+        self.tried, self.complete = 0, True
+
+    def of_size(self, size: int) -> None:
+        """Try all sets of one size that hold no smaller one that settles it."""
+        settled, new = list(self._settled), {}
+        for statements in combinations([s for s in self._statements if s not in self._useless], size):
+            if any(one <= set(statements) for one in settled):
+                continue
+            if monotonic() > self._until:
+                self.complete = False
+                break
+            answer = self._answer(statements)
+            if answer is None and size == 1:
+                self._useless.add(statements[0])
+            elif answer is not None and answer[1].status != "not identified":
+                new[statements] = answer
+        self._settled += map(set, new)
+        self._found |= {one: answer for one, answer in new.items() if not any(_weaker(two, one) for two in new)}
+
+    def _answer(self, statements: Sequence[Statement]) -> tuple[Prepared, Identified] | None:
+        """Return the answer under some statements; None where nothing fits them."""
+        self.tried += 1
+        ready = self._trial(statements)
+        if ready is None:
+            return None
+        told = classify(ready, *self._pair)
+        settled = told.status != "not identified"
+        return None if settled and isinstance(ready, Informed) and ready.member is None else (ready, told)
+
+    def ways(self) -> Iterator[Way]:
+        """Iterate over what was found, identified effects before those that are none."""
+        x, y = self._pair
+        for statements, (ready, told) in sorted(
+            self._found.items(), key=lambda item: (len(item[0]), item[1][1].status == "none")
+        ):
+            z = None
+            if told.status == "adjustment":
+                z = ready.named(min(minimal_sets(ready, pair_of(ready, x, y)), key=int.bit_count))
+            measure = tuple(s.about for s in statements if s.kind == "unconfounded")
+            measure = measure if self._measurable(statements) else ()
+            yield Way(tuple(map(str, statements)), told.status, z, measure)
+
+    def _measurable(self, statements: Sequence[Statement]) -> bool:
+        """Tell whether measuring common causes would do the work of all statements that there are none."""
+        choices = [self._once_measured(one) if one.kind == "unconfounded" else [one] for one in statements]
+        answers = [self._answer(some) for some in product(*choices) if some != tuple(statements)]
+        return all(choices) and all(one is not None and one[1].status != "not identified" for one in answers)
+
+    def _once_measured(self, one: Statement) -> list[Statement]:
+        """Return what may be true of two variables, given their common causes; nothing where that is not known."""
+        graph = self._ready.graph
+        a, b = (graph.index(name) for name in one.about)
+        if isinstance(self._ready, Stated) or {int(graph.marks[a, b]), int(graph.marks[b, a])} == {TAIL, ARROW}:
+            return [one]
+        if graph.marks[a, b] != ARROW:
+            a, b = b, a
+        without = Statement("not_causes", (graph.names[a], graph.names[b]))
+        return [one, without] if graph.marks[a, b] == ARROW else []
+
+
+def candidates(ready: Prepared, x: int, y: int) -> Iterator[Statement]:
+    """Iterate over the statements to try: first on the cause and what is next to it, then on other edges."""
+    graph, names = ready.graph, ready.graph.names
+    near = ready.possible_ancestors(1 << x | 1 << y)
+    if selection_near(graph, 1 << x | 1 << y) is not None:
+        yield Statement("selection")
+    if not isinstance(ready, Stated) and not ready.arrow_into[x]:
+        yield Statement("randomised", (names[x],))
+    edges = [
+        (v, w, at_v, at_w)
+        for v, links in enumerate(graph.links)
+        for w, at_v, at_w in links
+        if v < w and near >> v & 1 and near >> w & 1
+    ]
+    for v, w, at_v, at_w in sorted(edges, key=lambda edge: (x not in edge[:2], y not in edge[:2])):
+        a, b = (w, v) if w == x or (v != x and at_v == ARROW) else (v, w)
+        seen = ready.visible[v] >> w & 1 or ready.visible[w] >> v & 1 or ready.told_apart(v, w)
+        if not seen and (not at_v == at_w == ARROW or isinstance(ready, Stated)):
+            yield Statement("unconfounded", (names[a], names[b]))
+        for c, d, at_c, at_d in ((v, w, at_v, at_w), (w, v, at_w, at_v)):
+            if at_c == CIRCLE:
+                yield Statement("not_causes", (names[c], names[d]))
+                if at_d != TAIL:
+                    yield Statement("causes", (names[c], names[d]))
+
+
+def _weaker(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
+    """Tell whether the second of two sets of statements implies the first, and is not the same."""
+    return set(one) != set(other) and all(any(s == t or _implies(t, s) for t in other) for s in one)
+
+
+def _implies(one: Statement, other: Statement) -> bool:
+    return one.kind == "causes" and other.kind == "not_causes" and one.about == other.about[::-1]
+
+
+def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
+    """Return what makes a graph with more statements ready for questions; it returns None where nothing fits."""
+    if isinstance(ready, Stated):
+        return lambda statements: _without_hidden(ready, statements)
+    if not isinstance(ready.graph, PAG):
+        return lambda statements: _visible(ready, statements)
+    plain, said = ready.graph, Knowledge()
+    if isinstance(result, Discovery) and result.knowledge is not None:
+        plain, said = result.unaided or result.pag, result.knowledge
+    elif isinstance(ready, Informed):
+        plain, said = ready.plain, Knowledge.of(statement for statement, _ in ready.known.sources)
+
+    def fitting(statements: Sequence[Statement]) -> Prepared | None:
+        try:
+            return informed(plain, said.and_(Knowledge.of(statements)))
+        except (GraphError, KnowledgeError):
+            return None
+
+    return fitting
+
+
+def _without_hidden(ready: Stated, statements: Sequence[Statement]) -> Prepared:
+    """Return a graph that a user states without some of its unmeasured causes."""
+    gone = [set(statement.about) for statement in statements]
+    kept = [edge for edge in ready.stated.edges if edge.at_a != edge.at_b or {edge.a, edge.b} not in gone]
+    return Stated(ADMG(ready.stated.names, kept))
+
+
+def _visible(ready: Prepared, statements: Sequence[Statement]) -> Prepared:
+    """Return a MAG with more visible arrows."""
+    names = ready.graph.names
+    pairs = np.zeros((len(names), len(names)), dtype=bool)
+    for about in (statement.about for statement in statements):
+        a, b = names.index(about[0]), names.index(about[1]) if len(about) > 1 else slice(None)
+        pairs[a, b] = pairs[b, a] = True
+    found = Prepared(ready.graph)
+    found.state_unconfounded(pairs)
+    return found
