@@ -86,6 +86,13 @@ def effect(
     values: Annotated[
         str | None, typer.Option(help="Two values of the cause to compare, such as no,yes or 10,20.")
     ] = None,
+    instrument: Annotated[
+        str | None,
+        typer.Option(
+            help="State that this variable is an instrument: the cause does not affect it, it affects the outcome only"
+            " through the cause, and shares no unmeasured cause with the outcome."
+        ),
+    ] = None,
     learner: Annotated[
         Literal["glm", "boosting"],
         typer.Option(help="Models behind the average effect of categories: regressions, or boosted trees."),
@@ -138,6 +145,7 @@ def effect(
             learner=learner,
             bootstrap=bootstrap,
             seed=seed,
+            instrument=instrument,
         )
         again = None
         if learn_again is not None and isinstance(found, Discovery):

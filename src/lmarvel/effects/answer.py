@@ -24,11 +24,13 @@ from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import Density
+from lmarvel.effects.knowing.instruments import stated_instrument
 from lmarvel.effects.numbers.best_set import smallest_variance
 from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group, formula_estimates
 from lmarvel.effects.numbers.table import IMPUTED, Columns
+from lmarvel.effects.numbers.two_stage import by_instrument
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.errors import DataError, GraphError, ParameterError
@@ -56,6 +58,7 @@ def effect(
     seed: int = 0,
     nominal: Sequence[str] = (),
     most: int = MOST,
+    instrument: Node | None = None,
 ) -> Effect:
     """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
 
@@ -87,6 +90,9 @@ def effect(
         Columns whose numbers are labels.
     most : int
         How many MAGs of the class to look at where the effect is not identified.
+    instrument : str, optional
+        A variable of which you state that ``x`` does not affect it, and that it affects ``y`` only through ``x`` and
+        shares no unmeasured cause with ``y``: the effect is then also estimated with it as an instrument.
 
     Examples
     --------
@@ -120,7 +126,16 @@ def effect(
     one_graph = isinstance(ready, Stated)  # and no class of graphs
     if identified.status == "not identified" and identified.path and not z and not one_graph:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
-    return answered.answer(identified, z, span)
+    told = answered.answer(identified, z, span)
+    if instrument is None:
+        return told
+    if z or by is not None or values is not None or table is None:
+        raise ParameterError("needs a table, and goes with neither given, by nor values", parameter="instrument")
+    w, held = stated_instrument(ready, instrument, i, j)
+    names = ready.graph.names
+    return replace(
+        told, instrument=by_instrument(table, names[w], names[i], names[j], ready.named(held), answered.how.seed)
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
+from lmarvel.effects.numbers.two_stage import Instrumented
 from lmarvel.effects.ranges import Range
 from lmarvel.graph.marks import quote
 from lmarvel.result.support.frequencies import percent
@@ -53,6 +54,8 @@ class Effect(ShownAsText):
         What was stated beforehand, on which the answer rests, too.
     groups : tuple of Estimate
         The effect within groups, where these were asked for.
+    instrument : Instrumented or None
+        The effect by an instrument that the user stated.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Effect(ShownAsText):
     stated: bool = False
     statements: tuple[str, ...] = ()
     groups: tuple[Estimate, ...] = ()
+    instrument: Instrumented | None = None
 
     @property
     def status(self) -> str:
@@ -86,6 +90,8 @@ class Effect(ShownAsText):
         """The estimate; None if there is none, or several; 0 where the data support that there is no effect."""
         if self.status == "none":
             return 0.0 if self.reliable else None
+        if self.status == "not identified" and self.instrument is not None:
+            return self.instrument.value
         return self.estimates[0].value if len(self.estimates) == 1 else None
 
     @property
@@ -245,7 +251,7 @@ class Effect(ShownAsText):
         return None
 
     def __str__(self) -> str:
-        lines = [*self._sentences]
+        lines = [*self._sentences] if self.instrument is None else [str(self.instrument), *self._sentences]
         if self.estimates:
             lines += [
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
@@ -272,7 +278,7 @@ class Effect(ShownAsText):
     @property
     def _next(self) -> list[str]:
         """Where to ask what would settle the question, if it is open."""
-        if self.status != "not identified" or self.given:
+        if self.status != "not identified" or self.given or self.instrument is not None:
             return []
         x, y = (quote(name) for name in (self.identified.x, self.identified.y))
         return [f"What would settle it: lmarvel settle {'graph.txt' if self.stated else 'result.json'} {x} {y}"]
@@ -304,6 +310,7 @@ class Effect(ShownAsText):
             "latex": self.latex,
             "steps": list(self.identified.steps),
             "range": None if self.range is None else self.range.to_dict(),
+            "instrument": None if self.instrument is None else self.instrument.to_dict(),
             "rests_on": self.rests_on,
             "statements": list(self.statements),
         }

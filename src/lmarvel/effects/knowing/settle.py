@@ -7,9 +7,9 @@ statements come first, then pairs of those that do not settle it by themselves. 
 the other implies is kept.
 
 **Measuring.** A measured U that affects A and B, and that x does not affect, does the work of the statement that A and
-B share no unmeasured cause: given U the statement is true, so P(y | do(x), u) is identified as before, and averaging over
-P(u) gives the effect. Where the edge between A and B may be nothing but U, the rest has to be identified without it as
-well; that is tried too.
+B share no unmeasured cause: given U the statement is true, so P(y | do(x), u) is identified as before, and averaging
+over P(u) gives the effect. Where the edge between A and B may be nothing but U, the rest has to be identified without
+it as well; that is tried too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 from lmarvel.effects.adjustment import checked_pair, minimal_sets, pair_of
 from lmarvel.effects.classify import Identified, Status, classify, ready_for_effects
 from lmarvel.effects.knowing.informed import Informed, informed
+from lmarvel.effects.knowing.instruments import could_be_instruments
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError, KnowledgeError, ParameterError
 from lmarvel.graph.kinds import ADMG, PAG
@@ -107,6 +108,8 @@ class Settling(ShownAsText):
         False where the time was too short for all.
     stated : bool
         Whether the graph is a DAG or ADMG that the user gave.
+    instruments : tuple of (str, tuple of str)
+        Variables that could be instruments, each with what has to be held fixed.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class Settling(ShownAsText):
     tried: int
     complete: bool
     stated: bool = False
+    instruments: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -140,6 +144,7 @@ class Settling(ShownAsText):
                 lines.append(f"  and {len(some) - MOST_SHOWN:,} more")
         if not self.ways:
             lines.append("No statement that was tried would settle it, alone or with another one.")
+        lines += self._instrumental(x, y)
         if not self.complete:
             lines.append(f"The time allowed {counted(self.tried, 'trial')}; there may be more.")
         lines.append(f"An experiment that sets {x} at random would settle it whatever else is true.")
@@ -149,12 +154,27 @@ class Settling(ShownAsText):
             lines.append("State only what you know: write it into a file and learn with it (--knowledge FILE).")
         return "\n".join(lines)
 
+    def _instrumental(self, x: str, y: str) -> list[str]:
+        """What could be an instrument."""
+        if not self.instruments:
+            return []
+        shown = [
+            readable(w) + (f" (given {listing(sorted(z))})" if z else "") for w, z in self.instruments[:MOST_SHOWN]
+        ]
+        if self.stated:
+            return [f"With linear effects, an instrument in your graph (effect --instrument): {', '.join(shown)}."]
+        return [
+            f"With linear effects, an instrument would do (effect --instrument): {', '.join(shown)}, if {x} does not"
+            f" affect it and it affects {y} only through {x}."
+        ]
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""
         return {
             **self.identified.to_dict(),
             "settled": self.settled,
             "ways": [way.to_dict() for way in self.ways],
+            "instruments": [{"name": w, "given": list(z)} for w, z in self.instruments],
             "tried": self.tried,
             "complete": self.complete,
         }
@@ -197,7 +217,9 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
     search = _Search(ready, _trial_of(result, ready), i, j, monotonic() + seconds)
     for size in range(1, most + 1):
         search.of_size(size)
-    return Settling(now, tuple(search.ways()), search.tried, search.complete, isinstance(ready, Stated))
+    names = ready.graph.names
+    instruments = tuple((names[w], ready.named(z)) for w, z in could_be_instruments(ready, i, j))
+    return Settling(now, tuple(search.ways()), search.tried, search.complete, isinstance(ready, Stated), instruments)
 
 
 class _Search:
