@@ -20,6 +20,7 @@ from lmarvel.effects import (
     effect_learned_again,
     effect_spread,
     is_valid_adjustment,
+    mediation,
     settle,
 )
 from lmarvel.errors import CITestError, DataError, GraphError, LMarvelError, LMarvelWarning, ParameterError
@@ -96,6 +97,7 @@ __all__ = [
     "learn_many",
     "mag_to_pag",
     "markov_equivalent",
+    "mediation",
     "moments_of",
     "pag_to_mag",
     "removable",

@@ -16,7 +16,7 @@ from lmarvel.cli.streams import readable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.effects import effect as answer
-from lmarvel.effects import effect_learned_again, exported
+from lmarvel.effects import effect_learned_again, exported, mediation
 from lmarvel.effects import settle as settling
 from lmarvel.errors import FormatError, ParameterError, ResultError
 from lmarvel.estimators.bootstrap import check_settings
@@ -86,6 +86,10 @@ def effect(
     values: Annotated[
         str | None, typer.Option(help="Two values of the cause to compare, such as no,yes or 10,20.")
     ] = None,
+    through: Annotated[
+        list[str] | None,
+        typer.Option(help="Split the effect into a direct part and one through this variable; may be repeated."),
+    ] = None,
     instrument: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +137,12 @@ def effect(
         table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         rows = table.dataset(data)
+        if through:
+            if given or by or values or instrument or learn_again is not None:
+                raise ParameterError("goes with --bootstrap, --seed and --format only", parameter="through")
+            split = mediation(found, x, y, through, rows, bootstrap=bootstrap, seed=seed)
+            print(as_json(split.to_dict()) if form == "json" else split)
+            return
         compared = None if values is None else _two(values)
         told = answer(
             found,

@@ -13,6 +13,7 @@ from lmarvel.effects.classify import Identified, all_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.export import Exported, exported
 from lmarvel.effects.knowing.settle import Settling, Way, settle
+from lmarvel.effects.mediation import Mediation, mediation
 from lmarvel.effects.numbers.best_set import optimal_adjustment
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
@@ -26,6 +27,7 @@ __all__ = [
     "Estimate",
     "Exported",
     "Identified",
+    "Mediation",
     "Range",
     "Settling",
     "Spread",
@@ -40,6 +42,7 @@ __all__ = [
     "effect_spread",
     "exported",
     "is_valid_adjustment",
+    "mediation",
     "optimal_adjustment",
     "settle",
 ]

@@ -117,8 +117,7 @@ def effect(
     check_learner(learner)
     group = _checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
-    before = result.data if isinstance(result, Discovery) else None
-    table = None if data is None else Columns(_read(ready, data, before), nominal)
+    table = None if data is None else read_table(ready, data, result, nominal)
     answered = Answering(
         ready, table, result, Estimation(bootstrap, seed, learner, _checked_values(values)), group=group
     )
@@ -294,6 +293,11 @@ def _checked_values(values: Any) -> tuple[Any, Any] | None:
     if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
         raise ParameterError(f"must be two values of the cause, not {values!r}", parameter="values")
     return values[0], values[1]
+
+
+def read_table(ready: Prepared, data: Any, result: object, nominal: Sequence[str] = ()) -> Columns:
+    """Return the table that numbers are estimated from, read as the one that the result was learned from."""
+    return Columns(_read(ready, data, result.data if isinstance(result, Discovery) else None), nominal)
 
 
 def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:

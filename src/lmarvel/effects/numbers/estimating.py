@@ -66,7 +66,7 @@ def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Es
     def coefficients(weights: Vector) -> Vector:
         return step * _solve(design, outcome, weights)[1:2]
 
-    return _bootstrapped(table, coefficients, [contrast], "least squares", tuple(z), how)
+    return bootstrapped(table, coefficients, [contrast], "least squares", tuple(z), how)
 
 
 def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estimation) -> list[Estimate]:
@@ -79,7 +79,7 @@ def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estima
         return np.asarray(step * np.linalg.solve(among[:-1, :-1], among[:-1, -1])[:1])
 
     if how.bootstrap:
-        return _bootstrapped(table, coefficient, [contrast], "least squares", z, how)
+        return bootstrapped(table, coefficient, [contrast], "least squares", z, how)
     freedom, last = table.n - len(z) - 2, len(z) + 1
     error = abs(step) * np.sqrt(variance(scatter(table.weights), 0, last, (1 << last) - 2) / freedom)
     return [_with_interval(contrast, coefficient(table.weights)[0], error, freedom, z, "least squares")]
@@ -231,7 +231,7 @@ def formula_estimates(
 
     chance = f": {table.outcomes(y)[0][1]}" if table.is_level(y) else ""
     contrasts = [table.contrasts(x)[0] + chance]
-    return _bootstrapped(table, evaluated, contrasts, "formula, linear", None, how)
+    return bootstrapped(table, evaluated, contrasts, "formula, linear", None, how)
 
 
 # --- parts ------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def _standardised(
         return np.array([_change(design, values == code, weights, how.values) for code, _ in outcomes])
 
     labels = [f"{contrast}: {chance}" for _, chance in outcomes]
-    return _bootstrapped(table, averaged, labels, "logistic, standardised", z, how)
+    return bootstrapped(table, averaged, labels, "logistic, standardised", z, how)
 
 
 def _change(design: Vector, hit: NDArray[np.bool_], weights: Vector, values: tuple[Any, Any] | None) -> float:
@@ -262,7 +262,7 @@ def _change(design: Vector, hit: NDArray[np.bool_], weights: Vector, values: tup
     return float(after - before)
 
 
-def _bootstrapped(
+def bootstrapped(
     table: Columns,
     estimate: Callable[[Vector], Vector],
     contrasts: list[str],
