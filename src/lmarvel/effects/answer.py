@@ -21,7 +21,7 @@ from lmarvel.effects.caveats import (
     why_not_impossible,
 )
 from lmarvel.effects.claims import Claims
-from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
+from lmarvel.effects.classify import FOLLOWS, Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import Density
 from lmarvel.effects.knowing.instruments import stated_instrument
@@ -322,7 +322,8 @@ def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
     level = claim.level if claim.status == "impossible" else OPEN
     x, y = (readable(name) for name in (told.identified.x, told.identified.y))
     because = no_path(x, y, missed_below(claims.result, i, j) if level >= LIKELY else None)
-    told = replace(told, identified=replace(told.identified, because=because))
+    if told.identified.because != FOLLOWS:
+        told = replace(told, identified=replace(told.identified, because=because))
     if level >= LIKELY:
         return replace(told, grade=grade_named(level))
     told = replace(told, associated="" if one is None else do_not_conclude(one, x, y))

@@ -200,8 +200,10 @@ class Claims:
         learned, n = self.learned, len(self.ready.graph)
         selected = selection_near(self.ready.graph, 1 << y) is not None
         sure, near = learned.certain(y, selected), closure(learned.back, 1 << y)
+        never = bits(x for x in range(n) if self.ready.said_never(x, y))
         statuses: list[Status] = [
-            "definite" if sure >> x & 1 and x != y else "possible" if near >> x & 1 else "impossible" for x in range(n)
+            "definite" if sure >> x & 1 and x != y else "possible" if (near & ~never) >> x & 1 else "impossible"
+            for x in range(n)
         ]
         if self.result is None:
             return [Claim(status, 0) for status in statuses]

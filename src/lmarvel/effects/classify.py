@@ -24,6 +24,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.text import counted, listing, readable
 
+FOLLOWS = "it follows from what you stated"
 Status = Literal["none", "adjustment", "formula", "not identified"]
 
 
@@ -144,6 +145,8 @@ def _classify(ready: Prepared, x: int, y: int, cause: CauseStatus, selected: str
     pair = pair_of(ready, x, y)
     if not pair.first:
         return Identified(names[x], names[y], cause, "none", because=points_back(names[x], names[y]))
+    if ready.said_never(x, y):  # which marks need not show
+        return Identified(names[x], names[y], cause, "none", because=FOLLOWS)
     if pair.invisible:
         path, because = not_amenable(ready, pair)
         if isinstance(ready, Stated):

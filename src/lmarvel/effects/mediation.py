@@ -153,7 +153,7 @@ def mediation(
     >>> m = 0.8 * x + e
     >>> table = {"X": x, "M": m, "Y": 0.3 * x + 0.5 * m + f}
     >>> print(mediation(DAG.from_edges("X --> M", "M --> Y", "X --> Y"), "X", "Y", "M", table).sentence)
-    X affects Y by 0.303 (0.249 to 0.355) directly and by 0.386 (0.346 to 0.429) through M: 0.689 (0.637 to 0.731) \
+    X affects Y by 0.308 (0.251 to 0.357) directly and by 0.377 (0.34 to 0.418) through M: 0.685 (0.641 to 0.727) \
 in all.
     """
     ready = ready_for_effects(result)

@@ -115,6 +115,10 @@ class Prepared:
         """Tell whether it is stated that two variables share no unmeasured cause."""
         return False
 
+    def said_never(self, x: int, y: int) -> bool:
+        """Tell whether it is stated, or follows from what is, that x does not cause y."""
+        return False
+
     # --- sets ---------------------------------------------------------------------------------------------
 
     def possible_ancestors(self, of: int, within: int = -1) -> int:

@@ -97,6 +97,10 @@ class Informed(Prepared):
         """Tell whether it is stated that two variables share no unmeasured cause."""
         return bool(self.known.unconfounded[v, w])
 
+    def said_never(self, x: int, y: int) -> bool:
+        """Tell whether it is stated, or follows from what is, that x does not cause y."""
+        return bool(self.known.never[x, y])
+
     def _visible(self, v: int, w: int) -> bool:
         return bool(self.visible[v] >> w & 1 or self.visible[w] >> v & 1)
 

@@ -41,7 +41,10 @@ def instrument_set(ready: Prepared, w: int, x: int, y: int) -> int | None:
     """
     if selection_near(ready.graph, 1 << x | 1 << y | 1 << w) is not None:
         return None
-    outside = ready.possible_ancestors(1 << w | 1 << y) & ~(1 << w | 1 << x | 1 << y)
+    affected = definite_descendants(ready, w)
+    if affected >> y & 1 and not ready.possible_descendants(1 << w) >> x & 1:
+        return None  # it affects y, and not through x
+    outside = ready.possible_ancestors(1 << w | 1 << y) & ~affected & ~(1 << x | 1 << y)
     allowed = list(members(outside & ~_reached(ready, w, x)))
     small = chain.from_iterable(combinations(allowed, size) for size in range(min(LARGEST, len(allowed)) + 1))
     cut = _without_outgoing(ready, x) if isinstance(ready, Stated) else None
@@ -75,10 +78,11 @@ def _without_outgoing(ready: Stated, x: int) -> Prepared:
 
 def surely_affected(ready: Prepared, x: int, w: int) -> bool:
     """Tell whether a directed path leads from x to w in every explanation."""
-    return bool(_definite(ready, x) >> w & 1)
+    return bool(definite_descendants(ready, x) >> w & 1)
 
 
-def _definite(ready: Prepared, x: int) -> int:
+def definite_descendants(ready: Prepared, x: int) -> int:
+    """Return what a directed path leads to from x, x included."""
     reached = frontier = 1 << x
     while frontier:
         following = 0

@@ -1,10 +1,12 @@
 """What would settle a question about an effect that is not identified: the smallest statements that identify it.
 
-Each statement is tried on the class: the explanations that fit it are asked again. Tried are, for each edge among what
-may cause the two variables, each open mark either way ("A causes B", "A does not cause B") and that the ends share no
-unmeasured cause; that the cause is randomised, where nothing points at it; and that the sample was not selected. Single
-statements come first, then pairs of those that do not settle it by themselves. Of two sets of the same size, one that
-the other implies is kept.
+Each statement is tried on the class: the explanations that fit it are asked again. Tried are that the cause is
+randomised, where nothing points at it; that the sample was not selected; that what the cause does not surely affect
+comes before it, and the outcome after it; that the cause has no unmeasured causes in common with others; and, for each
+edge among what may cause the two variables, each open mark either way ("A causes B", "A does not cause B") and that the
+ends share no unmeasured cause. Single statements come first, then sets of those that do not settle it by themselves.
+Of two sets of the same size, one that the other implies is kept. Several statements that together leave no effect are
+left out, because "x does not cause y" says so in one.
 
 **Measuring.** A measured U that affects A and B, and that x does not affect, does the work of the statement that A and
 B share no unmeasured cause: given U the statement is true, so P(y | do(x), u) is identified as before, and averaging
@@ -22,16 +24,17 @@ from time import monotonic
 import numpy as np
 
 from lmarvel.effects.adjustment import checked_pair, minimal_sets, pair_of
+from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, Status, classify, ready_for_effects
 from lmarvel.effects.knowing.informed import Informed, informed
-from lmarvel.effects.knowing.instruments import could_be_instruments
+from lmarvel.effects.knowing.instruments import could_be_instruments, definite_descendants
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError, KnowledgeError, ParameterError
-from lmarvel.graph.kinds import ADMG, PAG
+from lmarvel.graph.kinds import ADMG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.mixed import Node
 from lmarvel.knowledge import Knowledge
-from lmarvel.knowledge.vocabulary import Statement
+from lmarvel.knowledge.vocabulary import ANY, Statement
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import ShownAsText, counted, listing, readable
 
@@ -164,7 +167,7 @@ class Settling(ShownAsText):
         if self.stated:
             return [f"With linear effects, an instrument in your graph (effect --instrument): {', '.join(shown)}."]
         return [
-            f"With linear effects, an instrument would do (effect --instrument): {', '.join(shown)}, if {x} does not"
+            f"With linear effects, an instrument would do (effect --instrument): {' or '.join(shown)}, if {x} does not"
             f" affect it and it affects {y} only through {x}."
         ]
 
@@ -203,6 +206,7 @@ def settle(
     >>> for way in settle(pag, "A", "Y").ways:
     ...     print(way)
     A is randomised: the effect is then identified without adjustment.
+    no unmeasured causes of A: the effect is then identified without adjustment.
     A does not cause X: the effect is then identified by adjusting for X.
     A and Y share no unmeasured cause; A and X share no unmeasured cause: the effect is then identified without \
 adjustment. Measuring every common cause of A and Y and of A and X would do as well.
@@ -227,7 +231,7 @@ class _Search:
 
     def __init__(self, ready: Prepared, trial: Trial, x: int, y: int, until: float) -> None:
         self._ready, self._trial, self._pair, self._until = ready, trial, (x, y), until
-        self._statements = list(candidates(ready, x, y))
+        self._statements = list(dict.fromkeys(candidates(ready, x, y)))
         self._found: dict[tuple[Statement, ...], tuple[Prepared, Identified]] = {}
         self._useless: set[Statement] = set()  # that nothing fits
         self._settled: list[set[Statement]] = []  # of sets that settle it those that others imply, too
@@ -248,6 +252,8 @@ class _Search:
             elif answer is not None and answer[1].status != "not identified":
                 new[statements] = answer
         self._settled += map(set, new)
+        if size > 1:
+            new = {statements: answer for statements, answer in new.items() if answer[1].status != "none"}
         self._found |= {one: answer for one, answer in new.items() if not any(_weaker(two, one) for two in new)}
 
     def _answer(self, statements: Sequence[Statement]) -> tuple[Prepared, Identified] | None:
@@ -282,6 +288,8 @@ class _Search:
     def _once_measured(self, one: Statement) -> list[Statement]:
         """Return what may be true of two variables, given their common causes; nothing where that is not known."""
         graph = self._ready.graph
+        if one.about[1] == ANY:
+            return []
         a, b = (graph.index(name) for name in one.about)
         if isinstance(self._ready, Stated) or {int(graph.marks[a, b]), int(graph.marks[b, a])} == {TAIL, ARROW}:
             return [one]
@@ -299,6 +307,12 @@ def candidates(ready: Prepared, x: int, y: int) -> Iterator[Statement]:
         yield Statement("selection")
     if not isinstance(ready, Stated) and not ready.arrow_into[x]:
         yield Statement("randomised", (names[x],))
+    if not isinstance(ready.graph, MAG):
+        if Claims(ready).on(y)[x].status == "possible":
+            yield Statement("not_causes", (names[x], names[y]))
+        before = ready.named(near & ~definite_descendants(ready, x) & ~(1 << y))
+        yield Statement("tiers", ((before,) if before else ()) + ((names[x],), (names[y],)))
+        yield Statement("unconfounded", (names[x], ANY))
     edges = [
         (v, w, at_v, at_w)
         for v, links in enumerate(graph.links)
@@ -323,7 +337,12 @@ def _weaker(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
 
 
 def _implies(one: Statement, other: Statement) -> bool:
-    return one.kind == "causes" and other.kind == "not_causes" and one.about == other.about[::-1]
+    if one.kind == "causes":
+        return other.kind == "not_causes" and one.about == other.about[::-1]
+    if one.kind == "tiers" and other.kind == "not_causes":
+        tier = {name: i for i, names in enumerate(one.about) for name in names}
+        return tier.get(other.about[0], -1) > tier.get(other.about[1], len(tier))
+    return one.kind == other.kind == "unconfounded" and one.about[1] == ANY and one.about[0] in other.about
 
 
 def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
