@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ _engine = load()
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
+_MEMORY = 2**30  # bytes
 LATE = "the time was up"
 
 Stage = Literal["order", "lift", "start", "hidden"]
@@ -156,6 +158,7 @@ def lift(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
+    memory: int | None = None,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -184,6 +187,8 @@ def lift(
         Called with ("order", "lift" or "hidden", steps done, steps).
     known : Known, optional
         What is known beforehand: no graph that breaks it is met.
+    memory : int, optional
+        Bytes for regressions that are kept. With fewer the search takes longer, and finds the same.
 
     Examples
     --------
@@ -211,6 +216,7 @@ def lift(
         start=None if given is None else member_of(given),
         more=random_orders(len(R), restarts, seed),
         limits=None if known is None else Limits(known.moved(columns)).parts(),
+        memory=usual_memory() if memory is None else memory,
         seconds=record.seconds(),
         progress=progress,
         cancel=CANCEL.get(),
@@ -224,6 +230,16 @@ def lift(
     nodes = [HiddenNode(*parts) for parts in hidden]
     ended = LATE if late else None
     return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, ended, converged)
+
+
+def usual_memory() -> int:
+    """Return the bytes for regressions that are kept: 1 GB, but at most a quarter of what the machine has free."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):  # not every system says
+        return _MEMORY
+    return min(_MEMORY, free // 4)
 
 
 def canonical_order(R: Matrix) -> list[int]:
@@ -264,7 +280,7 @@ def check_engine(p: int) -> None:
         raise LMarvelError(
             "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
         )
-    most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
+    most = _engine.MOST_NODES
     if p > most:
         raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
 

@@ -86,7 +86,7 @@ private:
     FoundOrder<W> search_orders() {
         watch_.tell(std::int64_t(Stage::ORDER), 0, 1);
         GaussianLocal local(task_.R, task_.p, task_.n, task_.price);
-        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known);
+        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known, task_.memory);
         FoundOrder<W> best;  // of those that fit
         const auto see = [&](const FoundOrder<W>& settled) {
             const Graph graph = dag_of(settled);
