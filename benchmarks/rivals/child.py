@@ -21,7 +21,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
-sys.path.pop(0)  # this folder: a rival's file may be named like the package that it imports
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder: a rival's file may be named like the package that it imports
 
 import numpy as np
 

@@ -28,10 +28,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import HERE, make, rivals
-
-sys.path.insert(0, str(HERE))  # child.py takes it away
 from child import load
+from environments import HERE, make, rivals
 
 from lmarvel.experiments.peers import pag_of_cpdag
 from lmarvel.graph.kinds import PAG
@@ -89,7 +87,7 @@ def ask(python: str, rival: Path, method: str, rows: np.ndarray, limit: float) -
             )
         except subprocess.TimeoutExpired:
             return {"outcome": LATE}
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        if done.returncode == -signal.SIGXCPU:
             return {"outcome": LATE}
         if done.returncode != 0 or not answer.exists():
             why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
