@@ -3,6 +3,7 @@
     python run.py --seed 11                             # learn, and add what is not yet kept to figures.csv
     python run.py --seed 11 --rivals ours --again       # the same for ours only, measured anew
     python run.py --show                                # the table of what is kept
+    python run.py --record                              # the same, written into the page of the benchmarks
 
 Tables are linear and Gaussian, over random DAGs with 2 to 4 edges per variable on average, 5 or 10 % of the variables
 latent. Edges and marks are held against the true PAG. A rival is one file here (see tetrad_port.py): PYTHON and
@@ -38,7 +39,8 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.orient.study import Study
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 
-KEPT = HERE / "figures.csv"
+KEPT, PAGE = HERE / "figures.csv", HERE.parent / "README.md"
+BEGIN, END = "<!-- figures: benchmarks/rivals/run.py --record -->", "<!-- end of figures -->"
 SIZES = {20: 4, 50: 4, 100: 4, 200: 2}  # variables, and how many tables
 DEGREES, LATENT, ROWS = (2, 4, 3), (0.05, 0.10), 2_000
 ENDED, LATE, FAILED = "ended", "late", "failed"
@@ -221,14 +223,19 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure these rivals anew")
     parser.add_argument("--kept", type=Path, default=KEPT, help="where the figures are kept")
     parser.add_argument("--show", action="store_true", help="only print the table of what is kept")
+    parser.add_argument("--record", action="store_true", help="only write that table into the page of the benchmarks")
     told = parser.parse_args()
     if unknown := set(told.rivals.split(",")) - set(rivals()):
         parser.error(f"no file for {', '.join(sorted(unknown))}: choose from {', '.join(rivals())}")
-    if not told.show:
+    if not (told.show or told.record):
         sizes = [int(size) for size in told.sizes.split(",")]
         tables = [Table(told.seed, p, k) for p in sizes for k in range(told.tables or SIZES.get(p, 2))]
         fill(told.kept, tables, told.rivals.split(","), told.limit, told.again)
-    print("\n".join(lines(kept(told.kept), told.limit)))
+    table = "\n".join(lines(kept(told.kept), told.limit))
+    print(table)
+    if told.record:
+        head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+        PAGE.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 if __name__ == "__main__":

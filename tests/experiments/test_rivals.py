@@ -105,3 +105,8 @@ def test_tables_are_drawn_from_their_seed_alone(run):
     assert len(study.latent) == 2
     assert np.array_equal(values, run.Table(3, 20, 1).draw()[1])
     assert not np.array_equal(values, run.Table(4, 20, 1).draw()[1])
+
+
+def test_the_page_has_the_figures_that_were_measured(run):
+    between = run.PAGE.read_text("utf-8").partition(run.BEGIN)[2].partition(run.END)[0].strip("\n")
+    assert between.splitlines() == list(run.lines(run.kept(run.KEPT), 120.0))
