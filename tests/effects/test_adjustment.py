@@ -11,7 +11,7 @@ import pytest
 from lmarvel import MAG, PAG, GraphError, adjustment_set, adjustment_sets, all_effects, is_valid_adjustment
 from lmarvel.effects import optimal_adjustment
 from lmarvel.effects.adjustment import all_sets, pair_of
-from lmarvel.effects.estimate import variance
+from lmarvel.effects.numbers.best_set import variance
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import bits
 from lmarvel.simulate import erdos_renyi, hide

@@ -28,11 +28,11 @@ from lmarvel import (
     mag_to_pag,
 )
 from lmarvel.effects import exported, optimal_adjustment
-from lmarvel.effects.estimate import adjusted_estimates, least_squares
 from lmarvel.effects.formula import slope
+from lmarvel.effects.numbers.estimating import adjusted_estimates, least_squares
+from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.effects.ranges import effect_range
-from lmarvel.effects.table import Columns
 from lmarvel.interchange import dagitty
 from tests.effects.models import model_of, random_model
 from tests.generators import random_study

@@ -153,7 +153,7 @@ def lift(
     told: dict[str, Any] = {}
     if parts:
         start, more, matrices, flags, memory = parts
-        names = ("required", "forbidden", "never", "causes", "effects")
+        names = ("required", "forbidden", "never", "causes", "effects", "unconfounded")
         limits = dict(zip(names, matrices, strict=True)) | dict(
             zip(("selection", "latents", "local"), flags, strict=True)
         )
@@ -215,7 +215,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "lift": (lift, (R, 100.0, 4.0, 1e-6, tuple(asdict(LIFT).values()), True, True, 0.2)),
         "lift from": (
             lambda *parts: lift(*LIFTED, *parts),
-            (MARKS, ([0, 1, 2, 3],), (known,) * 5, (True, True, False), 10_000),
+            (MARKS, ([0, 1, 2, 3],), (known,) * 6, (True, True, False), 10_000),
         ),
         "means": (ROWS.means, (rows, vector)),
         "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),

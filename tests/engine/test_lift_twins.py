@@ -66,6 +66,8 @@ def statements(variables: int, seed: int) -> Known:
         exogenous=[names[order[0]]] if rng.random() < 0.3 else (),
         selection=bool(rng.random() < 0.7) and not tiers,
         latents=bool(rng.random() < 0.8),
+        unconfounded=chosen[1 : 1 + rng.integers(0, 3)],
+        randomised=[names[order[0]]] if rng.random() < 0.2 else (),
     )
     return Known.of(said.statements, names)
 
@@ -287,7 +289,9 @@ def asked(**other: Any) -> Any:
 
 
 def limited(**other: Any) -> dict[str, Any]:
-    parts = {name: np.zeros((3, 3), bool) for name in ("required", "forbidden", "never", "causes", "effects")}
+    parts = {
+        name: np.zeros((3, 3), bool) for name in ("required", "forbidden", "never", "causes", "effects", "unconfounded")
+    }
     return {**parts, "selection": True, "latents": True, "local": False, **other}
 
 

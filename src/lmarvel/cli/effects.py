@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -61,8 +62,19 @@ def effect(
         list[str] | None,
         typer.Option(help="Hold this variable, by looking at those with the same value; may be repeated."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Also within groups of this variable: its categories, or below and above its median."),
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option(help="Two values of the cause to compare, such as no,yes or 10,20.")
+    ] = None,
+    learner: Annotated[
+        Literal["glm", "boosting"],
+        typer.Option(help="Models behind the average effect of categories: regressions, or boosted trees."),
+    ] = "glm",
     bootstrap: Annotated[
-        int | None, typer.Option(help="Replicates for the interval; by default HC3 where least squares does, else 200.")
+        int | None, typer.Option(help="Replicates for the interval; by default standard errors, else 200.")
     ] = None,
     learn_again: Annotated[
         int | None,
@@ -72,7 +84,7 @@ def effect(
     n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[
-        Literal["text", "json", "dagitty", "dowhy"],
+        Literal["text", "json", "dagitty", "dowhy", "econml"],
         typer.Option("--format", help="What to print: text, json, or the question for another program."),
     ] = "text",
 ) -> None:
@@ -82,9 +94,14 @@ def effect(
     found = _load(result)
     if learn_again is not None and not isinstance(found, Discovery):
         raise ParameterError("needs a result file: a graph does not say how it was learned", parameter="learn_again")
-    if form in ("dagitty", "dowhy"):
+    if form in ("dagitty", "dowhy", "econml"):
         out = exported(found, x, y)
-        print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")
+        plain = {"dagitty": lambda: out.dagitty.rstrip("\n"), "dowhy": lambda: as_json(out.dowhy)}
+        print(plain.get(form, lambda: as_json(out.econml))())
+        if out.because:
+            print(
+                f"lmarvel: the effect of {out.x} on {out.y} is not identified, because {out.because}", file=sys.stderr
+            )
         return
     if learn_again is not None:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
@@ -92,7 +109,19 @@ def effect(
         table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
         rows = table.dataset(data)
-        told = answer(found, x, y, rows, given=given or (), bootstrap=bootstrap, seed=seed)
+        compared = None if values is None else _two(values)
+        told = answer(
+            found,
+            x,
+            y,
+            rows,
+            given=given or (),
+            by=by,
+            values=compared,
+            learner=learner,
+            bootstrap=bootstrap,
+            seed=seed,
+        )
         again = None
         if learn_again is not None and isinstance(found, Discovery):
             with progress_bar(quiet=False) as show:
@@ -106,6 +135,14 @@ def effect(
     print(told)
     if again is not None:
         print(f"Learned again from {counted(learn_again or 0, 'resample')}, each with its own graph: {again}.")
+
+
+def _two(values: str) -> tuple[str, str]:
+    """Return the two values that an option holds."""
+    before, comma, after = values.partition(",")
+    if not comma or "," in after:
+        raise ParameterError(f"must be two values of the cause, such as no,yes, not {values!r}", parameter="values")
+    return before.strip(), after.strip()
 
 
 def _load(path: Path) -> Discovery | DAG | ADMG | MAG | PAG:

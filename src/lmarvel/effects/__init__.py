@@ -11,8 +11,9 @@ from lmarvel.effects.answer import effect
 from lmarvel.effects.causes import Cause, Causes, causes
 from lmarvel.effects.classify import Identified, all_effects
 from lmarvel.effects.effect import Effect
-from lmarvel.effects.estimate import Estimate, optimal_adjustment
 from lmarvel.effects.export import Exported, exported
+from lmarvel.effects.numbers.best_set import optimal_adjustment
+from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
 from lmarvel.effects.spread import Spread, effect_learned_again, effect_spread
 from lmarvel.result.discovery import Discovery

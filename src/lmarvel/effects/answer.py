@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 
 from lmarvel.data import Dataset, Kind
-from lmarvel.effects.adjustment import Pair, canonical_set, checked_pair, minimal_sets, pair_of
+from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
-from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
+from lmarvel.effects.caveats import (
+    Bearing,
+    missed_below,
+    rejection,
+    statements_of,
+    what_it_rests_on,
+    why_not_impossible,
+)
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
-from lmarvel.effects.estimate import Estimate, adjusted_estimates, formula_estimates, smallest_variance
 from lmarvel.effects.formula import Density
+from lmarvel.effects.numbers.best_set import smallest_variance
+from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
+from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
+from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group, formula_estimates
+from lmarvel.effects.numbers.table import IMPUTED, Columns
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
-from lmarvel.effects.table import IMPUTED, Columns
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
@@ -39,6 +49,9 @@ def effect(
     data: Any = None,
     *,
     given: Node | Iterable[Node] = (),
+    by: Node | None = None,
+    values: tuple[Any, Any] | None = None,
+    learner: Learner = "glm",
     bootstrap: int | None = None,
     seed: int = 0,
     nominal: Sequence[str] = (),
@@ -58,10 +71,18 @@ def effect(
         that is not said of it (:meth:`lmarvel.Dataset.of`).
     given : str or sequence of str
         Variables to condition on: the effect among those with the same values of them.
+    by : str, optional
+        Also estimate the effect within each group of this variable: its categories, or below and above its median.
+    values : tuple, optional
+        Two values of the cause to compare: the second in place of the first. By default one unit more, or each
+        category in place of the first one.
+    learner : {"glm", "boosting"}
+        What the average effect of a cause with categories is estimated with: regressions, or gradient-boosted trees of
+        scikit-learn.
     bootstrap : int, optional
-        Number of replicates for the interval. By default, HC3 standard errors where least squares does, else 200.
+        Number of replicates for the interval. By default, standard errors where there are some, else 200.
     seed : int
-        For the bootstrap.
+        For the bootstrap and for folds.
     nominal : sequence of str
         Columns whose numbers are labels.
     most : int
@@ -87,10 +108,14 @@ def effect(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
     _check_counts(bootstrap, most)
+    check_learner(learner)
+    group = _checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     before = result.data if isinstance(result, Discovery) else None
     table = None if data is None else Columns(_read(ready, data, before), nominal)
-    answered = Answering(ready, table, result, bootstrap, seed)
+    answered = Answering(
+        ready, table, result, Estimation(bootstrap, seed, learner, _checked_values(values)), group=group
+    )
     span = None
     one_graph = isinstance(ready, Stated)  # and no class of graphs
     if identified.status == "not identified" and identified.path and not z and not one_graph:
@@ -110,24 +135,26 @@ class Answering:
         The table; without it answers have no numbers.
     result : object
         What the graph comes from, which may tell how firm it is.
-    bootstrap, seed
-        See :func:`effect`.
+    how : Estimation
+        How numbers are estimated.
     beside : int
         How many other valid adjustment sets to estimate with.
     climb : bool
         Whether to look further for a set of small variance than among minimal sets and the largest.
     claims : Claims
         What the graph says about causes, and how firm that is; by default, read from the result.
+    group : int or None
+        The variable whose groups the effect is estimated in as well.
     """
 
     ready: Prepared
     table: Columns | None = None
     result: object = None
-    bootstrap: int | None = None
-    seed: int = 0
+    how: Estimation = DEFAULT
     beside: int = SIDE_BY_SIDE
     climb: bool = True
     claims: Claims | None = None
+    group: int | None = None
 
     def __post_init__(self) -> None:
         if self.claims is None:
@@ -142,7 +169,7 @@ class Answering:
         if self.table is not None and identified.status == "adjustment":
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
-            estimates = _by_formula(ready, identified, self.table, self.bootstrap, self.seed)
+            estimates = _by_formula(ready, identified, self.table, self.how)
         told = Effect(
             identified,
             ready.named(given),
@@ -153,6 +180,8 @@ class Answering:
             self.rests_on(bool(estimates), selection_near(ready.graph, 1 << i | 1 << j) is not None),
             ready.graph.names,
             stated=isinstance(ready, Stated),
+            statements=statements_of(self.result),
+            groups=self._by_group(identified, pair_of(ready, i, j), estimates),
         )
         return self._graded(told, i, j, given)
 
@@ -189,10 +218,8 @@ class Answering:
         if isinstance(self.ready.graph, MAG):  # which nothing learns
             unselected = "" if selected else ", and on a sample that was not selected"
             return f"This rests on the graph you gave being right{unselected}.{filled}"
-        whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
-        left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
         chance = " The interval ignores uncertainty about the graph." if numbers else ""
-        return what_it_rests_on(self.result, selected) + left_out + chance + filled + self._elsewhere(numbers)
+        return what_it_rests_on(self.result, selected) + chance + filled + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""
@@ -200,6 +227,24 @@ class Answering:
         if not numbers or learned is None or self.table is None or self.table.fingerprint == learned["fingerprint"]:
             return ""
         return " The graph was learned from another table: this assumes that it is right for both."
+
+    def _by_group(self, identified: Identified, pair: Pair, estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+        """Estimate within groups, where adjusting for what makes them as well is valid."""
+        if self.group is None or self.table is None or not estimates:
+            return ()
+        ready, bit = self.ready, 1 << self.group
+        z = node_set(ready.graph, estimates[0].adjusted or ()) | bit
+        affected = bit & (pair.forbidden | ready.possible_descendants(1 << pair.x))
+        if identified.status != "adjustment" or affected or not blocks(ready, pair, z):
+            name = readable(ready.graph.names[self.group])
+            raise GraphError(
+                f"the effect within groups of {name} is not identified by adjustment: {name} may be affected by"
+                f" {readable(identified.x)}, or comparing its groups opens a path"
+            )
+        names = ready.graph.names
+        return tuple(
+            effects_by_group(self.table, identified.x, identified.y, ready.named(z), names[self.group], self.how)
+        )
 
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
@@ -212,10 +257,28 @@ class Answering:
             z for z in (*islice(minimal_sets(ready, pair), self.beside), largest) if z != best and self.beside
         )
         x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
-        estimates = [
-            adjusted_estimates(table, x, y, ready.named(z), self.bootstrap, self.seed) for z in (best, *beside)
-        ]
+        estimates = [adjusted_estimates(table, x, y, ready.named(z), self.how) for z in (best, *beside)]
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
+
+
+def _checked_group(ready: Prepared, by: Node | None, x: int, y: int) -> int | None:
+    """Return the position of the variable that makes groups."""
+    if by is None:
+        return None
+    group = ready.graph.index(by)
+    if group in (x, y):
+        raise ParameterError(
+            f"{readable(ready.graph.names[group])} is asked about: it cannot make the groups", parameter="by"
+        )
+    return group
+
+
+def _checked_values(values: Any) -> tuple[Any, Any] | None:
+    if values is None:
+        return None
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
+        raise ParameterError(f"must be two values of the cause, not {values!r}", parameter="values")
+    return values[0], values[1]
 
 
 def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:
@@ -254,15 +317,13 @@ def _with_cautions(told: Effect, level: int, cautions: Sequence[str]) -> Effect:
     return replace(told, grade=grade_named(level), cautions=tuple(dict.fromkeys(cautions)) or general)
 
 
-def _by_formula(
-    ready: Prepared, identified: Identified, table: Columns, bootstrap: int | None, seed: int
-) -> list[Estimate]:
+def _by_formula(ready: Prepared, identified: Identified, table: Columns, how: Estimation) -> list[Estimate]:
     formula = identified.formula
     if isinstance(formula, Density):  # P(y | x, z): a regression
         z = ready.named(formula.given & ~(1 << ready.graph.index(identified.x)))
-        return adjusted_estimates(table, identified.x, identified.y, z, bootstrap, seed)
+        return adjusted_estimates(table, identified.x, identified.y, z, how)
     assert formula is not None
-    return formula_estimates(table, formula, ready.graph.names, identified.x, identified.y, bootstrap, seed)
+    return formula_estimates(table, formula, ready.graph.names, identified.x, identified.y, how)
 
 
 def _covariance(ready: Prepared, table: Columns) -> Any:

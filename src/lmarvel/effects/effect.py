@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
-from lmarvel.effects.estimate import Estimate
 from lmarvel.effects.formula import Formula
+from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
+from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
@@ -46,6 +48,10 @@ class Effect(ShownAsText):
         What to say in place of "does not affect" where the data reject that the two are independent.
     stated : bool
         Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
+    statements : tuple of str
+        What was stated beforehand, on which the answer rests, too.
+    groups : tuple of Estimate
+        The effect within groups, where these were asked for.
 
     Examples
     --------
@@ -66,6 +72,8 @@ class Effect(ShownAsText):
     cautions: tuple[str, ...] = ()
     associated: str = ""
     stated: bool = False
+    statements: tuple[str, ...] = ()
+    groups: tuple[Estimate, ...] = ()
 
     @property
     def status(self) -> str:
@@ -139,6 +147,10 @@ class Effect(ShownAsText):
         return [_in_sentences(f"{self.badge}: ", self.cautions), under]
 
     @property
+    def _that_fits(self) -> str:
+        return " that fits what you stated" * bool(self.statements)
+
+    @property
     def _pair(self) -> tuple[str, str]:
         return readable(self.identified.x), readable(self.identified.y)
 
@@ -151,7 +163,7 @@ class Effect(ShownAsText):
         x, y = self._pair
         among, because = _capital(self._among), self.identified.because
         if self.grade is None:
-            where = IN_YOURS if self.stated else " under any explanation of these data"
+            where = IN_YOURS if self.stated else f" under any explanation of these data{self._that_fits}"
             return f"{among}{x} does not affect {y}{where}: {because}."
         if not self.reliable:
             if self.associated:
@@ -185,7 +197,7 @@ class Effect(ShownAsText):
         among, probably = self._among, "probably " * (self.grade == "likely")
         everywhere = ""
         if self.reliable and (self.stated or self.grade not in GRADES[:3]):
-            everywhere = IN_YOURS if self.stated else " under every explanation of these data"
+            everywhere = IN_YOURS if self.stated else f" under every explanation of these data{self._that_fits}"
         if not self.estimates:
             mine = IN_YOURS * self.stated
             is_identified = f"is {probably}identified{mine}, and can be estimated" * self.reliable or "can be estimated"
@@ -238,6 +250,10 @@ class Effect(ShownAsText):
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
                 for estimate in self.estimates
             ]
+            lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
+            lines += _trimmed(self.estimates)
+        if self.groups:
+            lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
@@ -248,6 +264,8 @@ class Effect(ShownAsText):
             ]
         if self.range is not None:
             lines.append(str(self.range))
+        if self.statements:
+            lines.append(f"You stated: {listed_statements(self.statements)}.")
         return "\n".join([*lines, self.rests_on])
 
     def labelled(self, estimate: Estimate) -> str:
@@ -270,6 +288,7 @@ class Effect(ShownAsText):
             "grade": self.grade,
             "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "groups": [estimate.to_dict() for estimate in self.groups],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
@@ -277,7 +296,26 @@ class Effect(ShownAsText):
             "steps": list(self.identified.steps),
             "range": None if self.range is None else self.range.to_dict(),
             "rests_on": self.rests_on,
+            "statements": list(self.statements),
         }
+
+
+def _ratio(estimate: Estimate) -> str:
+    """Return the risk ratio of an estimate in words."""
+    assert estimate.ratio is not None
+    value, low, high = estimate.ratio
+    return f"{estimate.contrast}: risk ratio {value:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _trimmed(estimates: Sequence[Estimate]) -> list[str]:
+    """Say so where rows could hardly have had some category of the cause."""
+    share = max(estimate.trimmed for estimate in estimates)
+    if not share:
+        return []
+    return [
+        f"  {percent(share)} of the rows could hardly have had another value of the cause (a chance below 1 %), so the"
+        " average over all rows leans on few comparable ones."
+    ]
 
 
 def _capital(words: str) -> str:

@@ -37,13 +37,16 @@ from numpy.typing import NDArray
 from lmarvel.effects.adjustment import canonical_set, pair_of
 from lmarvel.effects.formula import Density, Formula, slope
 from lmarvel.effects.identify import identify
+from lmarvel.effects.knowing.informed import Informed
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.orient.equivalence import explain_unfit
 from lmarvel.text import counted
 
 MOST = 500
+WALKED = 10  # times as many MAGs of a class are looked at as may fit
 
 
 @dataclass(frozen=True)
@@ -102,14 +105,30 @@ def effect_range(ready: Prepared, x: int, y: int, covariance: NDArray[np.float64
     """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them."""
     near = ready.possible_ancestors(1 << x | 1 << y)
     counts: Counter[Formula | int | None] = Counter()
-    members = class_members(ready.mag, near)
-    for mag in islice(members, most):
-        counts[effect_formula(Prepared(mag), x, y)] += 1
+    members = fitting_members(ready, near, most)
+    for member in islice(members, most):
+        counts[effect_formula(member, x, y)] += 1
     formulas = [formula for formula in counts if formula is not None]
     values: list[float] = []
     if covariance is not None:
         values = sorted({0.0 if isinstance(formula, int) else slope(formula, covariance, x, y) for formula in formulas})
     return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None)
+
+
+def fitting_members(ready: Prepared, near: int = -1, most: int = MOST) -> Iterator[Prepared]:
+    """Iterate over the MAGs of the class, ready for questions; with statements, over those that fit.
+
+    Of a class in which few fit, about ``most`` times ``WALKED`` are looked at.
+    """
+    members = class_members(ready.mag, near)
+    if not isinstance(ready, Informed):
+        yield from map(Prepared, members)
+        return
+    for mag in islice(members, most * WALKED):
+        if explain_unfit(mag, ready.known) is None:
+            member = Prepared(mag)
+            member.state_unconfounded(ready.known.unconfounded)
+            yield member
 
 
 def effect_formula(ready: Prepared, x: int, y: int) -> Formula | int | None:

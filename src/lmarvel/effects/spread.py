@@ -18,14 +18,16 @@ from lmarvel.ci.registry import TESTS
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import pair_of
 from lmarvel.effects.classify import Identified, classify
-from lmarvel.effects.estimate import smallest_variance
 from lmarvel.effects.formula import Density, Formula, slope
+from lmarvel.effects.knowing.informed import informed
+from lmarvel.effects.numbers.best_set import smallest_variance
 from lmarvel.effects.pag_index import Prepared, prepare
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
 from lmarvel.graph.kinds import PAG
+from lmarvel.knowledge import Knowledge
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
@@ -124,16 +126,19 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     return spread_of(((graph.reordered(names), matrix) for graph in known), x, y)
 
 
-def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str, counted: bool = False) -> Spread:
+def spread_of(
+    learned: Iterable[tuple[PAG, Any]], x: str, y: str, counted: bool = False, knowledge: Knowledge | None = None
+) -> Spread:
     """Return what graphs say about an effect, each with the covariance of the table that it was learned from.
 
-    ``counted``: the covariances mean nothing, so that graphs are only counted by what they say.
+    ``counted``: the covariances mean nothing, so that graphs are only counted by what they say. ``knowledge`` is what
+    was stated; a graph that contradicts it counts as illegal.
     """
     statuses: Counter[str] = Counter()
     values = []
     for graph, covariance in learned:
         try:
-            ready = prepare(graph)
+            ready = prepare(graph) if knowledge is None else informed(graph, knowledge)
         except GraphError:
             statuses[ILLEGAL] += 1
             continue
@@ -175,8 +180,8 @@ def effect_learned_again(
     """Learn again from resamples of the rows as a result was learned, and return what these graphs say about an effect.
 
     The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph and its own
-    numbers, so that the spread holds both. What was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in
-    ``effect``.
+    numbers, so that the spread holds both. What was stated beforehand (:class:`lmarvel.Knowledge`) counts for each
+    graph, as in ``effect``, but not for its search.
 
     Parameters
     ----------
@@ -213,7 +218,7 @@ def effect_learned_again(
             report(done, replicates)
             yield graph
 
-    return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds)
+    return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds, knowledge=result.knowledge)
 
 
 def _same_method(result: Discovery) -> PagEstimator:

@@ -13,7 +13,7 @@ from lmarvel.effects.answer import Answering
 from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
-from lmarvel.effects.table import Columns
+from lmarvel.effects.numbers.table import Columns
 from lmarvel.errors import LMarvelError
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted, listing, sentence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lmarvel.effects.answer import Answering
     from lmarvel.effects.classify import Identified
     from lmarvel.effects.effect import Effect
-    from lmarvel.effects.table import Columns
+    from lmarvel.effects.numbers.table import Columns
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from

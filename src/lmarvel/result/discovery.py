@@ -325,7 +325,7 @@ class Discovery:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Statements that the tests contradict; they were kept."""
+        """Statements that the tests or the score contradict; they were kept."""
         return sources.conflicts_of(self)
 
     def origin(self, a: str, b: str) -> str:
@@ -346,9 +346,7 @@ class Discovery:
         data: Any = None,
         *,
         given: str | Iterable[str] = (),
-        bootstrap: int | None = None,
-        seed: int = 0,
-        nominal: Sequence[str] = (),
+        **how: Any,
     ) -> Effect:
         """Return whether ``x`` affects ``y``, and by how much; see :func:`lmarvel.effect`.
 
@@ -359,8 +357,7 @@ class Discovery:
         >>> LMarvel(test=MSeparation(truth)).fit().result_.effect("C", "D").status
         'adjustment'
         """
-        asked = {"given": given, "bootstrap": bootstrap, "seed": seed, "nominal": nominal}
-        answer: Effect = self.answers["effect"](self, x, y, data, **asked)
+        answer: Effect = self.answers["effect"](self, x, y, data, given=given, **how)
         return answer
 
     # --- files ------------------------------------------------------------------------------------------

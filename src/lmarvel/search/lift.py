@@ -274,14 +274,18 @@ def is_compiled() -> bool:
     return _engine is not None
 
 
+def most_variables() -> int:
+    """Return among how many variables the compiled engine searches."""
+    return 0 if _engine is None else int(_engine.MOST_NODES)
+
+
 def check_engine(p: int) -> None:
     """Refuse to search without the compiled engine, or among more variables than it holds."""
     if _engine is None:
         raise LMarvelError(
             "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
         )
-    most = _engine.MOST_NODES
-    if p > most:
+    if p > (most := most_variables()):
         raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
 
 

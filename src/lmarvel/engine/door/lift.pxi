@@ -23,7 +23,7 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
 
     cppclass SearchLimits:
         size_t p
-        vector[char] required, forbidden, never, causes, effects
+        vector[char] required, forbidden, never, causes, effects, unconfounded
         cbool selection, latents, local
 
     enum class Stage(int):
@@ -190,7 +190,7 @@ cdef SearchLimits limits_of(dict limits, int p) except *:
     known.p = p
     known.required, known.forbidden = flags(limits["required"], p), flags(limits["forbidden"], p)
     known.never, known.causes = flags(limits["never"], p), flags(limits["causes"], p)
-    known.effects = flags(limits["effects"], p)
+    known.effects, known.unconfounded = flags(limits["effects"], p), flags(limits["unconfounded"], p)
     known.selection, known.latents, known.local = limits["selection"], limits["latents"], limits["local"]
     return known
 

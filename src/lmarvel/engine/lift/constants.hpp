@@ -42,6 +42,7 @@ struct SearchLimits {
     std::vector<char> never;                // [a, b]: a is not a cause of b
     std::vector<char> causes;               // [a, b]: a is a cause of b
     std::vector<char> effects;              // the same, as far as it was said
+    std::vector<char> unconfounded;         // pairs that share no unmeasured cause
     bool selection = true, latents = true;  // whether there may be such
     bool local = false;                     // no path breaks what no edge breaks
 

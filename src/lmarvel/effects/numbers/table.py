@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lmarvel.data import Dataset, Kind
 from lmarvel.data.missing.em import imputed
 from lmarvel.data.resampling import NormalResampling
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, ParameterError
 from lmarvel.text import listing, readable
 
 Vector = NDArray[np.float64]
@@ -113,6 +113,19 @@ class Columns:
         """Whether rows belong to clusters: then HC3, which takes them as independent, is wrong."""
         return self._data.clusters is not None
 
+    @property
+    def units(self) -> NDArray[np.intp]:
+        """Which unit each row belongs to, from 0 on: its cluster, or itself."""
+        clusters, n = self._parts()[2], len(self.rows)
+        return np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1].astype(np.intp)
+
+    def within(self, rows: NDArray[np.bool_]) -> Columns:
+        """Return the same with some of the rows only."""
+        some = copy(self)
+        values, weights, clusters = self._parts()
+        some._read = values[rows], weights[rows], None if clusters is None else clusters[rows]
+        return some
+
     def drawn(self, rng: np.random.Generator) -> Vector:
         """Return the weights of as many rows, or clusters, as there are, drawn with replacement; or a covariance."""
         if self._normal is not None:
@@ -162,6 +175,27 @@ class Columns:
         first, *rest = self._named(name)
         return [f"{shown} {level} in place of {first}" for level in rest]
 
+    def category(self, name: str, code: int) -> str:
+        """Return a category in words, with its column.
+
+        Examples
+        --------
+        >>> Columns(Dataset.of({"ill": ["no", "yes", "no"], "dose": [1.0, 2.0, 4.0]})).category("ill", 1)
+        'ill yes'
+        """
+        return f"{readable(name)} {self._named(name)[code]}"
+
+    def code(self, name: str, value: object) -> int:
+        """Return the code of a category."""
+        known = [str(level) for level in self._levels[name] or ()]
+        for text in (str(value), _as_number(value)):
+            if text in known:
+                return known.index(text)
+        raise ParameterError(
+            f"name {str(value)!r}, which is no category of {readable(name)}: it has {listing(known[:20])}",
+            parameter="values",
+        )
+
     def outcomes(self, name: str) -> list[tuple[float, str]]:
         """Return the levels whose chance is looked at, by code, with what that is called: of two the second."""
         labels = [f"chance of {readable(name)} {level}" for level in self._named(name)]
@@ -179,6 +213,15 @@ class Columns:
             values = self._data.rows()[:, binary]
             units[binary] = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
         return units
+
+
+def _as_number(value: object) -> str:
+    """Return a number as categories are called: 1 for 1.0."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        return str(value)
+    return str(int(number)) if number.is_integer() else str(number)
 
 
 def _with_nominal(data: Dataset, nominal: Sequence[str]) -> Dataset:

@@ -1,0 +1,1 @@
+"""Numbers for an effect that is identified, and how fragile they are."""
