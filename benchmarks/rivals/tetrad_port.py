@@ -12,7 +12,7 @@ import numpy as np
 
 PYTHON = "3.12"
 PACKAGES = {"tetrad-port": "0.3.1"}
-METHODS = ("boss-fci", "grasp-fci", "gfci", "boss")
+METHODS = ("boss-fci", "boss", "gfci", "grasp-fci")
 DAGS = ("boss",)  # what these learn is a CPDAG, to be read as a PAG
 LEFT = {"<": 2, "o": 1, "-": 3}
 RIGHT = {">": 2, "o": 1, "-": 3}
