@@ -141,7 +141,8 @@ class Settling(ShownAsText):
         lines = [f"The effect of {x} on {y} is not identified, because {self.identified.because}."]
         for size in sorted({len(way.statements) for way in self.ways}):
             some = [way for way in self.ways if len(way.statements) == size]
-            lines.append("Each of these statements would settle it:" if size == 1 else f"So would {size} together:")
+            so_would = "So would" if size > len(self.ways[0].statements) else "Each line would settle it,"
+            lines.append("Each of these statements would settle it:" if size == 1 else f"{so_would} {size} together:")
             lines += [f"  {way}" for way in some[:MOST_SHOWN]]
             if len(some) > MOST_SHOWN:
                 lines.append(f"  and {len(some) - MOST_SHOWN:,} more")
