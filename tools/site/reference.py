@@ -53,10 +53,11 @@ GROUPS = (
         "Causes and effects",
         "Questions to a result or a PAG, and the answers. [From the graph to the effect](../effects.md) is the guide.",
         (
-            *("causes", "effect", "all_effects", "effect_learned_again", "effect_spread"),
+            *("causes", "effect", "settle", "mediation", "all_effects", "effect_learned_again", "effect_spread"),
             *("adjustment_set", "adjustment_sets", "is_valid_adjustment"),
             *("effects.Causes", "effects.Cause", "effects.Effect", "effects.Estimate", "effects.Range"),
             *("effects.Spread", "effects.Identified", "effects.Verdict", "effects.optimal_adjustment"),
+            *("effects.Settling", "effects.Way", "effects.Mediation"),
         ),
     ),
     Group(
