@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel import DAG
+from lmarvel import DAG, Dataset
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.study import Study
@@ -49,6 +49,11 @@ class Drawn:
     study: Study
     table: dict[str, Any]
     rows: int
+    ordinal: tuple[str, ...] = ()
+
+    def data(self) -> Dataset:
+        """Return the table with what is known of its columns."""
+        return Dataset.of(self.table, ordinal=list(self.ordinal))
 
     def causes(self) -> np.ndarray:
         """Return which variables of the table cause which in the true DAG, in the order of the table."""
@@ -177,6 +182,47 @@ def _mixed(family: str, number: int, rng: np.random.Generator) -> Drawn:
     return Drawn(family, model.truth(study), table, ROWS[number % 4])
 
 
+# --- orders and counts ------------------------------------------------------------------------------------
+
+
+def _ordinal(family: str, number: int, rng: np.random.Generator) -> Drawn:
+    """Draw 3 to 7 categories that are cut from linear Gaussian variables, or act themselves, beside numbers or not.
+
+    Cuts and causes take turns for each number of rows, and so do tables with and without numbers.
+    """
+    study, n, kinds = _graph(rng), ROWS[number % 4], int(rng.integers(3, 8))
+    share = 1.0 if number // 8 % 2 else 0.5
+    which = {name: "ordinal" if rng.random() < share else "continuous" for name in study.dag.names}
+    if number // 4 % 2:
+        model = MixedSEM.random(study.dag, which, levels=kinds, seed=_seed(rng))
+        table = model.sample(study, n, seed=_seed(rng))
+    else:
+        values = LinearSEM.random(study.dag, seed=_seed(rng)).sample(study, n, seed=_seed(rng))
+        table = dict(zip(study.observed, values.T, strict=True))
+        for name in (name for name in table if which[name] == "ordinal"):
+            shares = np.cumsum(0.4 / kinds + 0.6 * rng.dirichlet(np.full(kinds, 3.0)))[:-1]
+            table[name] = np.digitize(table[name], np.quantile(table[name], shares))
+    return Drawn(family, study, table, n, tuple(name for name in table if which[name] == "ordinal"))
+
+
+def _counts(family: str, number: int, rng: np.random.Generator) -> Drawn:
+    """Draw counts with log links, Poisson or negative binomial, beside numbers or not; causes act as they are."""
+    study, n = _graph(rng), ROWS[number % 4]
+    counted = rng.random(len(study.dag)) < (1.0 if number // 8 % 2 else 0.5)
+    values = np.zeros((n, len(study.dag)))
+    for v in causal_order(study.dag):
+        score = np.zeros(n)
+        for u in members(study.dag.masks.parents[v]):
+            x = values[:, u] - values[:, u].mean()
+            score += rng.uniform(0.5, 1) * rng.choice([-1, 1]) * x / (x.std() or 1.0)
+        if counted[v]:
+            mean = np.exp(np.minimum(rng.uniform(0.5, 2) + 0.6 * score, 6))
+            values[:, v] = rng.poisson(mean * (rng.gamma(2, 0.5, n) if number // 4 % 2 else 1.0))
+        else:
+            values[:, v] = score + rng.normal(size=n)
+    return _named(family, study, values[:, [study.dag.index(name) for name in study.observed]])
+
+
 def published(name: str) -> DiscreteNetwork:
     """Return a network with its published tables of chances, as the wheel of pgmpy has them."""
     found = find_spec("pgmpy")
@@ -216,5 +262,7 @@ _DRAW: dict[str, Callable[[str, int, np.random.Generator], Drawn]] = {
     **dict.fromkeys(("square", "bend", "product", "unequal noise"), _curved),
     **dict.fromkeys(("network", "categories"), _categories),
     "mixed": _mixed,
+    "ordinal": _ordinal,
+    "counts": _counts,
 }
 FAMILIES = tuple(_DRAW)

@@ -64,7 +64,7 @@ def measured(family: str, number: int, seed: int, method: str) -> list[dict[str,
     drawn = draw(family, number, seed)
     learner = Auto() if method == "auto" else METHODS[method]()
     try:
-        found = learner.fit(drawn.table).result_
+        found = learner.fit(drawn.data()).result_
     except LMarvelError as error:
         return [_row(family, number, drawn.rows, "refused", str(error)[:60], 1, 0, 0)]
     claims, true, rejected = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -136,7 +136,8 @@ def page(sums: list[dict[str, str]]) -> Iterator[str]:
         for family in (*FAMILIES, "all"):
             here = [row for row in auto if family in (row["family"], "all")]
             tables = sum(int(row["claims"]) for row in here if row["kind"] == "tables")
-            yield f"| {family} | {tables} | " + " | ".join(_cell(here, *column) for column in columns) + " |"
+            if tables:
+                yield f"| {family} | {tables} | " + " | ".join(_cell(here, *column) for column in columns) + " |"
         yield ""
     yield "**All families**, each method"
     yield ""

@@ -1,6 +1,7 @@
-"""A Parquet file larger than the memory that the process may use: the same result as in memory.
+"""A Parquet file, or a folder of them, larger than the memory that the process may use: the same result as in memory.
 
-The file is written in row groups, then read in a child whose data segment is limited (RLIMIT_DATA, Linux).
+The file is written in row groups, with ``--parts`` a file each, then read in a child whose data segment is limited
+(RLIMIT_DATA, Linux).
 """
 
 from __future__ import annotations
@@ -34,20 +35,28 @@ def write(path: Path, groups: int, rows: int) -> None:
 
     names = [f"x{j}" for j in range(COLUMNS)]
     schema = pa.schema([(name, pa.float64()) for name in names])
-    with pq.ParquetWriter(path, schema, compression="none") as writer:
-        for group in range(groups):
-            data = rows_of(group, rows)
-            writer.write_table(pa.table([data[:, j] for j in range(COLUMNS)], schema=schema), row_group_size=rows)
+    files = [path] if path.suffix else [path / f"part-{group:04}.parquet" for group in range(groups)]
+    files[0].parent.mkdir(exist_ok=True)
+    for k, file in enumerate(files):
+        with pq.ParquetWriter(file, schema, compression="none") as writer:
+            for group in range(k, groups, len(files)):
+                data = rows_of(group, rows)
+                writer.write_table(pa.table([data[:, j] for j in range(COLUMNS)], schema=schema), row_group_size=rows)
 
 
 def learn(path: str, limit_mb: int) -> None:
     if limit_mb:
         resource.setrlimit(resource.RLIMIT_DATA, (limit_mb << 20, limit_mb << 20))
     from lmarvel import LMarvel
+    from lmarvel.data.sources import parquet
 
     found = LMarvel().fit(path).result_
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"edges": str(found.pag), "rows": found.settings["rows"], "peak_mb": peak}))
+    parquet._end_idle()  # the process that reads files, which counts once it has ended
+    peak, reader = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    told = {"edges": str(found.pag), "rows": found.settings["rows"], "peak_mb": peak, "reader_mb": reader}
+    print(json.dumps(told))
 
 
 def main() -> None:
@@ -55,14 +64,16 @@ def main() -> None:
     parser.add_argument("--learn", nargs=2)
     parser.add_argument("--groups", type=int, default=60)
     parser.add_argument("--limit-mb", type=int, default=1500)
+    parser.add_argument("--parts", action="store_true", help="a folder of files")
     options = parser.parse_args()
     if options.learn:
         learn(options.learn[0], int(options.learn[1]))
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.parquet"
+        path = Path(folder) / ("large" if options.parts else "large.parquet")
         write(path, options.groups, 50_000)
-        size = path.stat().st_size / 2**20
+        files = list(path.iterdir()) if options.parts else [path]
+        size = sum(file.stat().st_size for file in files) / 2**20
         results = []
         for limit in (options.limit_mb, 0):
             command = [sys.executable, __file__, "--learn", str(path), str(limit)]
@@ -75,8 +86,9 @@ def main() -> None:
 
         memory = LMarvel().fit(data, names=[f"x{j}" for j in range(COLUMNS)]).pag_
         same = results[0]["edges"] == results[1]["edges"] == str(memory)
-        print(f"file {size:,.0f} MB, limit {options.limit_mb:,} MB, {results[0]['rows']:,} rows")
-        print(f"peak resident {results[0]['peak_mb']:,.0f} MB; same result as in memory: {same}")
+        print(f"{len(files)} files, {size:,.0f} MB, limit {options.limit_mb:,} MB, {results[0]['rows']:,} rows")
+        peaks = f"peak resident {results[0]['peak_mb']:,.0f} MB, of the reader {results[0]['reader_mb']:,.0f} MB"
+        print(f"{peaks}; same result as in memory: {same}")
 
 
 if __name__ == "__main__":

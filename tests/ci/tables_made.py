@@ -65,7 +65,7 @@ def on_blocks(data: Any, form: Form = "plain", compiled: bool = True) -> BlockGa
 
 def twins(rng: np.random.Generator, kind: str, n: int, p: int) -> tuple[TableTest, TableTest]:
     """Return a test, compiled and readable."""
-    if kind in ("plain", "rank", "curved"):
+    if kind in ("plain", "rank"):
         data = Dataset.of(mixed(rng, n, p))
         return on_blocks(data, kind), on_blocks(data, kind, compiled=False)  # type: ignore[arg-type]
     table = discrete(rng, n, p, most=3)
@@ -76,4 +76,4 @@ def twins(rng: np.random.Generator, kind: str, n: int, p: int) -> tuple[TableTes
     return GSquare(data), GSquare(data, compiled=False)
 
 
-KINDS = ("plain", "rank", "curved", "counts", "gaps", "weights")
+KINDS = ("plain", "rank", "counts", "gaps", "weights")

@@ -12,7 +12,7 @@ from scipy import stats
 
 from lmarvel import PAG, DataError, Dataset, FisherZ, Lift, LMarvel, ParameterError
 from lmarvel.ci.block_gaussian import BlockGaussian, chi_square_tail
-from lmarvel.ci.blocks import blocks_of, indicators, normal_scores, polynomials
+from lmarvel.ci.blocks import blocks_of, indicators, normal_scores
 from lmarvel.ci.g_square import Cumulants, GSquare, cumulants_given_margins, tail
 from lmarvel.ci.registry import TESTS, as_ci_test, chosen_for
 from lmarvel.ci.table_test import TableTest, _tests
@@ -196,13 +196,6 @@ def test_ranks_do_not_depend_on_the_scale() -> None:
     assert ties[0] == ties[1] == -ties[2]
 
 
-def test_polynomials_are_orthogonal_and_stop_where_values_are_used_up() -> None:
-    rng = np.random.default_rng(6)
-    columns = np.array(polynomials(normal_scores(rng.normal(size=500)), 7))
-    assert np.allclose(columns @ columns.T / 500, np.eye(7), atol=1e-8)
-    assert len(polynomials(np.array([0.0, 1.0, 2.0] * 9), 7)) == 2
-
-
 def test_a_weight_of_two_is_a_row_twice() -> None:
     rng = np.random.default_rng(7)
     codes = rng.integers(0, 2, (300, 3))
@@ -334,7 +327,7 @@ def test_bad_tables_are_refused_by_name() -> None:
         as_ci_test("curved", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
     with pytest.raises(DataError, match="has one level"):
         indicators(np.zeros(5, int), name="a")
-    with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'g-square', 'mixed', 'curved'"):
+    with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'scores', 'g-square', 'mixed', 'curved'"):
         LMarvel(test="chi").fit(table_with())
 
 
@@ -420,17 +413,16 @@ def test_every_test_says_when_to_use_it() -> None:
 
 def test_blocks_stay_together_in_another_order() -> None:
     data = Dataset.of(mixed(np.random.default_rng(20), 200, 6))
-    blocks = blocks_of(data, "curved")
+    blocks = blocks_of(data)
     turned = blocks.take([5, 2, 0, 1, 3, 4])
     assert turned.names == ("V5", "V2", "V0", "V1", "V3", "V4")
-    assert [len(turned.columns(v)) for v in range(6)] == [2, 2, 5, 5, 5, 5]
-    assert turned.tested.tolist() == [2, 2, 3, 3, 3, 3]
+    assert [len(turned.columns(v)) for v in range(6)] == [2, 2, 1, 1, 1, 1]
     one, other = BlockGaussian(data, blocks), BlockGaussian(data, turned)
     assert math.isclose(one.pvalue(0, 5, (2,)), other.pvalue(2, 0, (1,)), rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("form", ["plain", "rank", "curved"])
+@pytest.mark.parametrize("form", ["plain", "rank"])
 def test_blocks_have_the_moments_of_their_columns(form: Any, weighted: bool) -> None:
     rng = np.random.default_rng(4)
     n = 2500
@@ -446,11 +438,8 @@ def test_blocks_have_the_moments_of_their_columns(form: Any, weighted: bool) -> 
         if values is None:
             codes = code if name == "b" else (code * 2 - 1 > 2).astype(int)
             columns += indicators(codes, weights)
-        elif form == "plain":
-            columns.append(values)
         else:
-            scores = normal_scores(values, weights)
-            columns += [scores] if form == "rank" else polynomials(scores, 7, weights)
+            columns.append(values if form == "plain" else normal_scores(values, weights))
     expected = np.cov(columns, bias=True, aweights=weights)
     np.testing.assert_allclose(blocks.moments.covariance, expected, atol=1e-9)
     np.testing.assert_allclose(blocks.moments.mean, np.average(columns, axis=1, weights=weights), atol=1e-9)

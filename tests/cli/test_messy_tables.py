@@ -254,9 +254,9 @@ def test_a_matrix_is_no_table(kind: str, index: str | None, tmp_path: Path) -> N
     matrix = (np.corrcoef(rows) if kind == "correlation" else np.cov(rows)).round(4)
     columns: dict[str, Sequence[object]] = {} if index is None else {index: list("abcd")}
     path = write(tmp_path, columns | dict(zip("abcd", matrix.tolist(), strict=True)))
-    said = f"this is a {kind} matrix, not a table with one row per observation. In Python, pass it with the number of"
+    said = f"this is a {kind} matrix, not a table with one row per observation: give the number of rows that it was"
     refused, shown = run_apart("learn", path), run_apart("describe", path)
-    assert (refused.code, said in refused.err, "Moments(names, n," in refused.err) == (2, True, True)
+    assert (refused.code, said in refused.err, f"--{kind} --rows N" in refused.err) == (2, True, True)
     assert (shown.code, said[1:] in shown.out, "lmarvel learn" in shown.out) == (0, True, False)
 
 

@@ -261,10 +261,10 @@ def test_codes_are_far_from_the_rest(values: list[float], codes: list[float]) ->
 def test_a_matrix_is_refused_and_what_the_message_says_works() -> None:
     rows = np.random.default_rng(0).normal(size=(200, 4)) @ np.triu(np.ones((4, 4)))
     matrix = np.corrcoef(rows.T)
-    with pytest.raises(DataError, match=r"this is a correlation matrix, .* LMarvel\(\)\.fit\(Moments\(names, n, np"):
+    with pytest.raises(DataError, match=r"this is a correlation matrix, .* Moments\.of\(matrix, n\)"):
         LMarvel().fit(matrix)
     with pytest.raises(DataError, match="this is a correlation matrix"):
         LMarvel().fit(np.where(np.tri(4) > 0, matrix, np.nan))
     names = ("a", "b", "c", "d")
-    found = LMarvel().fit(Moments(names, 200, np.zeros(len(names)), matrix))
+    found = LMarvel().fit(Moments.of(matrix, 200, names))
     assert found.pag_ == LMarvel().fit(rows, names=list(names)).pag_

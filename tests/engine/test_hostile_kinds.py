@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lmarvel.engine import load
-from tests.engine.test_hostile import REFUSALS, hostile
+from tests.engine.test_hostile import refusals
 
 ENGINE = load()
 pytestmark = pytest.mark.skipif(ENGINE is None, reason="the engine is not built")
@@ -63,15 +63,7 @@ def search(*arguments: Any) -> Any:
     ids=["number", "categories", "search"],
 )
 def test_no_argument_ends_the_interpreter(call: Any, right: tuple[Any, ...]) -> None:
-    call(*right)
-    refused = 0
-    for at, value in enumerate(right):
-        for other in hostile(value):
-            try:
-                call(*right[:at], other, *right[at + 1 :])
-            except REFUSALS:
-                refused += 1
-    assert refused > 100
+    assert refusals(call, right) > 100
 
 
 CODES = parts()[3]

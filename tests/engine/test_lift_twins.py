@@ -123,6 +123,13 @@ def test_what_is_known_leads_to_the_same(R: Matrix, seed: int, selection: bool, 
     assert all(limits.fits(AncestralGraph.of_marks(candidate.mag)) for candidate in found.candidates[1:])
 
 
+@settings(max_examples=12)
+@given(tables, st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_inflated_evidence_leads_to_the_same(R: Matrix, seed: int, selection: bool, latents: bool) -> None:
+    drawn = np.maximum(np.random.default_rng(seed).uniform(0, 3, size=R.shape), 1)
+    agree(R, 500, inflation=np.maximum(drawn, drawn.T), selection=selection, latents=latents)
+
+
 @settings(max_examples=6)
 @given(tables, st.integers(0, 10**6), st.booleans())
 def test_a_graph_to_start_from_leads_to_the_same(R: Matrix, seed: int, informed: bool) -> None:
@@ -286,6 +293,15 @@ def test_what_fits_is_taken() -> None:
         {"noise": math.nan},
         {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": 600}},
         {"constants": dataclasses.asdict(LIFT) | {"hidden_rounds": -1}},
+        {"inflation": np.ones((2, 2))},
+        {"inflation": np.ones((4, 4))},
+        {"inflation": np.ones(9)},
+        {"inflation": np.ones((3, 2))},
+        {"inflation": np.full((3, 3), np.nan)},
+        {"inflation": np.full((3, 3), np.inf)},
+        {"inflation": np.full((3, 3), 0.999)},
+        {"inflation": np.full((3, 3), -2.0)},
+        {"inflation": np.array([[1.0, 2.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])},  # not symmetric
         {"more": [[0, 0, 1]]},
         {"more": [[0, 1]]},
         {"more": [[0, 1, 3]]},

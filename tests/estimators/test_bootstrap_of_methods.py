@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def test_what_has_no_rows_to_draw_is_refused():
     with pytest.raises(ParameterError, match="a test of your own knows one table"):
         LMarvel(test=FisherZ(TABLE)).fit(TABLE, bootstrap=5)
     with pytest.raises(DataError, match="pass the table itself"):
-        LMarvel().fit(Dataset.of(TABLE).moments, bootstrap=5)
+        LMarvel().fit(None, bootstrap=5)
     with pytest.raises(ParameterError, match="bootstrap must be a whole number of at least 1, not 0"):
         LMarvel().fit(TABLE, bootstrap=0)
 
@@ -150,15 +151,22 @@ def test_tables_travel_between_processes():
 
 
 @pytest.mark.slow
-def test_a_cluster_counts_the_same():
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_cluster_counts_the_same(workers):
     distributed = pytest.importorskip("dask.distributed")
     import joblib
 
-    cluster = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = {"n_workers": workers, "threads_per_worker": 3 - workers, "dashboard_address": None}
+    cars = Dataset.of(CARS)
+    cases = [(LMarvel(), cars), (Lift(), cars), (Lift(test="fisher-z"), cars), (Lift(), cars.moments)]
     with (
         distributed.LocalCluster(**cluster) as local,
-        distributed.Client(local),
+        distributed.Client(local) as client,
         joblib.parallel_config(backend="dask"),
     ):
-        found = [m.fit(CARS, bootstrap=6, seed=1, n_jobs=2).result_.stability for m in (LMarvel(), Lift())]
-    assert found == [m.fit(CARS, bootstrap=6, seed=1).result_.stability for m in (LMarvel(), Lift())]
+        found, steps = [], [0]
+        for method, data in cases:
+            found.append(method.fit(data, bootstrap=6, seed=1, n_jobs=2).result_.stability)
+            steps.append(client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter))
+    assert found == [method.fit(data, bootstrap=6, seed=1).result_.stability for method, data in cases]
+    assert all(before < after for before, after in pairwise(steps))  # the cluster did the work

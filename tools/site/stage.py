@@ -37,7 +37,7 @@ TREE = {  # what stands under what in the site's navigation
         "tutorials/coming-from",
     ),
     "guides.md": (
-        *("guide", "command-line", "kinds", "missing", "tests", "knowledge", "stability", "grades"),
+        *("guide", "command-line", "large_data", "kinds", "missing", "tests", "knowledge", "stability", "grades"),
         *("effects", "methods", "accuracy"),
     ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
@@ -51,6 +51,7 @@ GUIDES = """# Guides
 
 - [Guide](guide.md): from a table to a PAG, and how to read it.
 - [The command line](command-line.md): pipes, defaults in a file, completion.
+- [Large data](large_data.md): covariance matrices from SQL, Polars, Dask and Spark; folders of files; clusters.
 - [Missing values](missing.md): what becomes of them, what that assumes, and what it was worth.
 - [The tests](tests.md): tests of conditional independence by name, what each is for, and where it fails.
 - [What you know already](knowledge.md): tiers, causes, impossible causes, and what each is worth.

@@ -1,4 +1,4 @@
-"""The block Gaussian test, for tables whose variables are blocks of columns: levels, curves, or both beside numbers.
+"""The block Gaussian test, for tables whose variables are blocks of columns: levels beside numbers.
 
 Let S be the residual covariance of the columns of X and Y given those of Z, and n the number of rows. Wilks' statistic
 
@@ -7,11 +7,6 @@ Let S be the residual covariance of the columns of X and Y given those of Z, and
 is compared with the chi-square distribution on |X||Y| degrees of freedom (Bartlett, 1938). |X| and |Y| count the
 columns that Z leaves something of, |Z| counts all. Two single columns are tested by Fisher's z, exactly as in
 :mod:`lmarvel.ci.fisher_z`.
-
-Of a polynomial the first column, the straight line, is its *head*. A pair of columns neither of which is a head is left
-out: E(X | Z) is a sum of curves in many models, E(X² | Z) hardly in any, since the square of a sum has products. With h
-for heads and t for the others, Lambda is then det S_{Xh,Y} det S_{X,Yh} / (det S_X det S_Y det S_{Xh,Yh}), with
-|Xh||Y| + |Xt||Yh| degrees of freedom. All columns of levels are heads.
 
 A variable that Z determines, or that determines the other, is never called independent.
 """
@@ -81,7 +76,7 @@ class BlockGaussian(TableTest):
         super().__init__(compiled)
 
     def _compiled(self) -> Any:
-        return _tests.Kernel(self.correlation, self.n, (self.blocks.starts, self.blocks.tested, self.blocks.heads))
+        return _tests.Kernel(self.correlation, self.n, self.blocks.starts)
 
     def _cost(self, sizes: Sequence[int]) -> float:
         return sum(sizes)
@@ -91,20 +86,17 @@ class BlockGaussian(TableTest):
 
     def _readable(self, x: int, y: int, given: Sequence[int]) -> Result:
         on = [c for v in given for c in self.blocks.columns(v)]
-        asked = [*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)]
-        order = [*on, *asked]
+        order = [*on, *self.blocks.columns(x), *self.blocks.columns(y)]
         S = self.correlation[np.ix_(order, order)].copy()
         for d in range(len(on)):
             if S[d, d] > _PIVOT:
                 S -= np.outer(S[d], S[d]) / S[d, d]
-        return self._judged(S[len(on) :, len(on) :], x, y, len(on))
+        return self._judged(S[len(on) :, len(on) :], self._sizes[x], len(on))
 
-    def _judged(self, S: NDArray[np.float64], x: int, y: int, given: int) -> Result:
-        """Return the result of a residual covariance given so many columns."""
-        of_x, heads = int(self.blocks.tested[x]), self.blocks.heads
-        one, ones = _kept(S, range(of_x), int(heads[x]))
-        two, twos = _kept(S, range(of_x, len(S)), int(heads[y]))
-        if not ones or not twos:
+    def _judged(self, S: NDArray[np.float64], of_x: int, given: int) -> Result:
+        """Return the result of a residual covariance, whose first columns are of x, given so many columns."""
+        one, two = _kept(S, range(of_x)), _kept(S, range(of_x, len(S)))
+        if not one or not two:
             return Result(0.0, math.inf, 0)
         if len(one) == len(two) == 1:
             i, j = one[0], two[0]
@@ -112,17 +104,11 @@ class BlockGaussian(TableTest):
             df = self.n - given - 3
             z = math.inf if r2 >= 1.0 else math.atanh(math.sqrt(r2))
             return Result(pvalue_of(r2, df), df * z * z, 1)
-        log_lambda = (
-            _log_det(S, [*one[:ones], *two])
-            + _log_det(S, [*one, *two[:twos]])
-            - _log_det(S, one)
-            - _log_det(S, two)
-            - _log_det(S, [*one[:ones], *two[:twos]])
-        )
+        log_lambda = _log_det(S, [*one, *two]) - _log_det(S, one) - _log_det(S, two)
         if math.isnan(log_lambda) or math.isinf(log_lambda):
             return Result(0.0, math.inf, 0)
         scale = self.n - 1 - given - (len(one) + len(two) + 1) / 2
-        statistic, df = max(-scale * log_lambda, 0.0), ones * len(two) + (len(one) - ones) * twos
+        statistic, df = max(-scale * log_lambda, 0.0), len(one) * len(two)
         return Result(chi_square_tail(statistic, df), statistic, df)
 
     # --- all pairs ------------------------------------------------------------------------------------------
@@ -151,10 +137,8 @@ class BlockGaussian(TableTest):
         for x in range(p):
             for y in range(x + 1, p):
                 asked = [*self.blocks.columns(x), *self.blocks.columns(y)]
-                tested = {*self.blocks.tested_columns(x), *self.blocks.tested_columns(y)}
-                at = [i for i, c in enumerate(asked) if c in tested]
-                S = np.asarray(np.linalg.inv(precision[np.ix_(asked, asked)]), dtype=np.float64)[np.ix_(at, at)]
-                found[x, y] = found[y, x] = self._judged(S, x, y, self.columns - len(asked)).pvalue
+                S = np.asarray(np.linalg.inv(precision[np.ix_(asked, asked)]), dtype=np.float64)
+                found[x, y] = found[y, x] = self._judged(S, self._sizes[x], self.columns - len(asked)).pvalue
         return found
 
     def pvalue_given_rest(self, x: int, y: int) -> float | None:
@@ -165,8 +149,8 @@ class BlockGaussian(TableTest):
         """Return what the compiled engine needs to make the same tests; a subclass may make others."""
         if not self.compiled or type(self) is not BlockGaussian:
             return None
-        blocks = (self.blocks.starts, self.blocks.tested, self.blocks.heads)
-        return ColumnsInput(self.n, self.correlation, blocks, None, None if self.collinear else self.given_rest)
+        rest = None if self.collinear else self.given_rest
+        return ColumnsInput(self.n, self.correlation, self.blocks.starts, None, rest)
 
     # --- what it is -----------------------------------------------------------------------------------------
 
@@ -229,8 +213,8 @@ class BlockGaussian(TableTest):
         return type(self)(self.dataset, self.blocks.take(order), self.compiled)
 
 
-def _kept(S: NDArray[np.float64], columns: range, heads: int) -> tuple[list[int], int]:
-    """Return the columns that are no combinations of those before, and how many of them are heads."""
+def _kept(S: NDArray[np.float64], columns: range) -> list[int]:
+    """Return the columns that are no combinations of those before."""
     kept: list[int] = []
     for c in columns:
         left = S[c, c]
@@ -238,7 +222,7 @@ def _kept(S: NDArray[np.float64], columns: range, heads: int) -> tuple[list[int]
             left -= S[c, kept] @ np.linalg.solve(S[np.ix_(kept, kept)], S[kept, c])
         if left > _PIVOT:
             kept.append(c)
-    return kept, sum(c < columns.start + heads for c in kept)
+    return kept
 
 
 def _log_det(S: NDArray[np.float64], columns: Sequence[int]) -> float:

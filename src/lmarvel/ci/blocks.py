@@ -3,8 +3,8 @@
 ======================  ==============================================================================================
 a column                as a block
 ======================  ==============================================================================================
-continuous              itself; its normal scores (``rank``); orthogonal polynomials of them (``curved``)
-ordinal                 indicators; its normal scores (``rank``)
+continuous              itself; its normal scores (``rank``; else of counts, and where values lie far out)
+ordinal                 indicators; its normal scores (``ordered``, ``rank``)
 binary                  one indicator
 nominal                 an indicator for each level but the most frequent one
 ======================  ==============================================================================================
@@ -16,10 +16,9 @@ Indicators span the same space whichever level is left out, so no result depends
 frequent one is left out because that keeps the numbers farthest from a singular matrix.
 
 Around gaps the moments of the columns are found by EM, as those of numbers are: a missing level is missing in each of
-its indicators. Powers are farther from Gaussian than that, so curves need whole rows.
+its indicators.
 
-The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019); with
-polynomials it is the basis-function test of Tetrad.
+The block Gaussian test on indicators is the degenerate Gaussian test of Andrews, Ramsey & Cooper (2019).
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ from lmarvel.errors import DataError
 special = late("scipy.special")
 
 
-Form = Literal["plain", "scaled", "rank", "curved"]
-"""What becomes of a column of numbers: itself, its normal scores where values lie far out or always, polynomials."""
+Form = Literal["plain", "scaled", "ordered", "rank"]
+"""How columns are taken: as they are, on scales that suit them, also with scores of levels in an order, as ranks."""
 
-DEGREE = 3
-"""Up to which power curves are looked for."""
 FAR_OUT = 4.0
 """The fourth moment of a standardised column from which on values lie far out; a normal one has 3."""
+LEAST_RELIABLE = 0.75
+"""The share of the variance that ties must leave of a normal number, so that what is behind them can be told."""
 _PIECE = 1024  # rows
-_TAKEN_OUT = ((1000, 7), (0, 5))  # from so many rows on, curves are taken out up to this power
+_SKEWED = 0.5  # the third moment of a standardised column: that of a Poisson variable with a mean of 4
 
 
 @dataclass(frozen=True)
@@ -63,20 +62,12 @@ class Blocks:
         The variables.
     starts : array of int32
         Where the block of each variable begins, and the number of columns.
-    tested : array of int32
-        How many columns of each block, its first ones, are tested. All are conditioned on: a curve that was not taken
-        out would look like a dependence.
-    heads : array of int32
-        How many of those, the first again, are held against all that are tested of another. Of a polynomial that is the
-        straight line: a curve is looked for in each direction, not in both at once.
     moments : Moments
         Number of rows, means and covariance of the columns.
     """
 
     names: tuple[str, ...]
     starts: NDArray[np.int32]
-    tested: NDArray[np.int32]
-    heads: NDArray[np.int32]
     moments: Moments
 
     @property
@@ -88,31 +79,23 @@ class Blocks:
         """Return the columns of a variable."""
         return range(int(self.starts[v]), int(self.starts[v + 1]))
 
-    def tested_columns(self, v: int) -> range:
-        """Return those that are tested."""
-        return self.columns(v)[: int(self.tested[v])]
-
     def take(self, order: Sequence[int]) -> Blocks:
         """Return the same with the variables in another order."""
         columns = [c for v in order for c in self.columns(v)]
         widths = np.diff(self.starts)[list(order)]
         starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
-        names = tuple(self.names[v] for v in order)
-        chosen = list(order)
-        return Blocks(names, starts, self.tested[chosen], self.heads[chosen], self.moments.take(columns))
+        return Blocks(tuple(self.names[v] for v in order), starts, self.moments.take(columns))
 
 
-def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Blocks:
+def blocks_of(data: Dataset, form: Form = "plain") -> Blocks:
     """Make the blocks of a table.
 
     Parameters
     ----------
     data : Dataset
         The table.
-    form : {"plain", "rank", "curved"}
-        What becomes of columns of numbers; with "rank" also of levels in an order.
-    degree : int
-        Up to which power curves are looked for; they are taken out up to 5, or 7 from 1,000 rows on.
+    form : {"plain", "scaled", "ordered", "rank"}
+        What becomes of numbers, and with "ordered" and "rank" of levels in an order: their normal scores.
 
     Examples
     --------
@@ -120,48 +103,38 @@ def blocks_of(data: Dataset, form: Form = "plain", degree: int = DEGREE) -> Bloc
     >>> blocks_of(data).starts.tolist()
     [0, 1, 3]
     """
-    return data.kept(("blocks", form, degree), lambda: _expanded(data, form, degree))
+    return data.kept(("blocks", form), lambda: _expanded(data, form))
 
 
-def _expanded(data: Dataset, form: Form, degree: int) -> Blocks:
-    gaps = [f"{name!r} ({k})" for name, k in zip(data.names, data.missing, strict=True) if k]
-    if gaps and form == "curved":
-        raise DataError(
-            f"missing values in {', '.join(gaps[:20])}: test='curved' needs whole rows, so drop those with gaps"
-            " (missing='drop'), or use test='mixed'"
-        )
+def _expanded(data: Dataset, form: Form) -> Blocks:
     values = data.values()
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
     made: list[NDArray[np.float64]] = []  # columns that the table has not, and where they and the others stand
     at: list[int] = []
     own: list[int] = []
-    starts, tested, heads, names = [0], [], [], []
-    powers = max(degree, next(power for rows, power in _TAKEN_OUT if len(values) >= rows))
+    starts, names = [0], list[str]()
     expanded = [v for v, kind in enumerate(data.kinds) if kind is not Kind.CONTINUOUS or form != "plain"]
     sources = dict(zip(expanded, np.ascontiguousarray(values[:, expanded].T), strict=True))
     for v, (name, kind) in enumerate(zip(data.names, data.kinds, strict=True)):
-        curve = kind is Kind.CONTINUOUS
         if v not in sources:
             own.append(v)
             width = 1
         else:
-            block = _block(sources[v], kind, form, powers, weights, name)
+            block = _block(sources[v], kind, form, weights, name)
             width = len(block)
             at.extend(range(starts[-1], starts[-1] + width))
             made.extend(block)
         starts.append(starts[-1] + width)
-        tested.append(min(degree, width) if curve else width)
-        heads.append(1 if curve else width)
         names.extend([name] if width == 1 else [f"{name} ({i + 1})" for i in range(width)])
-    first, second, third = (np.array(counts, dtype=np.int32) for counts in (starts, tested, heads))
-    if gaps:
+    first = np.array(starts, dtype=np.int32)
+    if any(data.missing):
         called = tuple(names[c] for c in (*first[own].tolist(), *at))
         mean, covariance = em_moments(np.column_stack([values[:, own], *made]), called, weights)
     else:
         mean, covariance = _joint(data.moments, own, values, made, weights)
     order = np.argsort([*first[own].tolist(), *at], kind="stable")
     moments = Moments(tuple(names), data.moments.n, mean, covariance, data.moments.n_effective)
-    return Blocks(data.names, first, second, third, replace(moments.take(order.tolist()), names=tuple(names)))
+    return Blocks(data.names, first, replace(moments.take(order.tolist()), names=tuple(names)))
 
 
 def _joint(
@@ -195,21 +168,18 @@ def _block(
     values: NDArray[np.float64],
     kind: Kind,
     form: Form,
-    degree: int,
     weights: NDArray[np.float64] | None,
     name: str,
 ) -> list[NDArray[np.float64]]:
     there = ~np.isnan(values)
     if not there.all():  # scores and levels of what is there; a gap is one in each column of the block
         seen = None if weights is None else weights[there]
-        made = np.full((len(block := _block(values[there], kind, form, degree, seen, name)), len(values)), np.nan)
+        made = np.full((len(block := _block(values[there], kind, form, seen, name)), len(values)), np.nan)
         made[:, there] = block
         return list(made)
-    if kind is Kind.CONTINUOUS and form == "curved":
-        return polynomials(normal_scores(values, weights), degree, weights)
-    if form == "scaled" and kind is Kind.CONTINUOUS:
+    if kind is Kind.CONTINUOUS and form != "rank":
         return [scaled(values, weights)]
-    if form == "rank" and kind in (Kind.CONTINUOUS, Kind.ORDINAL):
+    if kind is Kind.CONTINUOUS or (kind is Kind.ORDINAL and form != "scaled" and form != "plain"):
         return [normal_scores(values, weights)]
     return indicators(values.astype(np.intp), weights, name)
 
@@ -255,10 +225,55 @@ def normal_scores(values: NDArray[np.float64], weights: NDArray[np.float64] | No
     return scores
 
 
+def reliability(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
+    """Return the share of the variance of a normal number that is left if only its ties are seen; 1 without any.
+
+    Examples
+    --------
+    >>> round(reliability(np.repeat([0.0, 1.0], 500)), 3), round(reliability(np.arange(1000.0)), 3)
+    (0.637, 1.0)
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    mass = counts.astype(np.float64) if weights is None else np.bincount(place, weights, minlength=len(counts))
+    if len(counts) == len(values):
+        return 1.0
+    share = mass[mass > 0] / mass.sum()
+    cuts = special.ndtri(np.clip(np.cumsum(share)[:-1], 1e-12, 1 - 1e-12))
+    density = np.concatenate([[0.0], np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi), [0.0]])
+    return min(float((np.diff(density) ** 2 / share).sum()), 1.0)
+
+
+def behind_ties(data: Dataset) -> Moments | None:
+    """Return the moments of the normal numbers that columns with ties are coarse readings of; None without ties.
+
+    A count that is the rounded reading of a number does not separate what that number separates. In the first order the
+    correlation of two readings is that of the numbers times the roots of their reliabilities. Columns with few values
+    (a reliability below ``LEAST_RELIABLE``) are left as they are.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=5000)
+    >>> data = Dataset.of({"a": np.round(a), "b": a + rng.normal(size=5000)})
+    >>> [round(float(m.correlation()[0, 1]), 2) for m in (blocks_of(data, "rank").moments, behind_ties(data))]
+    [0.68, 0.71]
+    """
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    shares = np.array([reliability(column, weights) for column in data.values().T])
+    shares[shares < LEAST_RELIABLE] = 1.0
+    if (shares > 1 - 1e-3).all():
+        return None
+    seen = blocks_of(data, "rank").moments
+    covariance = np.asarray(seen.correlation()) / np.sqrt(np.outer(shares, shares))
+    np.fill_diagonal(covariance, 1.0)
+    usable = float(np.linalg.eigvalsh(covariance)[0]) > 1e-3
+    return replace(seen, covariance=covariance) if usable else None
+
+
 def scaled(
     values: NDArray[np.float64], weights: NDArray[np.float64] | None = None, far_out: float = FAR_OUT
 ) -> NDArray[np.float64]:
-    """Return numbers as they are, or their normal scores where some of them lie far out.
+    """Return numbers as they are, or their normal scores where some of them lie far out, or they are skewed counts.
 
     Examples
     --------
@@ -268,33 +283,32 @@ def scaled(
     share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
     left = values - share @ values
     fourth, square = float(share @ left**4), float(share @ left**2)
-    return normal_scores(values, weights) if fourth > far_out * square**2 else values
+    far = fourth > far_out * square**2 or is_skewed_count(values, weights)
+    return normal_scores(values, weights) if far else values
 
 
-def polynomials(
-    scores: NDArray[np.float64], degree: int = DEGREE, weights: NDArray[np.float64] | None = None
-) -> list[NDArray[np.float64]]:
-    """Return orthogonal polynomials of a column, without the constant, as far as its distinct values carry them.
-
-    Each is made of the one before by a multiplication and two projections (Stieltjes), so that no power is ever
-    formed. A column of three values has two of them.
+def is_skewed_count(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> bool:
+    """Tell whether whole numbers that begin at 0 or 1 are skewed to the right, and many rows share theirs with others.
 
     Examples
     --------
-    >>> straight, curved = polynomials(np.array([-1.0, 0.0, 1.0, 0.0]), degree=2)
-    >>> bool(abs(straight @ curved) < 1e-12), bool(abs(curved.sum()) < 1e-12)
-    (True, True)
+    >>> visits = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 2.0, 0.0, 5.0, 1.0, 0.0, 0.0])
+    >>> is_skewed_count(visits), is_skewed_count(5 - visits), is_skewed_count(visits + 0.5)
+    (True, False, False)
     """
-    w = np.ones(len(scores)) if weights is None else weights
-    w = w / w.sum()
-    before, now = np.zeros_like(scores), np.ones_like(scores)
-    found = []
-    for _ in range(min(degree, len(np.unique(scores)) - 1)):
-        following = scores * now
-        following -= (w @ (following * now)) * now + (w @ (following * before)) * before
-        size = float(np.sqrt(w @ following**2))
-        if size < 1e-8:
-            break
-        before, now = now, following / size
-        found.append(now)
-    return found
+    if values.min() > 1 or not is_count(values) or 3 * len(np.unique(values)) > len(values):
+        return False
+    left = values - np.average(values, weights=weights)
+    square, third = (float(np.average(left**power, weights=weights)) for power in (2, 3))
+    return bool(third > _SKEWED * square**1.5)
+
+
+def is_count(values: NDArray[np.float64]) -> bool:
+    """Tell whether all numbers are whole, and none is negative.
+
+    Examples
+    --------
+    >>> is_count(np.array([0.0, 3.0, 1.0])), is_count(np.array([0.5, 3.0])), is_count(np.array([-1.0, 3.0]))
+    (True, False, False)
+    """
+    return bool(values.min() >= 0 and (values == np.floor(values)).all())

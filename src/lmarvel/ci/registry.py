@@ -8,10 +8,11 @@ from typing import TypeVar
 
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Form, blocks_of
+from lmarvel.ci.blocks import Form, blocks_of, is_skewed_count
 from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
-from lmarvel.ci.glm.kinds import curvature, prefers_ranks
+from lmarvel.ci.glm.looks import curvature, has_heavy_tails, interacts, prefers_ranks
+from lmarvel.ci.glm.ordinal import fitting_moments, has_order, is_monotone
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.missing.test_wise import TestWise
 from lmarvel.ci.test import CITest, FunctionTest
@@ -93,11 +94,22 @@ def _curved(data: Dataset) -> ResidualProducts:
     return _usable(ResidualProducts(data))
 
 
+def _scores(data: Dataset) -> FisherZ | ClusteredZ | BlockGaussian:
+    """Return Fisher's z test of scores of categories in an order, or of what they are cut from; else blocks of them."""
+    if Kind.NOMINAL in data.kinds:
+        return _on_blocks(data, "ordered")
+    return _usable(FisherZ(fitting_moments(data)[0], described=data))
+
+
 TESTS: Mapping[str, NamedTest] = {
     "fisher-z": NamedTest(_fisher_z, "columns of numbers, near jointly Gaussian: partial correlations"),
     "rank": NamedTest(
         lambda data: _on_blocks(data, "rank"),
         "numbers on skewed or unknown scales, with outliers, or levels in an order: only ranks count",
+    ),
+    "scores": NamedTest(
+        _scores,
+        "categories in an order, or counts, beside numbers: their normal scores, or normal variables they are cut from",
     ),
     "g-square": NamedTest(GSquare, "columns of levels only, few levels and many rows: counts, and no model at all"),
     "mixed": NamedTest(
@@ -107,6 +119,7 @@ TESTS: Mapping[str, NamedTest] = {
         _curved, "numbers that depend on each other along curves: residuals of regressions on splines, as in mixed"
     ),
 }
+_CUT = "scores: categories in an order count as cuts of normal variables, which need fewer edges than the categories do"
 _USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
 
 
@@ -124,7 +137,8 @@ def _made(name: str, data: Dataset) -> CITest:
         _check_numbers(data)
         FisherZ(data.moments).check_usable()
         return TestWise(data, moments=lambda: data.moments)
-    if name == "rank":
+    if name in ("rank", "scores"):
+        make = TESTS["rank"].make
         single = all(kind is not Kind.NOMINAL for kind in data.kinds)
         return TestWise(data, make, (lambda: blocks_of(data, "rank").moments) if single else None)
     numbers = [v for v, kind in enumerate(data.kinds) if kind is Kind.CONTINUOUS]
@@ -161,6 +175,11 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
     p = len(data.names)
     if not levels:
         return _for_numbers(data) if measured else ("fisher-z", None)
+    if measured and Kind.ORDINAL in data.kinds and has_order(data) and is_monotone(data):
+        bent = curvature(data)
+        if not (bent is not None and bent.is_curved) and not interacts(data):
+            behind = fitting_moments(data)[1]
+            return "scores", _CUT if behind else "scores: categories in an order count by their normal scores"
     if len(levels) < p:
         have = f"{len(levels)} of {p} columns {'has' if len(levels) == 1 else 'have'} categories"
         return "mixed", f"mixed: {have}"
@@ -175,14 +194,20 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
 def _for_numbers(data: Dataset) -> tuple[str, str | None]:
     """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations."""
     values = data.n * len(data.names)
-    if any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
+    if not data.has_rows or any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
         return "fisher-z", None
+    if has_order(data) and fitting_moments(data)[1] and is_monotone(data):
+        return "scores", _CUT.replace("categories in an order", "few whole numbers", 1).replace("categories", "numbers")
     bent = curvature(data)
     if bent is not None and bent.is_curved:
         more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"
         return "curved", f"curved: bends and products explain {more} straight lines do"
+    if has_heavy_tails(data):
+        return "curved", "curved: the noise has heavy tails, which tell more than correlations do"
     if prefers_ranks(data):
         return "rank", "rank: the numbers are more closely related as normal scores than as they are"
+    if any(is_skewed_count(column) for column in data.values().T):
+        return "scores", "scores: skewed counts count by their normal scores"
     return "fisher-z", None if bent is None else "fisher-z: bends explain little more than straight lines do"
 
 

@@ -67,8 +67,8 @@ class ColumnsInput(NamedTuple):
         The number of rows.
     correlation : array or None
         Of the columns of all blocks.
-    blocks : (starts, tested, heads) or None
-        Where the block of each variable begins, how many of its columns are tested, and how many are heads.
+    blocks : array of int32 or None
+        Where the block of each variable begins, and the last ends.
     counts : tuple or None
         Codes, numbers of levels, weights, gaps, effective rows, and rows that a cell needs.
     glm : tuple or None
@@ -79,7 +79,7 @@ class ColumnsInput(NamedTuple):
 
     n: int
     correlation: NDArray[np.float64] | None
-    blocks: tuple[NDArray[np.int32], ...] | None
+    blocks: NDArray[np.int32] | None
     counts: tuple[Any, ...] | None
     given_rest: Callable[[], NDArray[np.float64]] | None = None
     glm: tuple[Any, ...] | None = None

@@ -6,15 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from lmarvel.cli.app import command, interruptible
+from lmarvel.cli.messages import command_of
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.data.checks import WayOut
 from lmarvel.data.columns import Kind
-from lmarvel.data.moments import about_matrix
+from lmarvel.data.matrix import about_matrix
+from lmarvel.data.moments import Moments
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
 from lmarvel.text import counted, listing, printable, readable, sentence
 
@@ -33,9 +36,14 @@ def describe(
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show what a table holds, what is strange about it, and the command that would learn from it."""
+    arguments = ["learn", *[word for word in sys.argv[2:] if word != "--json"]]
+    if table.is_matrix:
+        moments, told = table.dataset(data).moments, command_of(arguments)
+        plain = moments.summary() | {"command": told}
+        print(as_json(plain) if json else "\n".join(matrix_description(moments, data.name, told)))
+        return
     with interruptible():
         found, way = table.proposal(data)
-    arguments = ["learn", *[word for word in sys.argv[2:] if word != "--json"]]
     command = command_for(found, way, arguments)
     if json:
         options = {"drop": None, "missing": None} if way is None else {"drop": list(way.drop), "missing": way.missing}
@@ -53,6 +61,26 @@ def description(found: Profile, name: str, way: WayOut | None, command: str | No
     yield from _columns(found)
     yield from _findings(found)
     yield from _command(found, way, command)
+
+
+def matrix_description(moments: Moments, name: str, command: str) -> Iterator[str]:
+    """Iterate over the lines that tell people what a matrix holds."""
+    yield f"{readable(name)}: matrix of {counted(len(moments.names), 'column')} from {counted(moments.n, 'row')}"
+    yield ""
+    correlation, deviation = moments.correlation(), np.sqrt(np.diag(moments.covariance))
+    strongest = np.abs(correlation)
+    np.fill_diagonal(strongest, 0.0)
+    width = min(max(6, *(len(readable(name)) for name in moments.names)), _WIDTH)
+    yield f"{'column':<{width}}  standard deviation  strongest correlation"
+    for i, name in enumerate(moments.names[:SHOWN]):
+        j = int(np.argmax(strongest[i]))
+        beside = f"{correlation[i, j]:.2f} with {_cut(moments.names[j], width)}"
+        yield f"{_cut(name, width):<{width}}  {deviation[i]:>18.6g}  {beside}"
+    if len(moments.names) > SHOWN:
+        yield f"... and {counted(len(moments.names) - SHOWN, 'more column')} (--json shows all)"
+    yield ""
+    yield "This would run"
+    yield f"  {command}"
 
 
 def _columns(found: Profile) -> Iterator[str]:

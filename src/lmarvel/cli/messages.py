@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+import shlex
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
@@ -38,6 +41,8 @@ def usage(error: Any, words: Sequence[str]) -> str:
     if (refused := _refused(error)) is not None:
         error.message = refused
     message, parameter = one_line(error.format_message()), getattr(error, "param", None)
+    if "unexpected extra argument" in message and any(word in message and os.path.isfile(word) for word in words):
+        return f"{message}: name a folder of files, or quote a pattern such as 'data/*.parquet'"
     if parameter is None or context is None:
         return message
     if kind == "MissingParameter":
@@ -105,3 +110,38 @@ def _no_option(name: str, context: Any) -> str:
     if having:
         return f"{message}; {', '.join(having)} {'has' if len(having) == 1 else 'have'} it"
     return message + meant
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def option_words(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
+    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
+    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
+    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
+    """
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    if isinstance(value, Mapping):
+        sign = "," if name == "na" else "<"
+        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
+        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
+        return [word for part in parts for word in (flag, part)]
+    if not isinstance(value, list | tuple):
+        return [flag, str(value)]
+    parts = list(map(str, value))
+    if any("," in part for part in parts):
+        return [word for part in parts for word in (flag, part)]
+    return [flag, ",".join(parts)]
+
+
+def command_of(arguments: list[str]) -> str:
+    """Return the words of a command as they are typed."""
+    whole = ["lmarvel", *arguments]
+    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import os
 import shlex
-import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -17,17 +15,20 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.cli.messages import command_of, option_words
 from lmarvel.cli.options import missing_codes, names_of, orders_of
 from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.checks import WayOut, joined
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.matrix import named_matrix
+from lmarvel.data.moments import Moments
 from lmarvel.data.opening import Said, open_dataset
 from lmarvel.data.profile import Profile, profile
 from lmarvel.data.profile.patterns import Panel
 from lmarvel.data.reading import Reading
 from lmarvel.data.sources.base import Layout, Source
-from lmarvel.data.table import open_source
+from lmarvel.data.table import chosen_columns, open_source
 from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
 from lmarvel.result.discovery import Discovery
@@ -35,6 +36,8 @@ from lmarvel.result.file.reading import ROLES, still_to_say
 from lmarvel.text import nearest, printable, readable
 
 _MOST_TRIED = 40  # columns that are dropped on trial
+_MATRICES = ("covariance", "correlation")
+_OF_MATRICES = ("rows", "columns", "drop", "separator", "decimal", "skip_rows", "header")
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,55 @@ class TableOptions:
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether the first row has names; default by its cells.")
     ] = None
+    covariance: Annotated[bool, typer.Option("--covariance", help="The file is a covariance matrix; needs --rows.")] = (
+        False
+    )
+    correlation: Annotated[
+        bool, typer.Option("--correlation", help="The file is a correlation matrix; needs --rows.")
+    ] = False
+    rows: Annotated[int | None, typer.Option(help="Number of rows that a matrix was computed from.")] = None
 
     def dataset(self, path: Path) -> Dataset:
         """Open a table with what was said of it."""
+        if self.is_matrix:
+            return Dataset.of(self.matrix(path))
         source = self._source(path)
         chosen, said = self._resolved(source)
         resolved = {**chosen, **said._asdict(), "separator": self._separator}
         typed = self._typed()  # all of it, also what the source was opened with: a result keeps what was said
         return Dataset.of(source, **typed | {name: resolved[name] for name in resolved if name in typed})
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the file is a matrix; refuse options that do not fit together."""
+        typed, kinds = self._typed(), [f"--{name}" for name in _MATRICES if vars(self)[name]]
+        if len(kinds) == 2:
+            raise DataError("--covariance and --correlation exclude each other: leave one out")
+        if self.rows is not None and not kinds:
+            raise DataError("--rows belongs to --covariance or --correlation: add one of them, or leave it out")
+        others = [name for name in typed if name not in (*_MATRICES, *_OF_MATRICES)]
+        if kinds and others:
+            raise DataError(
+                f"--{others[0].replace('_', '-')} needs the rows of a table, and a matrix has none: leave it out"
+            )
+        return bool(kinds)
+
+    def matrix(self, path: Path) -> Moments:
+        """Read a covariance or correlation matrix; of columns that are left out nothing is asked."""
+        layout = Layout(self._separator, self.decimal, self.skip_rows, self.header, labels=True)
+        names, matrix = named_matrix(path, layout=layout)
+        columns, drop = (names_of(given or [], list(names)) for given in (self.columns, self.drop))
+        at = chosen_columns(names, columns or None, drop)
+        try:
+            return Moments.of(matrix[at][:, at], self.rows, [names[i] for i in at], correlation=self.correlation)
+        except DataError as error:
+            raise DataError(error.message, parameter="rows") if error.parameter == "n" else error from None
+
     def as_learned(self, found: Discovery, path: Path) -> TableOptions:
         """Return the options with those that a graph was learned with where none is typed; print what is taken over."""
         typed = self._typed()
+        if self.is_matrix:
+            return self if self.columns or self.drop else replace(self, columns=list(found.pag.names))
         source = replace(self, **self._remembered(found, typed, path))._source(path)
         chosen, said = self._resolved(source)
         resolved = {"categorical": said.categorical, "ordinal": said.ordinal}
@@ -179,6 +219,8 @@ class TableOptions:
         try:
             yield
         except DataError as error:
+            if self.covariance or self.correlation:
+                raise
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # what is said of the table was said before
@@ -262,32 +304,6 @@ def _variants(way: WayOut, found: Profile) -> Iterator[WayOut]:
             yield way._replace(drop=(*way.drop, *more), na=na)
 
 
-def option_words(name: str, value: Any) -> list[str]:
-    """Return an option as it is typed.
-
-    Examples
-    --------
-    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
-    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
-    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
-    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
-    """
-    flag = "--" + name.replace("_", "-")
-    if isinstance(value, bool):
-        return [flag if value else f"--no-{flag[2:]}"]
-    if isinstance(value, Mapping):
-        sign = "," if name == "na" else "<"
-        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
-        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
-        return [word for part in parts for word in (flag, part)]
-    if not isinstance(value, list | tuple):
-        return [flag, str(value)]
-    parts = list(map(str, value))
-    if any("," in part for part in parts):
-        return [word for part in parts for word in (flag, part)]
-    return [flag, ",".join(parts)]
-
-
 def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str | None:
     """Return a command with the options that a way out needs."""
     if way is None:
@@ -301,8 +317,7 @@ def command_for(found: Profile, way: WayOut | None, arguments: list[str]) -> str
         more += ["--missing", way.missing]
     more += ["--cluster", way.cluster] if way.cluster else []
     more += option_words("panel", way.panel) if way.panel else []
-    whole = ["lmarvel", *arguments, *more]
-    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)
+    return command_of([*arguments, *more])
 
 
 def _without_option(arguments: list[str], option: str) -> list[str]:

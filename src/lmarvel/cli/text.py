@@ -15,7 +15,7 @@ from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.notes import ENDED_EARLY
 from lmarvel.result.support.check import ModelCheck
-from lmarvel.result.support.evidence import claims_selection, selected_edges
+from lmarvel.result.support.evidence import claims_selection, refused_nodes, selected_edges
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import Shown
 from lmarvel.text import counted, printable, readable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lmarvel.estimators.compare import Comparison
 
 _MOST_CLAIMS, _MOST_BENDS = 12, 3
-_NOTICED = ("curved", "rank")  # tests that a look at the numbers chose, which a reader should hear of
+_NOTICED = ("curved", "rank", "scores")  # tests that a look at the numbers chose, which a reader should hear of
 
 
 def as_json(plain: Any) -> str:
@@ -97,6 +97,10 @@ def _hidden(found: Discovery) -> Iterator[str]:
         yield from (f"  {evidence_wording.hidden_node(*node)}" for node in found.hidden)
         if (together := selected_edges(found)) is not None:
             yield f"  {together}"
+        yield ""
+    if refused := refused_nodes(found):
+        yield "Not claimed"
+        yield from (f"  {evidence_wording.refused_node(*node)}" for node in refused)
         yield ""
     if found.selection_gain is not None and claims_selection(found.shown()):
         yield f"Sample selection: {found.selection_gain}"

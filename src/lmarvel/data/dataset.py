@@ -202,6 +202,11 @@ class Dataset:
         return self.read()
 
     @property
+    def has_rows(self) -> bool:
+        """Whether there are rows; False behind moments, such as those of a covariance matrix."""
+        return self._reading is not None
+
+    @property
     def n(self) -> int:
         """The number of rows, without those that were dropped."""
         return self._given.n if self._given is not None else self._rows_behind().running().n
@@ -335,9 +340,7 @@ class Dataset:
         return whole
 
     def values(self) -> NDArray[np.float64]:
-        """Return all rows with codes 0, 1, ... of levels in every column that is not continuous; NaN where missing.
-
-        Unlike in :meth:`rows`, a column of 1 and 2 that is binary has codes 0 and 1.
+        """Return all rows with codes 0, 1, ... of levels, binary ones too, where not continuous; NaN where missing.
 
         Examples
         --------
@@ -358,10 +361,7 @@ class Dataset:
         return whole
 
     def resample(self, seed: int | Sequence[int]) -> Dataset:
-        """Draw n rows with replacement: the same table, with how often each row was drawn for a weight.
-
-        The same seed draws the same rows. Clusters are drawn with all their rows; weights are multiplied by the counts.
-        """
+        """Draw n rows, or whole clusters, with replacement: the same table, weighted by how often each was drawn."""
         return Dataset(self._rows_behind().resampled(seed))
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.data.levels import Levels
+from lmarvel.data.matrix import checked_matrix, checked_mean, checked_rows, indefinite, named_matrix
 from lmarvel.data.rows import add_scatter, correlation_of, lower_inverse, means, merge, mirror, scatter_of, within
 from lmarvel.deferred import late
 from lmarvel.errors import DataError, Determined, UnusableError
@@ -63,6 +63,45 @@ class Moments:
     def __post_init__(self) -> None:
         if not self.n_effective:
             object.__setattr__(self, "n_effective", float(self.n))
+
+    @classmethod
+    def of(
+        cls, matrix: Any, n: Any, names: Sequence[str] | None = None, *, mean: Any = None, correlation: bool = False
+    ) -> Moments:
+        """Return the moments that a covariance or correlation matrix and the number of rows behind it are.
+
+        Parameters
+        ----------
+        matrix : array, frame, mapping or path
+            The covariance or correlation matrix of all columns. One triangle is enough where the other is empty. A
+            covariance may be divided by n or by n - 1: nothing that is learned depends on it.
+        n : int
+            The number of rows that it was computed from, above the number of columns.
+        names : sequence of str, optional
+            The names of the columns, where the matrix has none.
+        mean : sequence of float, optional
+            The means of the columns. Graphs and effects do not depend on them; by default they are 0.
+        correlation : bool
+            Refuse a matrix whose diagonal is not 1.
+
+        Examples
+        --------
+        >>> from lmarvel import LMarvel
+        >>> r = [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+        >>> print(LMarvel().fit(Moments.of(r, 12_000, ["A", "B", "C"])).pag_)
+        nodes: A B C
+        A o-> B
+        C o-> B
+        """
+        called, found = named_matrix(matrix, names)
+        rows = checked_rows(n, len(called))
+        covariance = checked_matrix(called, found, correlation)
+        made = cls(called, rows, checked_mean(mean, len(called)), covariance)
+        try:
+            made.check_usable(made.correlation())
+        except Determined as error:
+            raise indefinite(called, made.correlation(), error.culprit) or error from None
+        return made
 
     def fingerprint(self) -> str:
         """Return a digest of the names and of all bits of the numbers."""
@@ -164,40 +203,6 @@ def determining(correlation: NDArray[np.float64], k: int) -> list[int]:
     """
     weights = np.abs(np.linalg.lstsq(correlation[:k, :k], correlation[:k, k], rcond=None)[0])
     return [int(i) for i in np.flatnonzero(weights > 1e-6 * max(weights.max(initial=0.0), 1e-300))]
-
-
-def matrix_of(rows: NDArray[np.float64], levels: Sequence[Levels | None], names: Sequence[str]) -> str:
-    """Return "correlation" or "covariance" where a table is such a matrix, perhaps with its names, else "".
-
-    Examples
-    --------
-    >>> r = np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    >>> matrix_of(r, (None,) * 3, ("a", "b", "c")), matrix_of(4 * r, (None,) * 3, ("a", "b", "c"))
-    ('correlation', 'covariance')
-    """
-    at = [i for i, known in enumerate(levels) if known is None or len(known.names) < len(rows)]
-    label = [known for i, known in enumerate(levels) if known is not None and i not in at]
-    if len(rows) != len(at) or len(at) < 3 or any(levels[i] is not None for i in at):
-        return ""
-    if label and {name for known in label for name in known.names} != {names[i] for i in at}:
-        return ""
-    matrix = rows[:, at]
-    filled = np.where(np.isnan(matrix), matrix.T, matrix)
-    diagonal = filled.diagonal()
-    if not np.isfinite(filled).all() or not np.allclose(filled, filled.T, atol=1e-8) or not (diagonal > 0).all():
-        return ""
-    scale = np.sqrt(np.outer(diagonal, diagonal))
-    if (np.abs(filled) > scale * (1 + 1e-8)).any():
-        return ""
-    return "correlation" if np.allclose(diagonal, 1) else "covariance"
-
-
-def about_matrix(kind: str) -> str:
-    """Return what to say of a matrix that was passed in place of observations."""
-    return (
-        f"this is a {kind} matrix, not a table with one row per observation. In Python, pass it with the number of rows"
-        f" that it was computed from: LMarvel().fit(Moments(names, n, np.zeros(len(names)), matrix))"
-    )
 
 
 def inverse_of(factor: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,9 +14,10 @@ from lmarvel.data.categories import Grouped, group_many, peculiar
 from lmarvel.data.checks import UnusableTable, check_levels, faults_of, missing_values, way_out
 from lmarvel.data.columns import Kind, by_kind, kinds_of, not_one_a_row
 from lmarvel.data.levels import Levels, written
+from lmarvel.data.matrix import about_matrix, matrix_of
 from lmarvel.data.missing.em import em_moments, imputed, observed_pairs
 from lmarvel.data.missing.gaps import Gaps
-from lmarvel.data.moments import Moments, Running, about_matrix, matrix_of
+from lmarvel.data.moments import Moments, Running
 from lmarvel.data.scan import Scan, Tick, Weights
 from lmarvel.data.sources.base import Rows
 from lmarvel.data.sources.csv_rows import left_out_empty

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
+from lmarvel.data.rows import gram
 from lmarvel.errors import DataError
 
 SCHEMES = ("multinomial", "poisson")
@@ -86,7 +87,7 @@ class Resampling:
         rows, total = self._rows.take(drawn, axis=0), float(kept.sum())
         here = kept @ rows / total
         rows *= np.sqrt(kept)[:, None]
-        covariance = rows.T @ rows
+        covariance = gram(rows)
         covariance /= total
         covariance -= here[:, None] * here
         effective = total**2 / float(kept @ kept)
@@ -110,3 +111,30 @@ class FilledResampling(Resampling):
     def moments(self, seed: int, replicate: int) -> Moments:
         """Return the moments of a resample."""
         return self._data.resample([seed, replicate]).moments
+
+
+class NormalResampling(Resampling):
+    """Resamples behind which there are no rows: covariances of normal tables of as many rows (a parametric bootstrap).
+
+    The scatter of n such rows is L A Aᵀ Lᵀ (Bartlett 1933): L is the Cholesky factor of the covariance, and A a lower
+    triangle of normal numbers, with roots of chi-squared ones of n - 1, n - 2, ... degrees of freedom on its diagonal.
+
+    Examples
+    --------
+    >>> drawn = NormalResampling(Dataset.of(Moments.of([[1.0, 0.5], [0.5, 1.0]], 400)))
+    >>> drawn.moments(seed=1, replicate=7).n
+    400
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self._whole = data.moments
+        self.names, self.n = self._whole.names, self._whole.n
+        self._factor = np.linalg.cholesky(self._whole.covariance)
+
+    def moments(self, seed: int, replicate: int) -> Moments:
+        """Return the moments of a resample."""
+        generator, p = np.random.default_rng([seed, replicate]), len(self.names)
+        root = np.tril(generator.standard_normal((p, p)), -1)
+        np.fill_diagonal(root, np.sqrt(generator.chisquare(self.n - 1 - np.arange(p))))
+        root = self._factor @ root
+        return Moments(self.names, self.n, self._whole.mean, root @ root.T / self.n)

@@ -30,6 +30,7 @@ except ModuleNotFoundError:  # not built: the same, slower
 
 _SCRATCH = threading.local()
 _LARGEST_SCRATCH = 2**18  # numbers, that a thread keeps for the next call
+_FEW_COLUMNS, _BY_ONE_THREAD = 100, 400_000  # products of numbers
 _BLOCK = 512  # rows that are centred at a time, more where columns are few
 _IN_CACHE = 2**15  # numbers
 
@@ -75,6 +76,26 @@ def scatter_of(rows: Matrix, origin: Vector, mean: Vector) -> Matrix:
         product = block.T @ block
         found = product if found is None else np.add(found, product, out=found)
     assert found is not None
+    return found
+
+
+def gram(rows: Matrix) -> Matrix:
+    """Return the product of rows with themselves; that of few columns is taken in pieces, each by one thread.
+
+    BLAS would wake its threads for a product of a tenth of a millisecond: on two busy cores that took 8 ms.
+
+    Examples
+    --------
+    >>> gram(np.array([[1.0, 1.0], [3.0, 4.0]])).tolist()
+    [[10.0, 13.0], [13.0, 17.0]]
+    """
+    p = rows.shape[1]
+    if p > _FEW_COLUMNS:
+        return np.asarray(rows.T @ rows)
+    step, found = max(_BY_ONE_THREAD // (p * p), 1), np.zeros((p, p))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        found += part.T @ part
     return found
 
 

@@ -275,3 +275,18 @@ def _integrated(form: Matrix, over: list[int]) -> Matrix:
     across = form[np.ix_(over, rest)]
     result[np.ix_(rest, rest)] = form[np.ix_(rest, rest)] - across.T @ np.linalg.solve(form[np.ix_(over, over)], across)
     return result
+
+
+def variables(formula: Formula) -> int:
+    """Return all variables that stand anywhere in a formula."""
+    if isinstance(formula, Density):
+        return formula.of | formula.given
+    if isinstance(formula, Quotient):
+        return variables(formula.top) | variables(formula.bottom)
+    if isinstance(formula, Sum):
+        return variables(formula.body)
+    assert isinstance(formula, Product)
+    result = 0
+    for factor in formula.factors:
+        result |= variables(factor)
+    return result

@@ -111,8 +111,8 @@ class Task(NamedTuple):
         The budget of tests; ``tests`` of them are spent.
     seconds, grace : float
         Seconds left, infinite without a limit; orientation has ``grace`` seconds in any case.
-    blocks : (starts, tested, heads), optional
-        The test is the block Gaussian one, on these blocks of columns.
+    blocks : array of int32, optional
+        The test is the block Gaussian one; here the block of each variable begins, and the last ends.
     counts : tuple, optional
         The test is G-square, on these columns of levels; see :class:`lmarvel.ci.test.ColumnsInput`.
     glm : tuple, optional
@@ -140,7 +140,7 @@ class Task(NamedTuple):
     tests: int
     seconds: float
     grace: float
-    blocks: tuple[NDArray[np.int32], ...] | None = None
+    blocks: NDArray[np.int32] | None = None
     counts: tuple[Any, ...] | None = None
     stated: Stated | None = None
     glm: tuple[Any, ...] | None = None

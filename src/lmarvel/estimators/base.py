@@ -241,7 +241,7 @@ class PagEstimator(Estimator):
             return self
         if bootstrap is not None:
             check_settings(bootstrap, seed, n_jobs)
-        check_can_be_drawn(data, method)
+        check_can_be_drawn(table, method)
         assert table is not None
         report = progress or silent
         method, why = settled(method, table, partial(report, "level"))

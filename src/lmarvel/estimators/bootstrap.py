@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
-from lmarvel.data.resampling import FilledResampling, Resampling
+from lmarvel.data.resampling import FilledResampling, NormalResampling, Resampling
 from lmarvel.deferred import late
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
@@ -202,14 +202,14 @@ class Again:
             CANCEL.reset(before)
 
 
-def check_can_be_drawn(data: Any, settings: Settings) -> None:
+def check_can_be_drawn(data: Dataset | None, settings: Settings) -> None:
     """Refuse, before any work, a bootstrap of what has no rows to draw."""
     if not isinstance(settings.test, str):
         raise ParameterError(
             "a bootstrap learns from tables that are drawn again, and a test of your own knows one table: choose a test"
             " by name, or leave bootstrap out"
         )
-    if data is None or isinstance(data, Moments):
+    if data is None:
         raise DataError("a bootstrap draws rows again, and there are none: pass the table itself")
 
 
@@ -285,13 +285,15 @@ def prepared(data: Dataset, settings: Settings) -> tuple[Dataset | Resampling, A
     if test.name in TESTS:  # a resample is learned from as the table was
         method = type(method)(**(method.get_params() | {"test": test.name}))
     compiled = method.for_engine(method.boundary_alpha or method.alpha) is not None
-    return _drawn_from(test, data, scored=not compiled), Again(method), compiled
+    source = _drawn_from(test, data, scored=not compiled)
+    plain = isinstance(source, Resampling) and not isinstance(source, FilledResampling)
+    return source, Again(method), compiled or (plain and getattr(method, "searches_unlocked", False))
 
 
 def _drawn_from(test: IndependenceTest, data: Dataset, scored: bool) -> Dataset | Resampling:
     """Return moments to draw where these are all that is needed: of the rows, or for a score around their gaps."""
     if _rests_on_moments(test, data):
-        return Resampling(data)
+        return Resampling(data) if data.has_rows else NormalResampling(data)
     return FilledResampling(data) if scored and data.test_wise and test.name == "fisher-z" else data
 
 

@@ -221,7 +221,8 @@ def later_check(
     user's own is not asked behind his back, and a large table is not kept in memory for it. The check takes no longer
     than the search took or a second, whichever is more, nor than the seconds left of a budget.
     """
-    rows = test.rows or 0
+    table = getattr(test.test, "dataset", None)
+    rows = test.rows or 0 if table is None or table.has_rows else len(test.names)
     if (
         undecided > test.apart
         or not test.has_table

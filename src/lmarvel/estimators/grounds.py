@@ -60,7 +60,7 @@ def later_grounds(
     early = found.undecided and not only_apart(found)
     if table is None or rows is None or early or not isinstance(method.test, str):
         return Deferred.of(Grounds())
-    values = rows * len(found.pag)
+    values = (rows if table.has_rows else len(found.pag)) * len(found.pag)
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
         return Deferred.of(Grounds())
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
@@ -129,6 +129,8 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     >>> [(bend.x, bend.y) for bend in bends_of(LMarvel().fit(table).result_, table)][0]
     ('A', 'B')
     """
+    if not table.has_rows:
+        return ()
     numbers = [v for v, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS]
     straight = _STRAIGHT_SCORE if found.settings.get("method") == "Lift" else _STRAIGHT
     if found.settings.get("test") not in straight or not 2 <= len(numbers) <= MOST_VARIABLES or any(table.missing):

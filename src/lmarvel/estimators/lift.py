@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +17,21 @@ from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.scoring import Scored, scored_table
+from lmarvel.estimators.scoring import Scored, inflation_of, scored_table
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
-from lmarvel.result.trace import BudgetEnded, Event
+from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
+from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks, pag_of
-from lmarvel.search.evidence import chosen, evidence
+from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
@@ -98,6 +102,8 @@ class Lift(PagEstimator):
     D o-> C
     """
 
+    searches_unlocked: ClassVar[bool] = True  # nearly all of its time is the engine's, where moments are enough
+
     penalty: Any = 2.0  # a number, or "auto"
     latents: bool = True
     restarts: int = 0
@@ -122,6 +128,7 @@ class Lift(PagEstimator):
         start = None  # where the answer is a DAG's, another graph is of no use
         if not isinstance(table, KindTable):
             start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
+        factors: Matrix | None = None
         now = time.monotonic()
         how: dict[str, Any] = {
             "selection": self.selection,
@@ -139,13 +146,19 @@ class Lift(PagEstimator):
             elif isinstance(table, KindTable):
                 found = lift_kinds(table, **how, pvalue=lambda x, y, given: ledger.test.pvalue(x, y, tuple(given)))
             else:
-                found = lift(table.correlation(), table.n, penalty=self.penalty, **how)
+                if self.latents or self.selection:
+                    factors = inflation_of(ledger.test, data, table, self.penalty)
+                found = lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         left_open = _unobserved(data, ledger.names)
-        trace = self._trace(found, table, ledger)
+        if factors is not None and isinstance(table, Moments) and len(factors) <= MOST_VARIABLES:
+            how |= {"penalty": self.penalty, "progress": None}
+            trace = self._trace(found, table, ledger, partial(_refused, found, table, factors, how))
+        else:
+            trace = self._trace(found, table, ledger)
         if ledger.known is None:
             return Chosen(found.mag, found.pag, found.score, trace, left_open)
         informed = pag_of(found.mag, self.selection, ledger.known)
@@ -161,7 +174,13 @@ class Lift(PagEstimator):
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
 
-    def _trace(self, found: LiftResult, table: Scored, ledger: Ledger) -> Sequence[Event]:
+    def _trace(
+        self,
+        found: LiftResult,
+        table: Scored,
+        ledger: Ledger,
+        refused: Callable[[float], Iterable[Event]] | None = None,
+    ) -> Sequence[Event]:
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
@@ -191,7 +210,8 @@ class Lift(PagEstimator):
                     scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
                 )
             mag = MAG._trusted(names, found.mag)
-            return (*ended, *records, *orient_mag(mag, selection, known).log)
+            others = () if refused is None else refused(time.monotonic() + left)
+            return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
 
         small = sum(marks.size for _, marks in found.seen) <= SMALL
         return LazyTuple(trace) if small else trace()
@@ -207,6 +227,17 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
+
+
+def _refused(
+    found: LiftResult, table: Moments, factors: Matrix, how: dict[str, Any], deadline: float
+) -> Iterator[RefusedNode]:
+    """Iterate over the hidden nodes that a search finds that does not know how far evidence for them is inflated."""
+    with suppress(OutOfTime):
+        for node in lift(table.correlation(), table.n, **how | {"deadline": deadline}).hidden:
+            inflated = bool((factors[np.ix_(node.members, node.members)] > 1).any())
+            if inflated and all(node[:2] != kept[:2] for kept in found.hidden):
+                yield RefusedNode(node.kind, frozenset(node.members))
 
 
 def lmarvel_start(

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, blocks_of
-from lmarvel.ci.glm.kinds import KindTable, curvature, interacts, kind_table
+from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores
+from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.ci.glm.looks import curvature, interacts
+from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError
+from lmarvel.score.district import Matrix
+from lmarvel.search.inflation import inflation
 from lmarvel.search.kinds.grouped import Groups
+from lmarvel.search.lift import lift
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
+_MOST_ROWS = 10_000  # looked at for unequal noise and bends, evenly spread
 
 
 def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Scored:
@@ -28,6 +38,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of both, along curves, or where         the score of curves, with logistic regressions of categories
     categories interact
     of numbers, straight                    Gaussian, from their correlations
+    of numbers, straight as ranks           the same from normal scores; of counts, from those behind their ties where
+                                            a simpler graph explains these
     ======================================  ==========================================================================
 
     Where values are missing, Gaussian scores rest on moments by EM, and the others on a table with a likely value in
@@ -37,15 +49,17 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     logistic regressions, which is not (docs/kinds.md).
     """
     gaps = data is not None and any(data.missing)
-    if data is not None and (data.test_wise or not gaps) and (is_categorical(data) or test.name == "curved"):
+    if data is not None and (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
         return kind_table(data.completed() if gaps else data, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         bent = curvature(data)
         if (bent is not None and bent.is_curved) or interacts(data):
             return kind_table(data, test.names, penalty)
-        blocks = blocks_of(data, "scaled")
+        blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
+    if data is not None and not gaps and test.name == "rank" and test.moments is not None and _are_numbers(data):
+        return _of_ranks(test.moments, data, penalty)
     if isinstance(test.test, BlockGaussian):
         return groups_of(test.test.blocks, penalty)
     if test.moments is None and data is not None and _has_levels(data):
@@ -53,6 +67,28 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def _is_counted(test: IndependenceTest, data: Dataset) -> bool:
+    """Tell whether all variables are categories, and not taken by their scores."""
+    return is_categorical(data) and test.name != "scores"
+
+
+def _of_ranks(seen: Moments, data: Dataset, penalty: float) -> Moments:
+    """Return the moments of normal scores, or of what is behind their ties, whichever a simpler graph explains."""
+    behind = behind_ties(data)
+    if behind is None:
+        return seen
+    behind = behind.take([behind.names.index(name) for name in seen.names])
+    costs = [_unexplained(moments, penalty) for moments in (seen, behind)]
+    return behind if costs[1] < costs[0] else seen
+
+
+def _unexplained(moments: Moments, penalty: float) -> float:
+    """Return the score of the best DAG beyond that of all edges for nothing."""
+    correlation = moments.correlation()
+    best = lift(correlation, moments.n, penalty=penalty, latents=False, selection=False).score
+    return float(best - moments.n * np.linalg.slogdet(correlation)[1])
 
 
 def is_categorical(data: Dataset) -> bool:
@@ -91,3 +127,25 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
         raise DataError("the columns of the table and the variables of the test differ")
     where = {name: i for i, name in enumerate(moments.names)}
     return moments.take([where[name] for name in test.names])
+
+
+def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Matrix | None:
+    """Return how far unequal noise and bends inflate the evidence for hidden nodes; None where they do not.
+
+    Without rows nothing can be said. Rows with gaps are left out.
+    """
+    if data is None or data.was_said is None or not set(test.names) <= set(data.names):
+        return None
+    columns, every = [data.names.index(name) for name in test.names], -(-data.n // _MOST_ROWS)
+    parts, seen = [], 0
+    for batch in data.batches():
+        parts.append(batch[-seen % every :: every, columns])
+        seen += len(batch)
+    rows, weights = np.concatenate(parts), None
+    whole = np.isfinite(rows).all(axis=1)
+    rows = rows[whole]
+    if data.weights is not None:
+        weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
+    if test.name == "rank":
+        rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
+    return inflation(rows, penalty * math.log(table.n), weights)

@@ -23,10 +23,10 @@ from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.display import CAPTIONS
-from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, sources_line
+from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, refused_node, sources_line
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
-from lmarvel.result.support.evidence import selected_edges
+from lmarvel.result.support.evidence import refused_nodes, selected_edges
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
@@ -256,6 +256,7 @@ def _loss(found: Discovery, edge: Edge) -> float | None:
 def _hidden(found: Discovery) -> Iterator[str]:
     """Give the hidden nodes in words, and what speaks for selection."""
     yield from (hidden_node(*node) for node in found.hidden)
+    yield from (refused_node(*node) for node in refused_nodes(found))
     if (together := selected_edges(found)) is not None:
         yield sentence(together)
     if found.selection_gain is not None:

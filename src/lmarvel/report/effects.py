@@ -12,7 +12,7 @@ from lmarvel.effects.adjustment import is_valid_adjustment, minimal_sets, pair_o
 from lmarvel.effects.answer import Answering
 from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
 from lmarvel.effects.effect import Effect
-from lmarvel.effects.numbers.estimating import variables
+from lmarvel.effects.formula import variables
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.errors import LMarvelError
 from lmarvel.result.discovery import Discovery

@@ -131,6 +131,19 @@ def hidden_node(kind: str, names: Sequence[str], loss: float) -> str:
     return f"{listed}: one unmeasured cause of {these} fits ({worth})"
 
 
+def refused_node(kind: str, names: Sequence[str]) -> str:
+    """Return why a hidden node is not part of the answer.
+
+    Examples
+    --------
+    >>> refused_node("latent", ["A", "B", "C"])
+    'A, B and C: an unmeasured cause is not claimed, because unequal noise or curves can explain the evidence for it'
+    """
+    what = "sample selection" if kind == "selection" else "an unmeasured cause"
+    listed = joined(list(map(readable, names)))
+    return f"{listed}: {what} is not claimed, because unequal noise or curves can explain the evidence for it"
+
+
 def one_finding(edges: int, names: Sequence[str]) -> str:
     """Return that edges among variables that affect selection are to be read together.
 

@@ -154,6 +154,14 @@ class HiddenNode:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedNode:
+    """A hidden node that was not accepted, because unequal noise or bends among its members can explain it."""
+
+    kind: str
+    members: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Weighed:
     """The edge between x and y: the best graph without it is worse by ``loss``, and its p-value given these."""
 
@@ -198,6 +206,7 @@ Event = (
     | BudgetEnded
     | Chose
     | HiddenNode
+    | RefusedNode
     | Weighed
     | LeftOut
     | Supported

@@ -147,6 +147,7 @@ def lift(
     penalty: float = 2.0,
     selection: bool = True,
     latents: bool = True,
+    inflation: Matrix | None = None,
     start: Marks | None = None,
     restarts: int = 0,
     seed: int = 0,
@@ -166,6 +167,9 @@ def lift(
         What an edge costs, in units of log n; BIC's is 1.
     selection, latents : bool
         Whether the sample may be selected, and whether there may be latent causes.
+    inflation : array, optional
+        By which factor evidence for hidden nodes over each pair is inflated, at least 1: hidden nodes cost as much more
+        (:mod:`lmarvel.search.inflation`).
     start : array, optional
         Marks of a PAG or MAG to start from as well; one that is not legal is passed over.
     restarts, seed : int
@@ -200,6 +204,7 @@ def lift(
         asdict(LIFT),
         selection,
         latents,
+        inflation=None if inflation is None else checked_inflation(inflation, len(R))[np.ix_(columns, columns)],
         start=None if given is None else member_of(given),
         more=random_orders(len(R), restarts, seed),
         limits=None if known is None else Limits(known.moved(columns)).parts(),
@@ -267,6 +272,18 @@ def checked_start(start: Marks, p: int) -> Marks:
     if marks.shape != (p, p) or ((marks == 0) != (marks.T == 0)).any() or ((marks < 0) | (marks > TAIL)).any():
         raise ParameterError(f"start must be a {p} x {p} matrix of the marks 0 to 3, with two marks for each edge")
     return marks
+
+
+def checked_inflation(inflation: Matrix, p: int) -> Matrix:
+    """Refuse factors of evidence that are no symmetric matrix of numbers of at least 1."""
+    factor = np.asarray(inflation, dtype=np.float64)
+    if (
+        factor.shape != (p, p)
+        or not np.array_equal(factor, factor.T)
+        or not ((factor >= 1) & (factor < math.inf)).all()
+    ):
+        raise ParameterError(f"inflation must be a symmetric {p} x {p} matrix of numbers of at least 1")
+    return factor
 
 
 def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:

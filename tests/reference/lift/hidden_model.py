@@ -113,6 +113,28 @@ def n_parameters(parents: Sequence[int], selections: Sequence[int], p: int) -> i
     )
 
 
+def surplus(parents: Sequence[int], selections: Sequence[int], p: int, inflation: Matrix) -> float:
+    """Return how many parameters more hidden nodes pay for, because evidence for them is inflated.
+
+    Examples
+    --------
+    >>> twofold = np.full((2, 2), 2.0)
+    >>> surplus([0b100, 0b100, 0], [], 2, twofold), surplus([0, 0], [0b11], 2, twofold), surplus([0, 1], [], 2, twofold)
+    (1.0, 1.0, 0.0)
+    """
+    tied = list(selections)
+    for latent in range(p, len(parents)):
+        tied.append(parents[latent] | bits(v for v, mask in enumerate(parents) if mask >> latent & 1))
+    return math.fsum(mean_inflation(mask, p, inflation) - 1 for mask in tied)
+
+
+def mean_inflation(nodes: int, p: int, inflation: Matrix) -> float:
+    """Return the mean over the pairs of observed nodes in a set; 1 where there is none."""
+    seen = list(members(nodes & (1 << p) - 1))
+    pairs = [float(inflation[v, u]) for i, v in enumerate(seen) for u in seen[:i]]
+    return sum(pairs) / len(pairs) if pairs else 1.0
+
+
 def blocks(parents: Sequence[int], selections: Sequence[int], p: int) -> list[int]:
     """Return the sets of nodes that latent and selection nodes tie together; other nodes stand alone.
 
@@ -149,6 +171,8 @@ class HiddenFits:
         Rows.
     price : float
         What a parameter costs.
+    inflation : array, optional
+        How far evidence for hidden nodes is inflated, by pairs.
 
     Examples
     --------
@@ -159,8 +183,9 @@ class HiddenFits:
     True
     """
 
-    def __init__(self, correlation: Matrix, n: float, price: float) -> None:
+    def __init__(self, correlation: Matrix, n: float, price: float, inflation: Matrix | None = None) -> None:
         self.correlation = correlation
+        self.inflation = np.ones_like(correlation) if inflation is None else inflation
         self.n = n
         self.price = price
         self.p = len(correlation)
@@ -202,6 +227,7 @@ class HiddenFits:
                 log_variance[v] = math.log(variance)
                 value += log_variance[v] + 1.0
         score = self.n * value + self.price * n_parameters(parents, selections, p)
+        score += self.price * surplus(parents, selections, p, self.inflation)
         return HiddenModel(p, tuple(parents), tuple(selections), tuple(order), B, log_variance, V, float(score))
 
     def _fit_block(

@@ -21,6 +21,7 @@ from lmarvel.search.lift import (
     LiftResult,
     canonical_order,
     checked,
+    checked_inflation,
     checked_start,
     member_of,
     random_orders,
@@ -45,6 +46,7 @@ def searched(
     penalty: float = 2.0,
     selection: bool = True,
     latents: bool = True,
+    inflation: Matrix | None = None,
     start: Marks | None = None,
     restarts: int = 0,
     seed: int = 0,
@@ -63,6 +65,7 @@ def searched(
         latents,
         Record(n, deadline, progress),
         None if known is None else Limits(known.moved(columns)),
+        None if inflation is None else checked_inflation(inflation, len(R))[np.ix_(columns, columns)],
     )
     search.more = random_orders(len(R), restarts, seed)
     given = None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)]
@@ -82,6 +85,7 @@ class ReadableLift(LiftSearch):
         latents: bool,
         record: Record,
         limits: Limits | None,
+        inflation: Matrix | None,
     ) -> None:
         allowed: Sequence[int] = () if limits is None else limits.allowed()
         super().__init__(ReadableStages(R, n, price, record, allowed), selection, latents, record, limits)
@@ -90,7 +94,7 @@ class ReadableLift(LiftSearch):
             self.kinds.append("selection")
         if latents:
             self.kinds.append("latent")
-        self.hidden = HiddenSearch(HiddenFits(R, n, price), record, tuple(self.kinds))
+        self.hidden = HiddenSearch(HiddenFits(R, n, price, inflation), record, tuple(self.kinds))
         self.hidden.allowed = list(allowed)
         self.models: dict[int, HiddenModel] = {}  # by the identity of the candidate's MAG
 

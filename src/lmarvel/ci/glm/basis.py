@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.ci.blocks import is_count
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import DataError
@@ -169,17 +170,6 @@ def row_weights(data: Dataset) -> tuple[NDArray[np.float64] | None, float]:
         return None, float(n)
     weights = np.ones(n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
     return frozen(weights * (rows / weights.sum())), rows
-
-
-def is_count(values: NDArray[np.float64]) -> bool:
-    """Tell whether all numbers are whole, and none is negative.
-
-    Examples
-    --------
-    >>> is_count(np.array([0.0, 3.0, 1.0])), is_count(np.array([0.5, 3.0])), is_count(np.array([-1.0, 3.0]))
-    (True, False, False)
-    """
-    return bool(values.min() >= 0 and (values == np.floor(values)).all())
 
 
 def _zero(values: NDArray[np.float64], line: NDArray[np.float64]) -> float:

@@ -21,22 +21,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.ci.blocks import FAR_OUT, normal_scores, scaled
+from lmarvel.ci.blocks import FAR_OUT, scaled
 from lmarvel.ci.glm.basis import (
     MOST_CATEGORIES,
-    GlmTable,
     by_frequency,
     frozen,
-    is_count,
     natural_spline,
     row_weights,
 )
-from lmarvel.ci.glm.fits import GlmFits
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
@@ -213,149 +210,3 @@ def _products(
             if kept:
                 found[u, w] = kept
     return found
-
-
-# --- is a table curved? ---------------------------------------------------------------------------------------
-
-
-class Curvature(NamedTuple):
-    """What lines, and what bends and products beside them, explain of the numbers of a table, in units of the score."""
-
-    lines: float
-    bends: float
-
-    @property
-    def is_curved(self) -> bool:
-        """Whether bends explain so much more that lines alone would mislead."""
-        return self.bends > (1 + _MORE) * self.lines + _LEAST
-
-    @property
-    def share(self) -> float:
-        """How much more bends explain, as a share."""
-        return self.bends / self.lines - 1 if self.lines > 0 else math.inf
-
-
-_MORE = 0.08  # of what lines explain (benchmarks/kinds.py)
-_LEAST = 30.0
-_CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
-MOST_NUMBERS = 60  # for the look: it is a search
-FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
-_NOISE, _SWEEPS = 1e-6, (1, 0, 0)  # a rough search: one sweep, and families are not turned
-
-
-def curvature(data: Dataset) -> Curvature | None:
-    """Return how much bends explain of the numbers of a table; None where that cannot be said.
-
-    What is explained is the likelihood of the best DAG beyond that of no edges, less what its edges, bends and products
-    cost. It is looked at for the numbers as they are and for their normal scores: where one of the two is straight,
-    lines will do. Counts are left out, because those with a small mean bend by nature.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> a = rng.normal(size=500)
-    >>> curvature(Dataset.of({"a": a, "b": a + rng.normal(size=500)})).is_curved
-    False
-    >>> curvature(Dataset.of({"a": a, "b": a**2 + rng.normal(size=500)})).is_curved
-    True
-    """
-    if _engine is None or any(data.missing) or data.n < FEWEST_ROWS:
-        return None
-    return data.kept(("curvature",), lambda: _curvature(data))
-
-
-def _curvature(data: Dataset) -> Curvature | None:
-    numbers = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.CONTINUOUS]
-    if len(numbers) < len(data.names):
-        values = data.values()
-        numbers = [name for name in numbers if not is_count(values[:, data.names.index(name)])]
-    if not 2 <= len(numbers) <= MOST_NUMBERS:
-        return None
-    every = -(-data.n // MOST_ROWS)
-    least: Curvature | None = None
-    for shapes in (False, True):
-        for far_out in (math.inf, 0.0):
-            line = kind_table(data, numbers, 2.0, bends=0, products=False, far_out=far_out, every=every)
-            bent = kind_table(data, numbers, 2.0, far_out=far_out, every=every)
-            found = Curvature(explained(line, shapes), explained(bent, shapes))
-            if not found.is_curved:
-                return found
-            least = found if least is None or found.share < least.share else least
-    return least
-
-
-def explained(table: KindTable, shapes: bool = True) -> float:
-    """Return by how much the best DAG is better than no edges."""
-    prices = table.prices | ({} if shapes else {"shape": math.inf})
-    scores = _engine.KindScores(
-        table.basis, table.starts, table.categories, table.codes, table.weights, table.products, prices
-    )
-    _, met = scores.search(_NOISE, *_SWEEPS)
-    return float(sum(scores.value(v, ())[0] for v in range(len(table))) - met[-1][0])
-
-
-def interacts(data: Dataset) -> bool:
-    """Tell whether categories depend on each other in ways that only counts see: one on a combination of others.
-
-    The best DAG by counts is held against logistic regressions on the same parents, whose effects add up.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> a, b, chance = rng.integers(0, 3, (3, 1000))
-    >>> words, by_chance = np.array(["low", "middle", "high"]), rng.random(1000) < 0.1
-    >>> turned, larger = (np.where(by_chance, chance, c) for c in (np.where(b == 0, a, 2 - a), np.maximum(a, b)))
-    >>> [interacts(Dataset.of({"a": words[a], "b": words[b], "c": words[c]})) for c in (turned, larger)]
-    [True, False]
-    """
-    names = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind is not Kind.CONTINUOUS]
-    if _engine is None or any(data.missing) or data.n < FEWEST_ROWS or not 3 <= len(names) <= MOST_NUMBERS:
-        return False
-    return data.kept(("interacts",), lambda: _interacts(data, names))
-
-
-def _interacts(data: Dataset, names: list[str]) -> bool:
-    table = kind_table(data, names, 2.0, every=-(-data.n // MOST_ROWS))
-    scores = table.scores()
-    _, met = scores.search(_NOISE, *_SWEEPS)
-    score, dag = met[-1]
-    explained = sum(scores.value(v, ())[0] for v in range(len(table))) - score
-    parts = (table.basis, table.starts, table.categories, table.codes, table.weights, table.rows)
-    glm = GlmTable(tuple(names), *parts, np.zeros(len(names)))
-    fits, more = GlmFits(glm), 0.0
-    for v, parents in enumerate(dag):
-        columns = [c for u in parents for c in glm.columns(u)]
-        if len(parents) > 1:
-            added = -2 * fits.fit(v, columns)[0] + math.log(table.rows) * glm.responses(v) * (len(columns) + 1)
-            more += max(added - scores.value(v, parents)[0], 0.0)
-    return bool(more > _MORE * explained + _LEAST)
-
-
-def prefers_ranks(data: Dataset) -> bool:
-    """Tell whether numbers are more closely related as normal scores than as they are.
-
-    Relatedness is minus the log determinant of the correlation matrix: the information that Gaussian variables of these
-    correlations have of each other.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> a = rng.normal(size=5000)
-    >>> b = a + 0.5 * rng.normal(size=5000)
-    >>> prefers_ranks(Dataset.of({"a": a, "b": b})), prefers_ranks(Dataset.of({"a": np.exp(2 * a), "b": b**3}))
-    (False, True)
-    """
-    values = data.values()
-    n, p = values.shape
-    if p < 2 or n < 2 * p:
-        return False
-    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-    scores = np.column_stack([normal_scores(column, weights) for column in values.T])
-    related = []
-    for columns in (values, scores):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            covariance = np.cov(columns.T, aweights=weights)
-            spread = np.sqrt(covariance.diagonal())
-            sign, log_det = np.linalg.slogdet(covariance / np.outer(spread, spread))
-        related.append(-log_det if sign > 0 else math.inf)
-    return bool(related[1] > (1 + _CLOSER) * related[0])

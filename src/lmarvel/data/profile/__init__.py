@@ -29,7 +29,7 @@ from lmarvel.data.checks import (
 )
 from lmarvel.data.columns import FEW, Kind
 from lmarvel.data.levels import Levels, is_number, number, numbers_of, written
-from lmarvel.data.moments import matrix_of
+from lmarvel.data.matrix import matrix_of
 from lmarvel.data.profile.patterns import Panel, is_word_for_missing, missing_codes_among, panel_of
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows

@@ -1,5 +1,7 @@
 """Where a table comes from: arrays and frames, text files, Parquet and Feather, files of statistics programs.
 
+A folder, or a pattern such as ``data/*.parquet``, is one table in several files.
+
 Only regular files are opened. A pipe, a socket or a terminal would block for as long as nobody writes to it, and what
 was read from it is gone, while rows may be asked for more than once (a bootstrap does).
 """
@@ -12,6 +14,7 @@ from pathlib import Path
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.sources.csv import open_text
 from lmarvel.data.sources.parquet import BINARY, open_binary
+from lmarvel.data.sources.parts import open_parts, parts_of
 from lmarvel.data.sources.statfiles import SHEETS, STATISTICS, open_foreign
 from lmarvel.errors import DataError
 
@@ -19,7 +22,13 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 
 
 def open_file(path: Path, layout: Layout) -> Source:
-    """Open a file by its ending, or as text with the given separator; only its first rows are read."""
+    """Open a file, a folder of files, or those that a pattern names; only the first rows are read."""
+    parts = parts_of(path, (*SEPARATORS, *BINARY))
+    return _open_one(path, layout) if parts is None else open_parts(parts, lambda file: _open_one(file, layout))
+
+
+def _open_one(path: Path, layout: Layout) -> Source:
+    """Open a file by its ending, or as text with the given separator."""
     _check_regular(path)
     suffix = path.suffixes[-2] if path.suffix.lower() == ".gz" and len(path.suffixes) > 1 else path.suffix
     usual = SEPARATORS.get(suffix.lower())
@@ -44,8 +53,6 @@ def _check_regular(path: Path) -> None:
         raise DataError(f"there is no file {path}") from None
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {path}: {error}") from None
-    if stat.S_ISDIR(mode):
-        raise DataError(f"{path} is a directory, not a file")
     if not stat.S_ISREG(mode):
         raise DataError(
             f"{path} is {_sort_of_file(mode)}, not a regular file: write the table to a file, and pass that"

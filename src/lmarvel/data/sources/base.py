@@ -25,6 +25,7 @@ class Layout(NamedTuple):
     decimal: str | None = None
     skip_rows: int | None = None
     header: bool | None = None
+    labels: bool = False  # whether names of rows are kept: a matrix has them
 
 
 class Rows(NamedTuple):

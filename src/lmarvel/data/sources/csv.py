@@ -64,7 +64,7 @@ def open_text(path: Path, layout: Layout, usual: str) -> Source:
     at = list(range(len(file.names)))
     names = list(file.names)
     if len(names) > 2 and not names[0].strip():  # the row index of R's and pandas' files
-        if _names_rows(file):
+        if not layout.labels and _names_rows(file):
             notes += ("the first column has no name, and numbers or names the rows: it is left out",)
             at = at[1:]
         elif _NAMELESS not in names:

@@ -6,7 +6,8 @@
 * By adjustment, with a number as the cause of categories: logistic regression, standardised. The chance of the category
   is averaged over the rows (the average slope, or the difference between two values). Intervals by bootstrap.
 * Where values are missing: from 20 completed tables, pooled by Rubin's rules [2]_.
-* By a formula: linear Gaussian evaluation (:mod:`lmarvel.effects.formula`). Intervals by bootstrap.
+* By a formula: linear Gaussian evaluation (:mod:`lmarvel.effects.formula`). Intervals by bootstrap. From a covariance
+  matrix it is parametric, and standard errors of least squares are those for equal variances.
 
 A cause with categories is compared category by category with its first one, or as was asked for. Nominal variables that
 are adjusted for become indicators of their categories.
@@ -29,7 +30,8 @@ from numpy.typing import NDArray
 
 from lmarvel.data import Kind
 from lmarvel.deferred import late
-from lmarvel.effects.formula import Density, Formula, Product, Quotient, Sum, slope
+from lmarvel.effects.formula import Formula, slope, variables
+from lmarvel.effects.numbers.best_set import variance
 from lmarvel.effects.numbers.doubly_robust import Scores, expit, logistic, scores
 from lmarvel.effects.numbers.estimate import DEFAULT, LEVEL, REPLICATES, Estimate, Estimation, pooled
 from lmarvel.effects.numbers.table import Columns, Vector
@@ -46,6 +48,8 @@ def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Es
         slow = how.bootstrap or (table.is_level(y) and not table.is_level(x))
         each = how.fewer if slow else how
         return pooled([adjusted_estimates(whole, x, y, z, each) for whole in table.completed(how.seed)])
+    if not table.has_rows:
+        return _from_matrix(table, x, y, tuple(z), how)
     causes, contrasts = table.indicators(x)
     design = np.column_stack([np.ones(len(table.rows)), causes, *(table.indicators(name)[0] for name in z)])
     _check_design(design, [x, *z])
@@ -63,6 +67,22 @@ def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Es
         return step * _solve(design, outcome, weights)[1:2]
 
     return _bootstrapped(table, coefficients, [contrast], "least squares", tuple(z), how)
+
+
+def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estimation) -> list[Estimate]:
+    """Estimate by least squares from a covariance alone, with the standard error for equal variances."""
+    scatter = table.scatter([table.names.index(name) for name in (x, *z, y)])
+    step, contrast = _step(x, how, table.contrasts(x)[0])
+
+    def coefficient(matrix: Vector) -> Vector:
+        among = scatter(matrix)
+        return np.asarray(step * np.linalg.solve(among[:-1, :-1], among[:-1, -1])[:1])
+
+    if how.bootstrap:
+        return _bootstrapped(table, coefficient, [contrast], "least squares", z, how)
+    freedom, last = table.n - len(z) - 2, len(z) + 1
+    error = abs(step) * np.sqrt(variance(scatter(table.weights), 0, last, (1 << last) - 2) / freedom)
+    return [_with_interval(contrast, coefficient(table.weights)[0], error, freedom, z, "least squares")]
 
 
 def effects_by_group(
@@ -201,35 +221,17 @@ def formula_estimates(
             f"the formula for this effect is evaluated for numbers, and {listing(sorted(levels))} has levels without an"
             " order: turn it into numbers, or ask about another pair"
         )
-    at = [table.names.index(names[v]) for v in used]
-    rows = table.rows[:, at]
+    scatter = table.scatter([table.names.index(names[v]) for v in used])
 
     def evaluated(weights: Vector) -> Vector:
-        mean = weights @ rows / weights.sum()
-        centred = rows - mean
         covariance = np.zeros((len(names), len(names)))
-        covariance[np.ix_(used, used)] = (centred * weights[:, None]).T @ centred / weights.sum()
+        covariance[np.ix_(used, used)] = scatter(weights)
         np.fill_diagonal(covariance, np.where(np.diag(covariance) > 0, np.diag(covariance), 1.0))
         return np.array([slope(formula, covariance, names.index(x), names.index(y))])
 
     chance = f": {table.outcomes(y)[0][1]}" if table.is_level(y) else ""
     contrasts = [table.contrasts(x)[0] + chance]
     return _bootstrapped(table, evaluated, contrasts, "formula, linear", None, how)
-
-
-def variables(formula: Formula) -> int:
-    """Return all variables that stand anywhere in a formula."""
-    if isinstance(formula, Density):
-        return formula.of | formula.given
-    if isinstance(formula, Quotient):
-        return variables(formula.top) | variables(formula.bottom)
-    if isinstance(formula, Sum):
-        return variables(formula.body)
-    assert isinstance(formula, Product)
-    result = 0
-    for factor in formula.factors:
-        result |= variables(factor)
-    return result
 
 
 # --- parts ------------------------------------------------------------------------------------------------
@@ -275,17 +277,19 @@ def _bootstrapped(
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    by = f"{method}; bootstrap of {counted(replicates, 'replicate')}"
+    by = f"{method}; {'' if table.has_rows else 'parametric '}bootstrap of {counted(replicates, 'replicate')}"
     return [
         Estimate(text, float(value[i]), float(error[i]), float(low[i]), float(high[i]), by, adjusted)
         for i, text in enumerate(contrasts)
     ]
 
 
-def _with_interval(contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...]) -> Estimate:
+def _with_interval(
+    contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...], how: str = "least squares, HC3"
+) -> Estimate:
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * float(error)
     value = float(value)
-    return Estimate(contrast, value, float(error), value - half, value + half, "least squares, HC3", z)
+    return Estimate(contrast, value, float(error), value - half, value + half, how, z)
 
 
 def _solve(design: Vector, outcome: Vector, weights: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lmarvel.data import Dataset, Kind
 from lmarvel.data.missing.em import imputed
+from lmarvel.data.resampling import NormalResampling
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.text import listing, readable
 
@@ -50,6 +51,8 @@ class Columns:
         moments = data.moments  # refuses a table that nothing can be estimated from
         unit = self._units()
         self.covariance = moments.covariance / np.outer(unit, unit)
+        self.has_rows, self.n = data.has_rows, moments.n
+        self._normal = None if data.has_rows else NormalResampling(data)
         self._read: tuple[Vector, Vector, Clusters | None] | None = None
         self._whole: dict[int, list[Columns]] = {}  # completed tables by seed
 
@@ -65,8 +68,8 @@ class Columns:
 
     @property
     def weights(self) -> Vector:
-        """A weight above zero for each row; 1 where none were given."""
-        return self._parts()[1]
+        """A weight above zero for each row, 1 where none were given; where there are no rows, the covariance."""
+        return self._parts()[1] if self.has_rows else self.covariance
 
     def _parts(self) -> tuple[Vector, Vector, Clusters | None]:
         """Return rows, weights and clusters, without rows of weight zero."""
@@ -89,7 +92,7 @@ class Columns:
     @property
     def work(self) -> float:
         """How many rows an estimate goes through: of completed tables all."""
-        return float(self._data.n * IMPUTATIONS) if self.incomplete else float(len(self.rows))
+        return float(self._data.n * IMPUTATIONS) if self.incomplete else float(len(self.rows) if self.has_rows else 1)
 
     def completed(self, seed: int) -> Iterator[Columns]:
         """Iterate over tables in which every gap has a likely value, see :func:`lmarvel.data.missing.em.imputed`."""
@@ -124,11 +127,25 @@ class Columns:
         return some
 
     def drawn(self, rng: np.random.Generator) -> Vector:
-        """Return the weights of as many rows, or clusters, as there are, drawn with replacement."""
+        """Return the weights of as many rows, or clusters, as there are, drawn with replacement; or a covariance."""
+        if self._normal is not None:
+            return self._normal.moments(*rng.integers(0, 1 << 62, 2).tolist()).covariance
         _, weights, clusters = self._parts()
         n = len(weights) if clusters is None else int(clusters.max()) + 1
         counts = np.bincount(rng.integers(0, n, n), minlength=n)
         return np.asarray((counts if clusters is None else counts[clusters]) * weights)
+
+    def scatter(self, at: Sequence[int]) -> Callable[[Vector], Vector]:
+        """Return a function from weights of the rows, or from a covariance, to the covariance of some columns."""
+        if not self.has_rows:
+            return lambda matrix: np.asarray(matrix[np.ix_(at, at)])
+        rows = self.rows[:, at]
+
+        def weighted(weights: Vector) -> Vector:
+            centred = rows - weights @ rows / weights.sum()
+            return np.asarray((centred * weights[:, None]).T @ centred / weights.sum())
+
+        return weighted
 
     def kind(self, name: str) -> Kind:
         """Return what a column measures."""

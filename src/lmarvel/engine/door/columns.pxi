@@ -4,8 +4,6 @@ cdef extern from "independence/tests.hpp" namespace "lmarvel" nogil:
     struct Blocks:
         const double* R
         const int32_t* starts
-        const int32_t* tested
-        const int32_t* heads
         int32_t p
         int64_t n
     struct Counts:
@@ -51,7 +49,7 @@ cdef class Columns:
     cdef GlmTable glm
     cdef Py_ssize_t p
     cdef const double[:, ::1] R
-    cdef const int32_t[::1] starts, tested, heads, levels
+    cdef const int32_t[::1] starts, levels
     cdef const uint16_t[:, ::1] codes
     cdef const double[::1] weights
     cdef const uint8_t[::1] gaps
@@ -73,25 +71,22 @@ cdef class Columns:
             codes, levels, weights, gaps, rows, rows_a_cell = counts
             self.count(n, codes, levels, weights, gaps, rows, rows_a_cell)
         else:
-            starts, tested, heads = blocks
-            self.divide(R, n, starts, tested, heads)
+            self.divide(R, n, blocks)
 
-    cdef divide(self, R, int64_t n, starts, tested, heads):
+    cdef divide(self, R, int64_t n, starts):
         cdef Py_ssize_t v
         self.R, self.starts = square(R, "the correlation matrix"), own(starts, np.int32)
-        self.tested, self.heads = own(tested, np.int32), own(heads, np.int32)
-        self.p = self.heads.shape[0]
+        self.p = self.starts.shape[0] - 1
         check_rows(n)
-        if self.p < 1 or self.tested.shape[0] != self.p or self.starts.shape[0] != self.p + 1:
+        if self.p < 1:
             raise ValueError("blocks must be said of each variable")
         if self.starts[0] != 0 or self.starts[self.p] != self.R.shape[0]:
             raise ValueError("the blocks do not fit the correlation matrix")
         for v in range(self.p):
-            if not 1 <= self.heads[v] <= self.tested[v] <= self.starts[v + 1] - self.starts[v]:
-                raise ValueError("a block has at least one column, and no more heads than columns")
+            if self.starts[v] >= self.starts[v + 1]:
+                raise ValueError("a block has at least one column")
         self.of_blocks.R, self.of_blocks.starts = &self.R[0, 0], &self.starts[0]
-        self.of_blocks.tested = &self.tested[0]
-        self.of_blocks.heads, self.of_blocks.p, self.of_blocks.n = &self.heads[0], <int32_t> self.p, n
+        self.of_blocks.p, self.of_blocks.n = <int32_t> self.p, n
 
     @cython.boundscheck(False)
     cdef count(self, int64_t n, codes, levels, weights, gaps, double rows, double rows_a_cell):

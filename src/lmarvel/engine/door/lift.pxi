@@ -32,6 +32,7 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
 cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
     cppclass LiftTask:
         const double* R
+        const double* inflation
         int p
         double n, price, noise
         LiftConstants constants
@@ -86,6 +87,7 @@ def lift(
     cbool selection,
     cbool latents,
     *,
+    inflation=None,
     start=None,
     more=(),
     limits=None,
@@ -105,6 +107,7 @@ def lift(
     cdef LiftTask task
     cdef SearchLimits known
     cdef const int8_t[:, ::1] given
+    cdef const double[:, ::1] inflated
     check_positive(n, "rows")
     check_positive(price, "price")
     if not (noise >= 0 and math.isfinite(noise)):
@@ -114,6 +117,9 @@ def lift(
     task.selection, task.latents = selection, latents
     if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
         raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
+    if inflation is not None:
+        inflated = checked_inflation(inflation, p)
+        task.inflation = &inflated[0, 0]
     if start is not None:
         given = np.array(start, dtype=np.int8, order="C")
         check_start(given, p)
@@ -184,6 +190,18 @@ cdef SearchLimits limits_of(dict limits, int p) except *:
     known.never, known.causes = flags(limits["never"], p), flags(limits["causes"], p)
     known.effects = flags(limits["effects"], p)
     known.selection, known.latents, known.local = limits["selection"], limits["latents"], limits["local"]
+    return known
+
+
+cdef const double[:, ::1] checked_inflation(inflation, int p) except *:
+    cdef const double[:, ::1] known = finite_square(inflation, "the inflation of evidence", most_variables)
+    cdef Py_ssize_t x, y
+    if known.shape[0] != p:
+        raise ValueError(f"the inflation of evidence on {p} variables needs a matrix of that size")
+    for x in range(p):
+        for y in range(p):
+            if known[x, y] < 1 or known[x, y] != known[y, x]:
+                raise ValueError("the inflation of evidence must be symmetric, and at least 1")
     return known
 
 

@@ -77,12 +77,10 @@ BlockGaussian::BlockGaussian(const Blocks& blocks)
 void BlockGaussian::ask(Index x, Index y) {
     asked_.clear();
     for (Index v : {x, y}) {
-        for (Index c = 0; c < blocks_.tested[v]; ++c) asked_.push_back(static_cast<std::size_t>(blocks_.starts[v] + c));
+        for (Index c = blocks_.starts[v]; c < blocks_.starts[v + 1]; ++c) asked_.push_back(static_cast<std::size_t>(c));
     }
     q_ = asked_.size();
-    of_x_ = static_cast<std::size_t>(blocks_.tested[x]);
-    heads_x_ = static_cast<std::size_t>(blocks_.heads[x]);
-    heads_y_ = static_cast<std::size_t>(blocks_.heads[y]);
+    of_x_ = static_cast<std::size_t>(blocks_.starts[x + 1] - blocks_.starts[x]);
     last_.pvalue = -1.0;
 }
 
@@ -143,42 +141,36 @@ double BlockGaussian::pvalue(std::size_t d, double bound) {
 }
 
 // Keep the columns of one side that the set, and the columns before, leave something of; `own_` gets their pivots.
-void BlockGaussian::keep(const double* S, std::size_t first, std::size_t end, std::size_t heads, Side& side) {
-    side.kept.clear();
-    side.heads = 0;
+void BlockGaussian::keep(const double* S, std::size_t first, std::size_t end, std::vector<std::size_t>& kept) {
+    kept.clear();
     own_.clear();
     factor_.resize((end - first) * (end - first));
     for (std::size_t a = first; a < end; ++a) {
-        const std::size_t n = side.kept.size();
+        const std::size_t n = kept.size();
         double* row = factor_.data() + n * (end - first);
         double left = S[a * q_ + a];
         for (std::size_t i = 0; i < n; ++i) {
             const double* other = factor_.data() + i * (end - first);
-            double s = S[a * q_ + side.kept[i]];
+            double s = S[a * q_ + kept[i]];
             for (std::size_t k = 0; k < i; ++k) s -= row[k] * other[k];
             row[i] = s / other[i];
             left -= row[i] * row[i];
         }
         if (left <= PIVOT) continue;
         row[n] = std::sqrt(left);
-        side.kept.push_back(a);
-        side.heads += a < first + heads;
+        kept.push_back(a);
         own_.push_back(left);
     }
 }
 
-// The pivots of a Cholesky factor of columns of both sides, all of a side or its heads only; false where one is zero.
-bool BlockGaussian::pivots(const double* S, std::vector<double>& out,
-                           std::initializer_list<std::pair<const Side*, bool>> parts) {
+// The pivots of a Cholesky factor of the columns that are kept of both sides, in `joint_`; false where one is zero.
+bool BlockGaussian::pivots(const double* S) {
     std::vector<std::size_t>& order = order_;
-    order.clear();
-    for (const auto& [side, heads] : parts) {
-        order.insert(order.end(), side->kept.begin(),
-                     heads ? side->kept.begin() + static_cast<std::ptrdiff_t>(side->heads) : side->kept.end());
-    }
+    order.assign(x_.begin(), x_.end());
+    order.insert(order.end(), y_.begin(), y_.end());
     const std::size_t n = order.size();
     factor_.resize(n * n);
-    out.resize(n);
+    joint_.resize(n);
     for (std::size_t a = 0; a < n; ++a) {
         double* row = factor_.data() + a * n;
         double left = S[order[a] * q_ + order[a]];
@@ -191,7 +183,7 @@ bool BlockGaussian::pivots(const double* S, std::vector<double>& out,
         }
         if (left <= PIVOT) return false;
         row[a] = std::sqrt(left);
-        out[a] = left;
+        joint_[a] = left;
     }
     return true;
 }
@@ -202,33 +194,26 @@ double BlockGaussian::judge(const double* S, std::int64_t given, double bound) {
     std::int64_t key;
     double value;
     if (q_ > 2) {
-        keep(S, 0, of_x_, heads_x_, x_);
-        keep(S, of_x_, q_, heads_y_, y_);  // whose own pivots stay
+        keep(S, 0, of_x_, x_);
+        keep(S, of_x_, q_, y_);  // whose own pivots stay
     } else {
-        x_.kept.assign(S[0] > PIVOT ? 1 : 0, 0);
-        y_.kept.assign(S[3] > PIVOT ? 1 : 0, 1);
-        x_.heads = x_.kept.size();
-        y_.heads = y_.kept.size();
+        x_.assign(S[0] > PIVOT ? 1 : 0, 0);
+        y_.assign(S[3] > PIVOT ? 1 : 0, 1);
     }
-    if (x_.heads == 0 || y_.heads == 0) return 0.0;
-    const auto rank_x = static_cast<std::int64_t>(x_.kept.size()), rank_y = static_cast<std::int64_t>(y_.kept.size());
+    if (x_.empty() || y_.empty()) return 0.0;
+    const auto rank_x = static_cast<std::int64_t>(x_.size()), rank_y = static_cast<std::int64_t>(y_.size());
     const bool single = rank_x == 1 && rank_y == 1;
     if (single) {
-        const std::size_t x = x_.kept[0], y = y_.kept[0];
+        const std::size_t x = x_[0], y = y_[0];
         const double c = S[y * q_ + x], r2 = c * c / (S[x * q_ + x] * S[y * q_ + y]);
         value = r2 < 1.0 ? r2 : 1.0;
         key = -1 - given;
     } else {
-        if (!pivots(S, joint_, {{&x_, true}, {&y_, false}})) return 0.0;
+        if (!pivots(S)) return 0.0;
         double lambda = 1.0;
-        for (std::size_t j = 0; j < y_.kept.size(); ++j) lambda *= joint_[x_.heads + j] / own_[j];
-        if (x_.heads < x_.kept.size()) {
-            if (!pivots(S, crossed_, {{&x_, false}, {&y_, true}})) return 0.0;
-            for (std::size_t j = 0; j < y_.heads; ++j) lambda *= crossed_[x_.kept.size() + j] / joint_[x_.heads + j];
-        }
-        const auto heads_x = static_cast<std::int64_t>(x_.heads), heads_y = static_cast<std::int64_t>(y_.heads);
+        for (std::size_t j = 0; j < y_.size(); ++j) lambda *= joint_[x_.size() + j] / own_[j];
         const double scale = static_cast<double>(blocks_.n - 1 - given) - 0.5 * static_cast<double>(rank_x + rank_y + 1);
-        key = heads_x * rank_y + (rank_x - heads_x) * heads_y;
+        key = rank_x * rank_y;
         value = lambda > 0.0 ? std::max(-scale * std::log(lambda), 0.0) : HUGE_VAL;
     }
     // The p-value falls as the statistic grows: what was no smaller before needs no second look.
@@ -249,15 +234,11 @@ double BlockGaussian::judge(const double* S, std::int64_t given, double bound) {
 // Lambda of a pair given all others: the residual covariance is the inverse of a block of the precision matrix.
 double BlockGaussian::given_rest(const double* precision, Index x, Index y) {
     ask(x, y);
-    std::vector<std::size_t> all;
-    for (Index v : {x, y}) {
-        for (Index c = blocks_.starts[v]; c < blocks_.starts[v + 1]; ++c) all.push_back(static_cast<std::size_t>(c));
-    }
-    const std::size_t w = all.size();
-    std::vector<double> L(w * w, 0.0), inverse(w * w, 0.0), S(q_ * q_, 0.0);
+    const std::size_t w = q_;
+    std::vector<double> L(w * w, 0.0), inverse(w * w, 0.0), S(w * w, 0.0);
     for (std::size_t a = 0; a < w; ++a) {
         for (std::size_t b = 0; b <= a; ++b) {
-            double s = precision[all[a] * columns_ + all[b]];
+            double s = precision[asked_[a] * columns_ + asked_[b]];
             for (std::size_t k = 0; k < b; ++k) s -= L[a * w + k] * L[b * w + k];
             L[a * w + b] = a == b ? std::sqrt(std::max(s, 1e-300)) : s / L[b * w + b];
         }
@@ -269,13 +250,9 @@ double BlockGaussian::given_rest(const double* precision, Index x, Index y) {
             inverse[a * w + c] = s / L[a * w + a];
         }
     }
-    const auto wide = static_cast<std::size_t>(blocks_.starts[x + 1] - blocks_.starts[x]);
-    const auto place = [&](std::size_t a) { return a < of_x_ ? a : wide + a - of_x_; };
-    for (std::size_t a = 0; a < q_; ++a) {
+    for (std::size_t a = 0; a < w; ++a) {
         for (std::size_t b = 0; b <= a; ++b) {
-            for (std::size_t k = place(a); k < w; ++k) {
-                S[a * q_ + b] += inverse[k * w + place(a)] * inverse[k * w + place(b)];
-            }
+            for (std::size_t k = a; k < w; ++k) S[a * w + b] += inverse[k * w + a] * inverse[k * w + b];
         }
     }
     return judge(S.data(), static_cast<std::int64_t>(columns_ - w), -1.0);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -166,15 +165,13 @@ inline bool separates(FisherZ& test, std::size_t d, const Level& level, double, 
 struct Blocks {
     const double* R = nullptr;      // correlations of the columns
     const Index* starts = nullptr;  // where the block of each variable begins, and the number of columns
-    const Index* tested = nullptr;  // how many columns of each block, its first ones, are tested; all are conditioned on
-    const Index* heads = nullptr;   // how many of those, the first again, are held against all that are tested of another
     Index p = 0;
     std::int64_t n = 0;
 };
 
-// With S the residual covariance of the columns of x and y given those of the set, and h for the heads of a block,
-//   Lambda = det S(xh, y) det S(x, yh) / (det S(x) det S(y) det S(xh, yh)),
-// which is det S(x, y) / (det S(x) det S(y)) where all columns are heads. Single columns are tested by Fisher's z.
+// With S the residual covariance of the columns of x and y given those of the set, Wilks' statistic is that of
+//   Lambda = det S(x, y) / (det S(x) det S(y)).
+// Single columns are tested by Fisher's z.
 class BlockGaussian final : public Test {
 public:
     explicit BlockGaussian(const Blocks& blocks);
@@ -186,22 +183,20 @@ public:
     double given_rest(const double* precision, Index x, Index y);
 
 private:
-    struct Side { std::vector<std::size_t> kept; std::size_t heads = 0; };
     const Blocks blocks_;
     const std::size_t columns_;
-    std::size_t q_ = 0, of_x_ = 0, heads_x_ = 0, heads_y_ = 0;
+    std::size_t q_ = 0, of_x_ = 0;
     std::vector<std::size_t> asked_, column_, at_;
     std::vector<double> row_, inverse_, on_, residual_, factor_;  // rows are those of a triangle
-    std::vector<double> own_, joint_, crossed_;
-    std::vector<std::size_t> order_;
-    Side x_, y_;
+    std::vector<double> own_, joint_;
+    std::vector<std::size_t> x_, y_, order_;  // columns that are kept of each side, and of both
     struct { std::int64_t key = 0; double value = 0.0, pvalue = -1.0; } last_;
 
     double r(std::size_t a, std::size_t b) const { return blocks_.R[a * columns_ + b]; }
     void ask(Index x, Index y);
     double judge(const double* S, std::int64_t given, double bound);
-    void keep(const double* S, std::size_t first, std::size_t end, std::size_t heads, Side& side);
-    bool pivots(const double* S, std::vector<double>& out, std::initializer_list<std::pair<const Side*, bool>> parts);
+    void keep(const double* S, std::size_t first, std::size_t end, std::vector<std::size_t>& kept);
+    bool pivots(const double* S);
 };
 
 // Columns of levels.

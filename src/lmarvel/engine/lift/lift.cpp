@@ -138,7 +138,7 @@ private:
         if (task_.selection) kinds.push_back(SELECTION);
         if (task_.latents) kinds.push_back(LATENT);
         if (kinds.empty()) return;
-        hidden_ = make_hidden(task_.R, task_.p, task_.n, task_.price, task_.noise, set_, kinds, task_.known);
+        hidden_ = make_hidden(task_.R, task_.inflation, task_.p, task_.n, task_.price, task_.noise, set_, kinds, task_.known);
         std::vector<std::vector<int>> parents(p_);
         for (std::size_t v = 0; v < p_; ++v) order.parents[v].members(parents[v]);
         try {

@@ -18,6 +18,7 @@ using MarkMatrix = std::vector<std::int8_t>;  // p x p, row by row; [x, y] is th
 
 struct LiftTask {
     const double* R = nullptr;  // correlations of p variables
+    const double* inflation = nullptr;  // of the evidence for hidden nodes, p x p: lmarvel.search.inflation; none for 1
     int p = 0;
     double n = 0.0, price = 0.0, noise = 0.0;
     LiftConstants constants{};

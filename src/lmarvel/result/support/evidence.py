@@ -10,7 +10,7 @@ from lmarvel.errors import GraphError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.result.evidence_wording import one_finding, without_selection
-from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed, but_separated
+from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, RefusedNode, Supported, Weighed, but_separated
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -32,6 +32,8 @@ class Evidence:
         was met.
     hidden : tuple of HiddenNode
         The hidden nodes that the graph rests on.
+    refused : tuple of RefusedNode
+        Those that unequal noise or bends can explain.
     chose : Chose or None
         Which stage of the search gave the graph.
 
@@ -47,6 +49,7 @@ class Evidence:
         self.distance: dict[tuple[int, int], float] = {}
         others = list(but_separated(trace))
         self.hidden = tuple(e for e in others if isinstance(e, HiddenNode))
+        self.refused = tuple(e for e in others if isinstance(e, RefusedNode))
         self.chose = next((e for e in others if isinstance(e, Chose)), None)
         for e in others:
             if isinstance(e, Weighed):
@@ -80,6 +83,12 @@ def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float],
     """Return the hidden nodes that the graph rests on: the kind, the variables, what the score would lose."""
     names = result.pag.names
     return tuple((e.kind, tuple(names[v] for v in sorted(e.members)), e.loss) for e in result.evidence.hidden)
+
+
+def refused_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the hidden nodes that were not accepted, because unequal noise or bends can explain them."""
+    names = result.pag.names
+    return tuple((e.kind, tuple(names[v] for v in sorted(e.members))) for e in result.evidence.refused)
 
 
 def selected_edges(result: Discovery) -> str | None:

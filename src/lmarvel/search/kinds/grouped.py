@@ -1,9 +1,9 @@
-"""Scores of tables in which a variable is several columns: levels without an order, curves.
+"""Scores of tables in which a variable is several columns: levels without an order.
 
-A variable with four levels is three indicator columns, one with a curve is a few polynomials of itself. All columns
-together are treated as jointly Gaussian (the degenerate Gaussian score of Andrews, Ramsey & Cooper 2019), and a graph
-over the variables is a graph over their columns: where x --> y, every column of x is a parent of every column of y, and
-the columns of one variable are joined among themselves without constraint. So
+A variable with four levels is three indicator columns. All columns together are treated as jointly Gaussian (the
+degenerate Gaussian score of Andrews, Ramsey & Cooper 2019), and a graph over the variables is a graph over their
+columns: where x --> y, every column of x is a parent of every column of y, and the columns of one variable are joined
+among themselves without constraint. So
 
 * a variable given its parents is a multivariate regression: minus two log-likelihood per row is log det of the residual
   covariance, and a constant;

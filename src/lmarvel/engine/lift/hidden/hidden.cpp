@@ -50,9 +50,9 @@ std::vector<std::size_t> best_of(const Vector& scores, int most, double tie) {
 template <int W>
 class HiddenSearch final : public AnyHidden {
 public:
-    HiddenSearch(const double* R, int p, double n, double price, double noise, const LiftConstants& constants,
-                 std::vector<int> kinds, const SearchLimits* known)
-        : fits_(R, p, n, price, constants), set_(constants), em_(fits_, noise, known), placing_(fits_),
+    HiddenSearch(const double* R, const double* inflation, int p, double n, double price, double noise,
+                 const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known)
+        : fits_(R, inflation, p, n, price, constants), set_(constants), em_(fits_, noise, known), placing_(fits_),
           kinds_(std::move(kinds)) {}
 
     void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) override {
@@ -278,12 +278,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known) {
+std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
+                                       double noise, const LiftConstants& constants, std::vector<int> kinds,
+                                       const SearchLimits* known) {
     const int most = p + most_new_nodes(constants);
     const auto make = [&](auto width) -> std::unique_ptr<AnyHidden> {
-        return std::make_unique<HiddenSearch<decltype(width)::value>>(R, p, n, price, noise, constants, std::move(kinds),
-                                                                      known);
+        return std::make_unique<HiddenSearch<decltype(width)::value>>(R, inflation, p, n, price, noise, constants,
+                                                                      std::move(kinds), known);
     };
     if (most <= 64) return make(std::integral_constant<int, 1>{});
     if (most <= 128) return make(std::integral_constant<int, 2>{});

@@ -48,7 +48,8 @@ inline int most_new_nodes(const LiftConstants& constants) { return 2 * constants
 
 // The narrowest search that holds p observed variables and the latent nodes that it may put; none where that is too many.
 // What is handed over must outlive it.
-std::unique_ptr<AnyHidden> make_hidden(const double* R, int p, double n, double price, double noise,
-                                       const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known);
+std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
+                                       double noise, const LiftConstants& constants, std::vector<int> kinds,
+                                       const SearchLimits* known);
 
 }  // namespace lmarvel

@@ -90,8 +90,10 @@ class Fits {
 public:
     using Set = Bits<W>;
 
-    Fits(const double* correlation, int p, double n, double price, const LiftConstants& constants)
-        : p(p), n(n), price(price), set(constants), R(correlation, correlation + std::size_t(p) * p), regressions_(p) {}
+    // Prices of hidden nodes grow with the inflation of the pairs that they tie, p x p; all equal where there is none.
+    Fits(const double* correlation, const double* inflation, int p, double n, double price, const LiftConstants& constants)
+        : p(p), n(n), price(price), set(constants), R(correlation, correlation + std::size_t(p) * p), inflation_(inflation),
+          regressions_(p) {}
 
     const int p;
     const double n, price;
@@ -125,7 +127,7 @@ public:
             model.log_variance[v] = known.log_variance;
             value += known.log_variance + 1.0;
         }
-        model.score = n * value + price * n_parameters(start);
+        model.score = n * value + price * n_parameters(start) + surplus(start);
         model.parents = std::move(start.parents);
         model.selections = std::move(start.selections);
         model.order = std::move(start.order);
@@ -143,6 +145,20 @@ public:
             count -= is_empty(model.parents[latent]) && children == 2;
         }
         return count;
+    }
+
+    // What hidden nodes cost beyond the price of their parameters, where unequal noise or bends inflate evidence for them.
+    double surplus(const Model<W>& model) const {
+        double more = 0.0;
+        if (inflation_ == nullptr) return more;
+        for (const Set& set : model.selections) more += mean_inflation(set) - 1;
+        for (int latent = p; latent < model.m(); ++latent) {
+            Set tied = model.parents[latent];
+            for (int v = 0; v < model.m(); ++v)
+                if (model.parents[v].has(latent)) tied.add(v);
+            more += mean_inflation(tied) - 1;
+        }
+        return price * more;
     }
 
     // The sets of nodes that latent and selection nodes tie together.
@@ -177,6 +193,15 @@ private:
         Vector slope;
         double log_variance;
     };
+
+    // Over the pairs of observed nodes in a set; 1 where there is none.
+    double mean_inflation(const Set& set) const {
+        const std::vector<int> nodes = members_of(common(set, first_nodes<W>(p)));
+        double sum = 0.0;
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) sum += inflation_[std::size_t(nodes[i]) * p + nodes[j]];
+        return nodes.size() < 2 ? 1.0 : sum / (0.5 * double(nodes.size() * (nodes.size() - 1)));
+    }
 
     static Set with_ancestors(const Model<W>& model, const Set& nodes) {
         Set reached = nodes;
@@ -267,6 +292,7 @@ private:
         return known_[key] = {std::move(x), value, rough};
     }
 
+    const double* inflation_;
     std::unordered_map<Words, Fitted, HashWords> known_;
     std::vector<std::unordered_map<Set, Regressed, HashBits<W>>> regressions_;
 };

@@ -1,0 +1,238 @@
+"""What a look at a table says of it: whether its numbers bend, whether its categories interact, or ranks fit better.
+
+Each question is put to rough searches for the best DAG (:mod:`lmarvel.ci.glm.kinds`). The thresholds come from a study
+of tables with known truth (``benchmarks/kinds.py``, docs/kinds.md).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores
+from lmarvel.ci.glm.basis import GlmTable
+from lmarvel.ci.glm.fits import GlmFits
+from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.data.columns import Kind
+from lmarvel.data.dataset import Dataset
+from lmarvel.engine import load
+
+_engine = load()
+
+_MORE = 0.08  # of what lines explain
+_LEAST = 30.0
+_CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
+_TOLD = (0.015, 0.15)  # by heavy tails beyond correlations, at least and at most
+_STRAIGHT = 0.015  # by bends, at most, where nothing bends
+_CHANCE = 8.0  # standard errors, by which the fourth moment of a Gaussian number is hardly ever off
+MOST_NUMBERS = 60  # for the look: it is a search
+FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
+MOST_VALUES = 60_000  # rows times columns, where the shape of noise is looked at, which takes longest
+_NOISE, _SWEEPS = 1e-6, (1, 0, 0)  # a rough search: one sweep, and families are not turned
+_AS_THEY_ARE, _AS_RANKS = math.inf, 0.0  # the fourth moment from which on a number is taken as normal scores
+
+
+class Curvature(NamedTuple):
+    """What lines, and what bends and products beside them, explain of the numbers of a table, in units of the score."""
+
+    lines: float
+    bends: float
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether bends explain so much more that lines alone would mislead."""
+        return self.bends > (1 + _MORE) * self.lines + _LEAST
+
+    @property
+    def share(self) -> float:
+        """How much more bends explain, as a share."""
+        return self.bends / self.lines - 1 if self.lines > 0 else math.inf
+
+
+def curvature(data: Dataset) -> Curvature | None:
+    """Return how much bends explain of the numbers of a table; None where that cannot be said.
+
+    What is explained is the likelihood of the best DAG beyond that of no edges, less what its edges, bends and products
+    cost. It is looked at for the numbers as they are and for their normal scores: where one of the two is straight,
+    lines will do. Counts are left out, because those with a small mean bend by nature.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> curvature(Dataset.of({"a": a, "b": a + rng.normal(size=500)})).is_curved
+    False
+    >>> curvature(Dataset.of({"a": a, "b": a**2 + rng.normal(size=500)})).is_curved
+    True
+    """
+    if not 2 <= len(_numbers(data)) <= MOST_NUMBERS:
+        return None
+    least: Curvature | None = None
+    for shapes in (False, True):
+        for far_out in (_AS_THEY_ARE, _AS_RANKS):
+            found = _bent(data, far_out, shapes)
+            if not found.is_curved:
+                return found
+            least = found if least is None or found.share < least.share else least
+    return least
+
+
+def _numbers(data: Dataset) -> list[str]:
+    """Return the numbers that can be looked at; beside categories without counts."""
+    if _engine is None or any(data.missing) or data.n < FEWEST_ROWS:
+        return []
+    numbers = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind is Kind.CONTINUOUS]
+    if len(numbers) == len(data.names):
+        return numbers
+    values = data.values()
+    return [name for name in numbers if not is_count(values[:, data.names.index(name)])]
+
+
+def _bent(data: Dataset, far_out: float, shapes: bool) -> Curvature:
+    """Return what lines and bends explain in one scale, with or without the shape of noise."""
+
+    def look() -> Curvature:
+        numbers = _numbers(data)
+        every = _every(data, len(numbers) if shapes else 0)
+        line = kind_table(data, numbers, 2.0, bends=0, products=False, far_out=far_out, every=every)
+        bent = kind_table(data, numbers, 2.0, far_out=far_out, every=every)
+        return Curvature(explained(line, shapes), explained(bent, shapes))
+
+    return data.kept(("bent", far_out, shapes), look)
+
+
+def _every(data: Dataset, columns: int = 0) -> int:
+    """Return how many rows further each row stands that is looked at."""
+    most = MOST_ROWS if columns == 0 else min(MOST_ROWS, MOST_VALUES // columns)
+    return -(-data.n // most)
+
+
+def explained(table: KindTable, shapes: bool = True) -> float:
+    """Return by how much the best DAG is better than no edges."""
+    prices = table.prices | ({} if shapes else {"shape": math.inf})
+    scores = _engine.KindScores(
+        table.basis, table.starts, table.categories, table.codes, table.weights, table.products, prices
+    )
+    _, met = scores.search(_NOISE, *_SWEEPS)
+    return float(sum(scores.value(v, ())[0] for v in range(len(table))) - met[-1][0])
+
+
+def interacts(data: Dataset) -> bool:
+    """Tell whether categories depend on each other in ways that only counts see: one on a combination of others.
+
+    The best DAG by counts is held against logistic regressions on the same parents, whose effects add up.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, chance = rng.integers(0, 3, (3, 1000))
+    >>> words, by_chance = np.array(["low", "middle", "high"]), rng.random(1000) < 0.1
+    >>> turned, larger = (np.where(by_chance, chance, c) for c in (np.where(b == 0, a, 2 - a), np.maximum(a, b)))
+    >>> [interacts(Dataset.of({"a": words[a], "b": words[b], "c": words[c]})) for c in (turned, larger)]
+    [True, False]
+    """
+    names = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind is not Kind.CONTINUOUS]
+    if _engine is None or any(data.missing) or data.n < FEWEST_ROWS or not 3 <= len(names) <= MOST_NUMBERS:
+        return False
+    return data.kept(("interacts",), lambda: _interacts(data, names))
+
+
+def _interacts(data: Dataset, names: list[str]) -> bool:
+    table = kind_table(data, names, 2.0, every=_every(data))
+    scores = table.scores()
+    _, met = scores.search(_NOISE, *_SWEEPS)
+    score, dag = met[-1]
+    explained = sum(scores.value(v, ())[0] for v in range(len(table))) - score
+    parts = (table.basis, table.starts, table.categories, table.codes, table.weights, table.rows)
+    glm = GlmTable(tuple(names), *parts, np.zeros(len(names)))
+    fits, more = GlmFits(glm), 0.0
+    for v, parents in enumerate(dag):
+        columns = [c for u in parents for c in glm.columns(u)]
+        if len(parents) > 1:
+            added = -2 * fits.fit(v, columns)[0] + math.log(table.rows) * glm.responses(v) * (len(columns) + 1)
+            more += max(added - scores.value(v, parents)[0], 0.0)
+    return bool(more > _MORE * explained + _LEAST)
+
+
+def has_heavy_tails(data: Dataset) -> bool:
+    """Tell whether the noise of straight numbers has tails that tell more of them than correlations do.
+
+    Then lines under the density of such noise explain more than under a Gaussian one, although nothing bends. With
+    skewed noise lines look bent, and where the variance of noise changes its shape seems to tell far more.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tails, plain = rng.standard_t(4, size=(3, 2000)), rng.normal(size=(3, 2000))
+    >>> [has_heavy_tails(Dataset.of({"a": a, "b": a + b, "c": b + c})) for a, b, c in (tails, plain)]
+    [True, False]
+    """
+    numbers, values = _numbers(data), data.values()
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    if not 2 <= len(numbers) <= MOST_NUMBERS or not _lies_far_out(values, weights):
+        return False
+    plain = _bent(data, _AS_THEY_ARE, False)
+    if plain.share > _STRAIGHT:
+        return False
+    every = _every(data, len(numbers))
+    line, shaped = (
+        explained(kind_table(data, numbers, 2.0, bends=0, products=False, far_out=_AS_THEY_ARE, every=every), shapes)
+        for shapes in (False, True)
+    )
+    return _TOLD[0] * line < shaped - line < _TOLD[1] * line
+
+
+def prefers_ranks(data: Dataset) -> bool:
+    """Tell whether normal scores fit a table of numbers better than the numbers as they are.
+
+    They do where they are more closely related. Relatedness is minus the log determinant of the correlation matrix: the
+    information that Gaussian variables of these correlations have of each other. A few values far out can raise it in
+    the numbers as they are. So normal scores are also taken where values lie far out if a simpler graph explains them,
+    and along straight lines.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=5000)
+    >>> b = a + 0.5 * rng.normal(size=5000)
+    >>> prefers_ranks(Dataset.of({"a": a, "b": b})), prefers_ranks(Dataset.of({"a": np.exp(2 * a), "b": b**3}))
+    (False, True)
+    """
+    values = data.values()
+    n, p = values.shape
+    if p < 2 or n < 2 * p:
+        return False
+    weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+    scores = np.column_stack([normal_scores(column, weights) for column in values.T])
+    as_they_are, as_ranks = _related(values, weights), _related(scores, weights)
+    if as_ranks > (1 + _CLOSER) * as_they_are:
+        return True
+    if not 2 <= len(_numbers(data)) <= MOST_NUMBERS or not _lies_far_out(values, weights):
+        return False
+    every = slice(None, None, _every(data))
+    some = None if weights is None else weights[every]
+    rows = len(values[every])
+    unexplained = [
+        rows * _related(columns[every], some) - _bent(data, far_out, False).lines
+        for columns, far_out in ((values, _AS_THEY_ARE), (scores, _AS_RANKS))
+    ]
+    return unexplained[1] < unexplained[0] and not _bent(data, _AS_RANKS, False).is_curved
+
+
+def _related(columns: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Return how closely columns are related."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        covariance = np.cov(columns.T, aweights=weights)
+        spread = np.sqrt(covariance.diagonal())
+        sign, log_det = np.linalg.slogdet(covariance / np.outer(spread, spread))
+    return float(-log_det) if sign > 0 else math.inf
+
+
+def _lies_far_out(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> bool:
+    """Tell whether a column has values farther out than a Gaussian one has by chance."""
+    left = values - np.average(values, axis=0, weights=weights)
+    fourth, square = (np.average(left**power, axis=0, weights=weights) for power in (4, 2))
+    return bool((fourth > max(FAR_OUT, 3 + _CHANCE * math.sqrt(24 / len(values))) * square**2).any())

@@ -1,0 +1,102 @@
+"""How far unequal noise and bends inflate the evidence for hidden nodes.
+
+A latent or selection node stands for correlations among residuals. Their likelihood ratio follows its chi-square
+distribution where residuals are Gaussian and effects are straight. Two things make it larger though nothing is hidden:
+
+*Unequal noise*: residuals a and b that are large in the same rows. The variance of their product is then larger than
+Gaussian theory says, by
+
+    K = (E[a² b²] - r²) / (1 + r²),    r = E[a b],    E[a²] = E[b²] = 1,
+
+the scale by which Satorra & Bentler (1994) divide the likelihood ratio of a covariance. Independent residuals have
+K = 1 however heavy their tails are.
+
+*Bends*: a variable whose square predicts another one's residual, or whose residual is predicted by a square. What two
+variables owe to the square of a third one looks like a common cause. The robust score statistic z² says how much
+that is, in units of the likelihood ratio.
+
+The factor of a pair is K + z² / penalty. A hidden node costs the penalty once more for each unit by which the mean
+factor of its pairs exceeds 1, because what it gains over other graphs varies as much more. Residuals are those of each
+variable given all others, which need no graph. Each part counts only where chance does not explain it, so that
+Gaussian tables have exactly 1 everywhere. Edges keep their penalty: see docs/decisions/0021.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lmarvel.score.district import Matrix
+
+_DEVIATIONS = 6.0  # by which a K must exceed 1: the largest of 190 Gaussian pairs never did, with 200 rows and more
+_BENT = 4.8  # a score statistic beyond it is a bend: by chance in one of 1,600 tables of 20 Gaussian variables
+_DIGITS = 6  # of a factor; those behind them differ with the order in which a machine adds rows up
+
+
+def inflation(rows: Matrix, price: float, weights: Matrix | None = None) -> Matrix | None:
+    """Return the factor of each pair of columns by which evidence for hidden nodes is inflated; None if all are 1.
+
+    Parameters
+    ----------
+    rows : array
+        Rows and columns of numbers, without gaps.
+    price : float
+        The penalty of a parameter, in units of twice the log-likelihood.
+    weights : array, optional
+        Of the rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, c = rng.normal(size=(3, 2000))
+    >>> inflation(np.column_stack([a, b, c]), price=15.2) is None
+    True
+    >>> scale = np.exp(rng.normal(size=2000) / 2)                       # of the noise of a and b, in the same rows
+    >>> inflation(np.column_stack([scale * a, scale * b, c]), price=15.2).round(1).tolist()
+    [[1.0, 2.8, 1.0], [2.8, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+    share = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not share.any():
+        return None
+    share = share / share.sum()
+    told = 1 / float(share @ share)  # rows of equal weight that tell as much
+    if told <= 2 * rows.shape[1]:
+        return None
+    X = rows - share @ rows
+    spread = share @ (X * X)
+    if not (spread > 0).all():
+        return None
+    X = X / np.sqrt(spread)
+    try:
+        residuals = X @ np.linalg.inv(X.T @ (X * share[:, None]))
+    except np.linalg.LinAlgError:
+        return None
+    residuals /= np.sqrt(share @ (residuals * residuals))
+    factor = _unequal(residuals, share, told) + _bent(X, residuals, share, told) / price
+    factor = np.round((factor + factor.T) / 2, _DIGITS)
+    np.fill_diagonal(factor, 1.0)
+    return factor if (factor > 1).any() else None
+
+
+def _unequal(residuals: Matrix, share: Matrix, told: float) -> Matrix:
+    """Return how much larger the variance of the products of residuals is than that of Gaussian ones, at least 1."""
+    squares = residuals * residuals
+    both = (residuals.T @ (residuals * share[:, None])) ** 2
+    ratio = (squares.T @ (squares * share[:, None]) - both) / (1 + both)
+    least = 1 + _DEVIATIONS * 2 / math.sqrt(told)  # Gaussian ones vary by 2 / sqrt(n)
+    found: Matrix = np.where(ratio > least, ratio, 1.0)
+    return found
+
+
+def _bent(X: Matrix, residuals: Matrix, share: Matrix, told: float) -> Matrix:
+    """Return what the two variables of a pair bend with anything, on average, in units of the likelihood ratio."""
+    squares = X * X - 1 - X * (share @ X**3)
+    score = squares.T @ (residuals * share[:, None])
+    spread = (squares * squares).T @ (residuals * residuals * share[:, None])
+    z = np.sqrt(told / np.maximum(spread, 1e-300)) * np.abs(score)
+    np.fill_diagonal(z, 0.0)
+    most = np.maximum(z.max(axis=0), z.max(axis=1))
+    own = np.where(most > _BENT, most**2, 0.0)
+    found: Matrix = (own[:, None] + own[None, :]) / 2
+    return found

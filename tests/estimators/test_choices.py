@@ -1,0 +1,68 @@
+"""What auto takes for tables of numbers: as they are, as normal scores, with the shape of noise, or behind ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lmarvel import Dataset, Lift
+from lmarvel.ci.registry import as_ci_test, chosen_for
+from lmarvel.engine.run import is_built
+from lmarvel.estimators.scoring import scored_table
+
+pytestmark = pytest.mark.skipif(not is_built(), reason="a look at a table is a search of the compiled engine")
+Values = np.ndarray
+Draw = Callable[[np.random.Generator, int], tuple[Values, Values, Values]]
+
+
+def chain(noise: Draw) -> dict[str, Values]:
+    """Return a --> b --> c along straight lines."""
+    a, b, c = noise(np.random.default_rng(1), 2_000)
+    return {"a": a, "b": a + b, "c": a + b + c}
+
+
+def changing(rng: np.random.Generator) -> dict[str, Values]:
+    """Return a --> b --> c --> d whose noise grows with the cause."""
+    columns = [rng.normal(size=2_000)]
+    for _ in range(3):
+        cause = columns[-1] / columns[-1].std()
+        columns.append(cause + rng.normal(size=2_000) * (0.5 + np.abs(cause)))
+    return dict(zip("abcd", columns, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("table", "test"),
+    [
+        (chain(lambda rng, n: tuple(rng.normal(size=(3, n)))), "fisher-z"),
+        (chain(lambda rng, n: tuple(rng.uniform(size=(3, n)))), "fisher-z"),
+        (chain(lambda rng, n: tuple(rng.standard_t(5, size=(3, n)))), "curved"),
+        (changing(np.random.default_rng(1)), "rank"),
+        ({name: np.exp(v) for name, v in chain(lambda rng, n: tuple(rng.normal(size=(3, n)))).items()}, "rank"),
+    ],
+    ids=["gaussian", "uniform", "heavy tails", "unequal noise", "exponential scales"],
+)
+def test_the_scale_that_fits_is_taken(table: dict[str, Values], test: str) -> None:
+    assert chosen_for(Dataset.of(table), measured=True)[0] == test
+
+
+def test_what_is_behind_the_ties_of_a_count_separates() -> None:
+    rng = np.random.default_rng(0)
+    a, u, v = rng.normal(size=(3, 10_000))
+    behind = a + u
+    table = {"a": a, "count": np.round(np.exp(behind / 1.4 + 1)), "c": behind + v}
+    test = as_ci_test("rank", Dataset.of(table))
+    assert test.pvalue(0, 2, (1,)) < 1e-6  # the count itself does not
+    pag = Lift(test="rank").fit(table).pag_
+    assert pag.n_edges == 2
+    assert not pag.has_edge("a", "c")
+
+
+def test_a_coarse_number_that_is_itself_a_cause_is_taken_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    a, u, v, w = rng.normal(size=(4, 10_000))
+    coarse = np.round((a + u) / 1.4)
+    data = Dataset.of({"a": a, "coarse": coarse, "c": coarse + v, "d": coarse + w})
+    test = as_ci_test("rank", data)
+    assert scored_table(test, data, 2.0) is test.moments
