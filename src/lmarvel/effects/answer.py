@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
@@ -16,12 +14,13 @@ from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_re
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import Effect
-from lmarvel.effects.formula import Density
-from lmarvel.effects.numbers.best_set import smallest_variance
 from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
-from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group, formula_estimates
+from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group
+from lmarvel.effects.numbers.identified import best_set, identified_estimates, ordered_covariance
+from lmarvel.effects.numbers.sensitivity import sensitivity
 from lmarvel.effects.numbers.table import IMPUTED, Columns
+from lmarvel.effects.numbers.witness import Witness, witnesses
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.errors import DataError, GraphError, ParameterError
@@ -162,7 +161,7 @@ class Answering:
         if self.table is not None and identified.status == "adjustment":
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
-            estimates = _by_formula(ready, identified, self.table, self.how)
+            estimates = identified_estimates(ready, identified, self.table, self.how)
         told = Effect(
             identified,
             ready.named(given),
@@ -174,7 +173,10 @@ class Answering:
             ready.graph.names,
             stated=isinstance(ready, Stated),
             groups=self._by_group(identified, pair_of(ready, i, j), estimates),
+            witnesses=self._witnesses(identified, i, j),
         )
+        if self.table is not None:
+            told = replace(told, sensitivity=sensitivity(self.table, identified.x, identified.y, estimates, self.how))
         return self._graded(told, i, j, given)
 
     def _graded(self, told: Effect, i: int, j: int, given: int) -> Effect:
@@ -198,6 +200,13 @@ class Answering:
             level = min(bearing.level, claim.level if claim.status == "definite" else OPEN if own else STATED)
         found = () if level == STATED else (*bearing.cautions(), *own)
         return _with_cautions(told, min(level, OPEN) if differ else level, (*found, *differ))
+
+    def _witnesses(self, identified: Identified, i: int, j: int) -> tuple[Witness, ...]:
+        """Return why unmeasured common causes of x and what it affects are excluded, where the effect is identified."""
+        if identified.status not in ("adjustment", "formula") or isinstance(self.ready, Stated):
+            return ()
+        near = None if self.table is None else _comparable(self.ready, self.table, i, j)
+        return witnesses(self.ready, pair_of(self.ready, i, j), self.result, near)
 
     def rests_on(self, numbers: bool = False, selected: bool = False) -> str:
         """Say what answers rest on; with ``numbers``, what these do.
@@ -243,9 +252,8 @@ class Answering:
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
         ready = self.ready
-        best = smallest_variance(ready, pair, _covariance(ready, table), self.climb)
+        best = best_set(ready, pair, table, self.climb)
         largest = canonical_set(ready, pair)
-        assert best is not None
         assert largest is not None
         beside = dict.fromkeys(
             z for z in (*islice(minimal_sets(ready, pair), self.beside), largest) if z != best and self.beside
@@ -311,24 +319,10 @@ def _with_cautions(told: Effect, level: int, cautions: Sequence[str]) -> Effect:
     return replace(told, grade=grade_named(level), cautions=tuple(dict.fromkeys(cautions)) or general)
 
 
-def _by_formula(ready: Prepared, identified: Identified, table: Columns, how: Estimation) -> list[Estimate]:
-    formula = identified.formula
-    if isinstance(formula, Density):  # P(y | x, z): a regression
-        z = ready.named(formula.given & ~(1 << ready.graph.index(identified.x)))
-        return adjusted_estimates(table, identified.x, identified.y, z, how)
-    assert formula is not None
-    return formula_estimates(table, formula, ready.graph.names, identified.x, identified.y, how)
-
-
-def _covariance(ready: Prepared, table: Columns) -> Any:
-    at = [table.names.index(name) for name in ready.graph.names]
-    return table.covariance[np.ix_(at, at)]
-
-
 def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
     """Return the covariance, unless what bears on the pair has levels without an order, of which it says nothing."""
     near = ready.named(ready.possible_ancestors(1 << x | 1 << y))
-    return None if any(table.kind(name) == Kind.NOMINAL for name in near) else _covariance(ready, table)
+    return None if any(table.kind(name) == Kind.NOMINAL for name in near) else ordered_covariance(ready, table)
 
 
 def _check_counts(bootstrap: int | None, most: int) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
+from lmarvel.effects.numbers.sensitivity import Sensitivity
+from lmarvel.effects.numbers.witness import Witness
 from lmarvel.effects.ranges import Range
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
@@ -49,6 +51,10 @@ class Effect(ShownAsText):
         Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
     groups : tuple of Estimate
         The effect within groups, where these were asked for.
+    sensitivity : tuple of Sensitivity
+        For each estimate by adjustment, how strong an unmeasured common cause would have to be to explain it away.
+    witnesses : tuple of Witness
+        Why unmeasured common causes of x and what it affects are excluded, in a learned graph.
 
     Examples
     --------
@@ -70,6 +76,8 @@ class Effect(ShownAsText):
     associated: str = ""
     stated: bool = False
     groups: tuple[Estimate, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def status(self) -> str:
@@ -249,6 +257,7 @@ class Effect(ShownAsText):
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
+        lines += self.fragility
         if self.formula and self.status == "formula":
             lines += [
                 f"Formula: {self.formula}",
@@ -257,6 +266,13 @@ class Effect(ShownAsText):
         if self.range is not None:
             lines.append(str(self.range))
         return "\n".join([*lines, self.rests_on])
+
+    @property
+    def fragility(self) -> list[str]:
+        """Why unmeasured common causes are excluded, and how strong one would have to be; in sentences."""
+        several = len(self.sensitivity) > 1
+        strengths = [f"{one.contrast}: {one}" if several else str(one) for one in self.sensitivity]
+        return [*map(str, self.witnesses), *strengths]
 
     def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""
@@ -279,6 +295,8 @@ class Effect(ShownAsText):
             "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "groups": [estimate.to_dict() for estimate in self.groups],
+            "sensitivity": [one.to_dict() for one in self.sensitivity],
+            "witnesses": [one.to_dict() for one in self.witnesses],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
