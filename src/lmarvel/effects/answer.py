@@ -13,7 +13,7 @@ from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
 from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
-from lmarvel.effects.effect import Effect
+from lmarvel.effects.effect import IGNORES, Effect
 from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group
@@ -23,6 +23,7 @@ from lmarvel.effects.numbers.table import IMPUTED, Columns
 from lmarvel.effects.numbers.witness import Witness, witnesses
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
+from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
@@ -48,6 +49,7 @@ def effect(
     seed: int = 0,
     nominal: Sequence[str] = (),
     most: int = MOST,
+    again: int | None = None,
 ) -> Effect:
     """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
 
@@ -79,6 +81,9 @@ def effect(
         Columns whose numbers are labels.
     most : int
         How many MAGs of the class to look at where the effect is not identified.
+    again : int, optional
+        Learn again from so many resamples of the rows, as the result was learned: intervals are then over their graphs
+        (:func:`lmarvel.effect_learned_again`).
 
     Examples
     --------
@@ -99,20 +104,29 @@ def effect(
         raise GraphError(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
-    _check_counts(bootstrap, most)
+    _check_counts(bootstrap, most, again)
+    if again is not None and (data is None or not isinstance(result, Discovery)):
+        raise ParameterError(
+            "needs a result and its table: a graph does not say how it was learned, and nothing else can be resampled",
+            parameter="again",
+        )
     check_learner(learner)
     group = _checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     before = result.data if isinstance(result, Discovery) else None
     table = None if data is None else Columns(_read(ready, data, before), nominal)
-    answered = Answering(
-        ready, table, result, Estimation(bootstrap, seed, learner, _checked_values(values)), group=group
-    )
+    how = Estimation(bootstrap, seed, learner, _checked_values(values))
+    answered = Answering(ready, table, result, how, group=group)
     span = None
     one_graph = isinstance(ready, Stated)  # and no class of graphs
     if identified.status == "not identified" and identified.path and not z and not one_graph:
         span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
-    return answered.answer(identified, z, span)
+    told = answered.answer(identified, z, span)
+    if again is None or not isinstance(result, Discovery):
+        return told
+    found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))
+    assert isinstance(found, Spread)
+    return told.over(found)
 
 
 @dataclass(frozen=True)
@@ -221,7 +235,7 @@ class Answering:
             return f"This rests on the graph you gave being right{unselected}.{filled}"
         whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
         left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
-        chance = " The interval ignores uncertainty about the graph." if numbers else ""
+        chance = IGNORES if numbers else ""
         return what_it_rests_on(self.result, selected) + left_out + chance + filled + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
@@ -325,7 +339,7 @@ def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
     return None if any(table.kind(name) == Kind.NOMINAL for name in near) else ordered_covariance(ready, table)
 
 
-def _check_counts(bootstrap: int | None, most: int) -> None:
-    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1)):
+def _check_counts(bootstrap: int | None, most: int, again: int | None) -> None:
+    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1), ("again", again, 1)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
@@ -11,10 +11,12 @@ from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.numbers.sensitivity import Sensitivity
 from lmarvel.effects.numbers.witness import Witness
 from lmarvel.effects.ranges import Range
+from lmarvel.effects.spread import Spread
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
-from lmarvel.text import ShownAsText, listing, readable, sentence
+from lmarvel.text import ShownAsText, counted, listing, readable, sentence
 
+IGNORES = " The interval ignores uncertainty about the graph."
 IN_YOURS = " in the graph you gave"
 
 
@@ -55,6 +57,8 @@ class Effect(ShownAsText):
         For each estimate by adjustment, how strong an unmeasured common cause would have to be to explain it away.
     witnesses : tuple of Witness
         Why unmeasured common causes of x and what it affects are excluded, in a learned graph.
+    again : Spread or None
+        What graphs say that were learned again from resamples; then intervals are over these.
 
     Examples
     --------
@@ -78,6 +82,7 @@ class Effect(ShownAsText):
     groups: tuple[Estimate, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    again: Spread | None = None
 
     @property
     def status(self) -> str:
@@ -113,6 +118,20 @@ class Effect(ShownAsText):
     def _asked(self) -> str:
         seen = "".join(f", {name}" for name in self.given)
         return f"P({self.identified.y} | do({self.identified.x}){seen})"
+
+    def over(self, again: Spread) -> Effect:
+        """Return the answer with intervals over graphs learned again, where enough of them tell the effect."""
+        ends = [again.interval(one.contrast) for one in self.estimates]
+        estimates = tuple(
+            one if end is None else replace(one, low=end[0], high=end[1], fixed=one.in_graph)
+            for one, end in zip(self.estimates, ends, strict=True)
+        )
+        strengths = tuple(
+            replace(one, low=estimate.low, high=estimate.high)
+            for one, estimate in zip(self.sensitivity, estimates, strict=False)
+        )
+        rests_on = self.rests_on.replace(IGNORES, "") if ends and None not in ends else self.rests_on
+        return replace(self, estimates=estimates, sensitivity=strengths, again=again, rests_on=rests_on)
 
     # --- words --------------------------------------------------------------------------------------------
 
@@ -237,7 +256,8 @@ class Effect(ShownAsText):
         mine = {chosen.contrast: chosen for chosen in self.estimates}
         for alternative in self.others:
             chosen = mine[alternative.contrast]
-            if alternative.low > chosen.high or alternative.high < chosen.low:
+            low, high = chosen.in_graph
+            if alternative.low > high or alternative.high < low:
                 ours, theirs = listing(sorted(chosen.adjusted or ())), listing(sorted(alternative.adjusted or ()))
                 sets = f"adjusting for {ours} gives {chosen}, for {theirs} {alternative}"
                 return f"valid sets disagree ({sets}), so the graph is wrong or the effect is not linear"
@@ -252,6 +272,7 @@ class Effect(ShownAsText):
             ]
             lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
             lines += _trimmed(self.estimates)
+        lines += self._learned_again
         if self.groups:
             lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
@@ -266,6 +287,22 @@ class Effect(ShownAsText):
         if self.range is not None:
             lines.append(str(self.range))
         return "\n".join([*lines, self.rests_on])
+
+    @property
+    def _learned_again(self) -> list[str]:
+        """What resamples say of the effect, and the interval that takes the graph as given."""
+        if self.again is None:
+            return []
+        total = counted(sum(self.again.statuses.values()), "resample")
+        if not any(one.fixed for one in self.estimates):
+            return [f"Learned again from {total}, each with its own graph: {self.again}."]
+        ends = "; ".join(
+            self.labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1])) for one in self.estimates
+        )
+        return [
+            f"Learned again from {total}, each with its own graph: {self.again.counts}. The interval is over these."
+            f" With the learned graph taken as given, it is {ends}."
+        ]
 
     @property
     def fragility(self) -> list[str]:
@@ -304,6 +341,7 @@ class Effect(ShownAsText):
             "steps": list(self.identified.steps),
             "range": None if self.range is None else self.range.to_dict(),
             "rests_on": self.rests_on,
+            **({} if self.again is None else {"learned_again": self.again.to_dict()}),
         }
 
 

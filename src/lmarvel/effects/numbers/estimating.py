@@ -32,7 +32,7 @@ from lmarvel.data import Kind
 from lmarvel.deferred import late
 from lmarvel.effects.formula import Formula, slope, variables
 from lmarvel.effects.numbers.best_set import variance
-from lmarvel.effects.numbers.doubly_robust import Scores, expit, logistic, scores
+from lmarvel.effects.numbers.doubly_robust import SPLITS, Scores, expit, logistic, scores
 from lmarvel.effects.numbers.estimate import DEFAULT, LEVEL, REPLICATES, Estimate, Estimation, pooled
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.errors import DataError, ParameterError
@@ -134,7 +134,7 @@ def _average_effects(table: Columns, x: str, y: str, z: tuple[str, ...], how: Es
     pairs = compared(table, x, how)
     found = []
     for outcome, label in outcomes(table, y):
-        scored = scores(table, x, outcome, z, bool(label), how.learner, how.seed)
+        scored = scores(table, x, outcome, z, bool(label), how.learner, how.seed, SPLITS if how.intervals else 1)
         found += [_difference(table, scored, x, pair, label, z, how) for pair in pairs]
     return found
 
@@ -165,6 +165,10 @@ def _difference(
     unit = np.eye(len(scored.means))
     means = scored.means
     value = float(means[after] - means[before])
+    contrast = f"{table.category(x, after)} in place of {table.category(x, before).removeprefix(f'{readable(x)} ')}"
+    text = f"{contrast}: {label}" if label else contrast
+    if not how.intervals:
+        return Estimate(text, value, np.nan, np.nan, np.nan, "doubly robust", z)
     error, half = _half(scored, unit[after] - unit[before])
     ratio = None
     if label and means[after] > 0 and means[before] > 0:
@@ -172,8 +176,6 @@ def _difference(
         middle = float(np.log(means[after] / means[before]))
         low, high = np.exp([middle - off, middle + off])
         ratio = float(np.exp(middle)), float(low), float(high)
-    contrast = f"{table.category(x, after)} in place of {table.category(x, before).removeprefix(f'{readable(x)} ')}"
-    text = f"{contrast}: {label}" if label else contrast
     if how.bootstrap:
         resampled = _resampled_error(table, scored, unit[after] - unit[before], how)
         error, half = resampled, half * resampled / error
@@ -274,6 +276,11 @@ def _bootstrapped(
     rng = np.random.default_rng(how.seed)
     replicates = how.bootstrap or REPLICATES
     value = estimate(table.weights)
+    if not how.intervals:
+        return [
+            Estimate(text, float(value[i]), np.nan, np.nan, np.nan, method, adjusted)
+            for i, text in enumerate(contrasts)
+        ]
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
