@@ -86,6 +86,10 @@ def effect(
             " under 10 seconds; 0 for none.",
         ),
     ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(help="Largest share, such as 0.1, of what is left of X and Y that unmeasured causes explain."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed for the resamples.")] = 0,
     n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
@@ -122,6 +126,7 @@ def effect(
             learner=learner,
             bootstrap=bootstrap,
             seed=seed,
+            limit=limit,
         )
         again = None
         if isinstance(found, Discovery) and (learn_again or (learn_again is None and told.estimates)):

@@ -50,6 +50,7 @@ def effect(
     nominal: Sequence[str] = (),
     most: int = MOST,
     again: int | None = None,
+    limit: float | None = None,
 ) -> Effect:
     """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
 
@@ -84,6 +85,9 @@ def effect(
     again : int, optional
         Learn again from so many resamples of the rows, as the result was learned: intervals are then over their graphs
         (:func:`lmarvel.effect_learned_again`).
+    limit : float, optional
+        Assume that unmeasured causes of ``x`` explain at most this share, between 0 and 1, of what is left of ``x`` and
+        of ``y`` given what is measured: then an effect that is not identified has a bound.
 
     Examples
     --------
@@ -111,6 +115,8 @@ def effect(
             parameter="again",
         )
     check_learner(learner)
+    if limit is not None and not (isinstance(limit, int | float) and 0 <= limit < 1):
+        raise ParameterError(f"must be a share of at least 0 and below 1, not {limit!r}", parameter="limit")
     group = _checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     before = result.data if isinstance(result, Discovery) else None
@@ -120,7 +126,8 @@ def effect(
     span = None
     one_graph = isinstance(ready, Stated)  # and no class of graphs
     if identified.status == "not identified" and identified.path and not z and not one_graph:
-        span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
+        near = None if table is None else _comparable(ready, table, i, j)
+        span = effect_range(ready, i, j, near, most, limit, 0 if table is None else table.n)
     told = answered.answer(identified, z, span)
     if again is None or not isinstance(result, Discovery):
         return told
