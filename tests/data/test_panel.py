@@ -110,7 +110,8 @@ def test_kinds_weights_and_tiers_of_ones_own_hold_for_lags_too() -> None:
     assert len(data.weights) == data.n
     own = Knowledge(tiers=[["x", "x_lag1"], ["y", "y_lag1"]])
     found = LMarvel(knowledge=own).fit(table, panel="id,year").result_
-    assert ("x", "y_lag1") in found.knowledge.not_causes
+    assert found.known.never[found.pag.index("x"), found.pag.index("y_lag1")]
+    assert len(found.knowledge.more_tiers) == 1
     assert found.knowledge.tiers == own.tiers
 
 

@@ -303,14 +303,20 @@ def test_causes_and_effect_never_contradict_each_other(selection: int) -> None:
 
 @pytest.mark.parametrize("method", [Lift, LMarvel])
 def test_they_agree_where_something_was_stated(method: type[Lift] | type[LMarvel]) -> None:
-    """Effects are read from the graph of the data alone, causes from that with the statements: neither denies."""
+    """Causes and effects are read from the same graph, with what was stated: neither denies the other."""
     rng = np.random.default_rng(8)
     seen: Counter[tuple[str, str | None]] = Counter()
-    for _ in range(4):
+    for number in range(8):
         model = random_model(rng, 7)
         names = model.pag.names
         rows = rng.multivariate_normal(np.zeros(len(names)), model.covariance, 400)
-        known = Knowledge(tiers=[names[:2], names[2:]])
+        more = [
+            {},
+            {"randomised": names[:1]},
+            {"unconfounded": [(names[0], names[1]), (names[-1], "*")], "selection": False},
+            {"latents": False, "selection": False},
+        ]
+        known = Knowledge(tiers=[names[:2], names[2:]], **more[number % 4])
         found = method(knowledge=known).fit(rows, names=names).result_
         for x, y in permutations(names, 2):
             cause = causes(found, y)[x]
@@ -321,9 +327,12 @@ def test_they_agree_where_something_was_stated(method: type[Lift] | type[LMarvel
             seen[told.status, told.grade] += 1
             if told.status == "none":
                 assert (cause.learned, cause.grade) == ("impossible", told.grade)
+            if cause.status == "impossible":
+                assert told.status == "none" or "selected" in told.identified.because
             elif told.identified.cause == "definite":
                 assert cause.learned == "definite"
     assert seen["none", "stated"] > 5
+    assert seen["adjustment", "stated"] + seen["adjustment", "open"] > 2, seen
 
 
 def test_given_something_a_rejected_pair_has_a_caution() -> None:

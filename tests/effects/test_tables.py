@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lmarvel import PAG, DataError, Dataset, GraphError, Knowledge, Lift, LMarvel, effect
+from lmarvel import PAG, DataError, Dataset, Discovery, GraphError, Knowledge, Lift, LMarvel, effect
 from lmarvel.data import Kind
 from lmarvel.effects import exported
 from lmarvel.effects.numbers.table import Columns
@@ -116,16 +117,40 @@ def test_selection_is_refused_with_the_edge_that_shows_it() -> None:
         exported(pag, "X", "Y")
 
 
-def test_what_was_said_beforehand_is_left_out_where_it_makes_more_than_a_class() -> None:
+def test_what_was_said_beforehand_reaches_the_effect() -> None:
     rng = np.random.default_rng(0)
     age, e, f = rng.normal(size=(3, 1000))
     data = {"age": age, "school": 0.6 * age + e, "pay": 0.7 * (0.6 * age + e) + f}
     found = LMarvel(knowledge=Knowledge(tiers=[["age"], ["school", "pay"]])).fit(data).result_
     assert str(found.pag) != str(found.unaided)
+    assert effect(found.unaided, "school", "pay").status == "not identified"
     told = found.effect("school", "pay", data)
+    assert told.status == "adjustment"
+    assert told.value == pytest.approx(0.7, abs=0.1)
+    assert told.statements == ("tiers: age < school, pay",)
+    assert "\nYou stated: tiers: age < school, pay.\n" in str(told)
+    assert "This rests on the learned graph being right and on what you stated" in told.rests_on
+    again = Discovery.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.effect("school", "pay", data).sentence == told.sentence
+
+
+@pytest.mark.parametrize("method", [LMarvel, Lift])
+def test_what_was_just_assumed_is_not_asked_for(method: type[LMarvel] | type[Lift]) -> None:
+    rng = np.random.default_rng(2)
+    drug, e = rng.normal(size=(2, 1000))
+    data = {"drug": drug, "pain": -0.5 * drug + e}
+    without = method().fit(data).result_.effect("drug", "pain", data)
+    assert without.status == "not identified"
+    assert "or assume which of the two comes first, and that nothing unmeasured affects both" in without.sentence
+    told = method(knowledge=Knowledge(unconfounded=[("drug", "pain")])).fit(data).result_.effect("drug", "pain", data)
     assert told.status == "not identified"
-    assert told.rests_on.endswith("What you stated is left out: the graph is that of the data alone.")
-    assert told.sentence == effect(found.unaided, "school", "pay").sentence
+    assert told.identified.because.startswith("the data do not show whether drug affects pain or pain affects drug")
+    assert told.identified.unless == "you state which of drug and pain comes first"
+    for known in (Knowledge(randomised=["drug"]), Knowledge(tiers=[["drug"], ["pain"]], latents=False)):
+        told = method(knowledge=known).fit(data).result_.effect("drug", "pain", data)
+        assert told.status == "adjustment"
+        assert told.value == pytest.approx(-0.5, abs=0.1)
+        assert told.grade == "stated"
 
 
 def test_what_was_said_beforehand_counts_where_it_changes_no_mark() -> None:

@@ -149,15 +149,15 @@ def run(*arguments: Any) -> Any:
 def lift(
     R: Any, n: Any, price: Any, noise: Any, constants: Any, selection: Any, latents: Any, seconds: Any, *parts: Any
 ) -> Any:
-    """Call Lift with its constants as a tuple, and perhaps a start, orders, and what is known as two tuples."""
+    """Call Lift with its constants as a tuple, and perhaps a start, orders, what is known as two tuples, and memory."""
     told: dict[str, Any] = {}
     if parts:
-        start, more, matrices, flags = parts
-        names = ("required", "forbidden", "never", "causes", "effects")
+        start, more, matrices, flags, memory = parts
+        names = ("required", "forbidden", "never", "causes", "effects", "unconfounded")
         limits = dict(zip(names, matrices, strict=True)) | dict(
             zip(("selection", "latents", "local"), flags, strict=True)
         )
-        told = {"start": start, "more": more, "limits": limits}
+        told = {"start": start, "more": more, "limits": limits, "memory": memory}
     named = dict(zip(asdict(LIFT), constants, strict=True))
     return ENGINE.lift(R, n, price, noise, named, selection, latents, seconds=seconds, **told)
 
@@ -215,7 +215,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "lift": (lift, (R, 100.0, 4.0, 1e-6, tuple(asdict(LIFT).values()), True, True, 0.2)),
         "lift from": (
             lambda *parts: lift(*LIFTED, *parts),
-            (MARKS, ([0, 1, 2, 3],), (known,) * 5, (True, True, False)),
+            (MARKS, ([0, 1, 2, 3],), (known,) * 6, (True, True, False), 10_000),
         ),
         "means": (ROWS.means, (rows, vector)),
         "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),

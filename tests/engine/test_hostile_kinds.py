@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(ENGINE is None, reason="the engine is not built"
 
 NAMES = ("edge", "parameter", "bend", "product", "shape", "category")
 PRICES = (6.0, 3.0, 3.0, 6.0, 12.0, 1.0)
-MATRICES = ("required", "forbidden", "never", "causes", "effects")
+MATRICES = ("required", "forbidden", "never", "causes", "effects", "unconfounded")
 FLAGS = ("selection", "latents", "local")
-NOTHING = ((np.zeros((3, 3), dtype=bool),) * 5, (True, True, False))
+NOTHING = ((np.zeros((3, 3), dtype=bool),) * 6, (True, True, False))
 SEARCH = (1e-6, 30, 2, 2, 0.5, ((0, 1, 2),), *NOTHING)
 
 
@@ -144,7 +144,7 @@ def test_orders_that_are_no_permutations_are_refused(order: Any) -> None:
         search(*parts(), *SEARCH[:5], (order,), *NOTHING)
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (3, 4), (0, 0)])
 def test_limits_of_another_size_are_refused(place: int, size: tuple[int, int]) -> None:
     matrices = list(NOTHING[0])

@@ -241,7 +241,14 @@ def test_a_search_keeps_to_limits_and_starts_from_orders() -> None:
     table = drawn(mixed(rng, 400), rng, False)
     p = len(table)
     none, every = np.zeros((p, p), dtype=bool), np.ones((p, p), dtype=bool)
-    limits = {"required": none, "forbidden": every, "never": none, "causes": none, "effects": none}
+    limits = {
+        "required": none,
+        "forbidden": every,
+        "never": none,
+        "causes": none,
+        "effects": none,
+        "unconfounded": none,
+    }
     told = limits | {"selection": False, "latents": False, "local": False}
     _, met = scores(table).search(LIFT.noise, *SWEEPS, limits=told, more=[range(p)])
     assert len(met) == 5

@@ -245,7 +245,7 @@ def test_a_method_that_takes_long_on_one_resample_is_not_run_on_forty(monkeypatc
     monkeypatch.setattr(grounds, "discover", late)
     assert found.grounds.resamples is None
     assert found.grounds.bends
-    assert limits == [2.0]
+    assert limits == [grounds.MOST_SECONDS / 4]
     assert drawn == []
 
 

@@ -13,7 +13,7 @@ from lmarvel.knowledge.draw import true_statements
 from tests.truth.make_truth import ARROW, CIRCLE, TAIL, ancestors, enumerate_mags, marks_matrix
 
 NAMES = ("A", "B", "C", "D", "E")
-KINDS = ("tiers", "causes", "not_causes", "exogenous", "mixed")
+KINDS = ("tiers", "causes", "not_causes", "exogenous", "mixed", "randomised", "unconfounded", "unmeasured")
 
 
 class Classes(NamedTuple):
@@ -47,7 +47,9 @@ def draw(kind: str, graph: int, rng: np.random.Generator) -> Knowledge:
     """Draw statements of a kind that are true of a graph, and often that it has no selection or no latents."""
     marks = all_classes().marks[..., graph]
     counts = {"causes": int(rng.integers(1, 3)), "not_causes": int(rng.integers(1, 3)), "exogenous": 1}
-    wanted = {"tiers": {"tiers": int(rng.integers(2, 4))}, "mixed": counts}
+    wanted = {"tiers": {"tiers": int(rng.integers(2, 4))}, "mixed": counts, "randomised": {"randomised": 1}}
+    hidden = {"unconfounded": 1 + graph % 3}
+    wanted |= {"unconfounded": hidden, "unmeasured": {**hidden, "tiers": 2, "randomised": 1}}
     said = true_statements(MAG(NAMES, marks), **wanted.get(kind) or {kind: counts[kind]}, seed=rng)
     flags = {
         "selection": bool(((marks == TAIL) & (marks.T == TAIL)).any() or rng.random() < 0.5),
@@ -68,8 +70,8 @@ def fits(known: Known, graphs: slice) -> np.ndarray:
     flipped = marks.swapaxes(0, 1)
     if not known.selection:
         true &= ~((marks == TAIL) & (flipped == TAIL)).any(axis=(0, 1))
-    if not known.latents:
-        true &= ~((marks == ARROW) & (flipped == ARROW)).any(axis=(0, 1))
+    for a, b in np.argwhere(np.triu(known.unconfounded)):
+        true &= ~((marks == ARROW) & (flipped == ARROW))[a, b]
     return true
 
 

@@ -37,6 +37,41 @@ def test_learn_and_compare_read_a_file(tmp_path):
     assert all("knowledge" in entry["result"] for entry in json.loads(compared.out)["methods"].values())
 
 
+def test_repeated_options_add_up(tmp_path):
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    files[0].write_text("Cylinders < Weight\n")
+    files[1].write_text("no selection\n")
+    options = ("--knowledge", files[0], "--knowledge", files[1], "--tiers", "Weight < MilesPerGallon")
+    more = ("--tiers", "Displacement < {SecondsTo60, MilesPerGallon}", "--exogenous", "Cylinders,Displacement")
+    hidden = ("--unconfounded", "Weight - MilesPerGallon", "--unconfounded", "Horsepower", "--randomised", "Weight")
+    done = run("learn", CARS, *options, *more, *hidden, "--format", "json")
+    assert done.code == 0, done.err
+    said = Discovery.from_dict(json.loads(done.out)).knowledge
+    assert str(said).splitlines() == [
+        "tiers: Cylinders < Weight",
+        "tiers: Weight < MilesPerGallon",
+        "tiers: Displacement < SecondsTo60, MilesPerGallon",
+        "Weight and MilesPerGallon share no unmeasured cause",
+        "no unmeasured causes of Horsepower",
+        "Cylinders is exogenous",
+        "Displacement is exogenous",
+        "Weight is randomised",
+        "SecondsTo60, MilesPerGallon do not cause each other",
+        "no selection",
+    ]
+
+
+@pytest.mark.parametrize("method", ["lmarvel", "fci", "lift"])
+def test_no_latents_means_the_same_as_the_statement(tmp_path, method):
+    path = tmp_path / "known.txt"
+    path.write_text("no latents\n")
+    by_option = run("learn", CARS, "--method", method, "--no-latents", "--format", "edges")
+    by_file = run("learn", CARS, "--method", method, "--knowledge", path, "--format", "edges")
+    assert by_option.code == by_file.code == 0
+    assert by_option.out == by_file.out
+    assert "<->" not in by_option.out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

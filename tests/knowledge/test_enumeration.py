@@ -14,7 +14,7 @@ from lmarvel.knowledge.draw import true_statements
 from tests.knowledge.classes import KINDS, NAMES, all_classes, draw, fits, shared
 from tests.truth.make_truth import CIRCLE
 
-EXACT = ("tiers", "exogenous")
+EXACT = ("tiers", "exogenous", "randomised", "unconfounded", "unmeasured")
 
 
 class Tally(NamedTuple):

@@ -28,6 +28,7 @@ from lmarvel.estimators.compare import compare
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge.draw import true_statements
 from lmarvel.report.build import page_of
+from lmarvel.result.sources import costs_of
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 
 TIERS = Knowledge(tiers=[["Cylinders", "Displacement", "Weight"], ["Horsepower"], ["SecondsTo60", "MilesPerGallon"]])
@@ -103,7 +104,7 @@ def test_conflicts_are_kept_and_listed_with_the_p_value():
     joined = by_pair[frozenset(("Displacement", "Weight"))]
     assert separated.statement == "you said that Cylinders and SecondsTo60 are adjacent"
     assert separated.pvalue > 0.01 > joined.pvalue
-    assert "the tests contradict 2 statements; they were kept" in found.notes
+    assert "the data contradict 2 statements; they were kept" in found.notes
     assert "yet the tests find them independent" in str(found.explain("Cylinders", "SecondsTo60"))
     assert "yet no set that was tried separates them" in str(found.explain("Displacement", "Weight"))
 
@@ -220,3 +221,34 @@ def test_a_study_draws_true_statements():
         assert explain_invalid(study.mag, said) is None
         assert said.latents
         assert not said.selection
+
+
+def test_what_statements_cost_the_score_is_told_and_kept():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 1000))
+    data = {"A": a, "B": a + b, "C": a + b + c}
+    said = Knowledge(no_edges=[("A", "B")], tiers=[["A"], ["B"], ["C"]])
+    found = Lift(knowledge=said).fit(data).result_
+    costs, price = costs_of(found), found.evidence.chose.price
+    assert costs["no edge A - B"] > price > costs["tiers: A < B < C"]
+    assert costs[""] >= costs["no edge A - B"] - 1e-6
+    assert found.evidence.chose.score - costs[""] == pytest.approx(Lift().fit(data).bic_)
+    assert [(c.a, c.b, c.loss) for c in found.conflicts] == [("A", "B", costs["no edge A - B"])]
+    again = Discovery.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.conflicts == found.conflicts
+    assert str(again.knowledge) == str(said)
+
+
+def test_with_curves_only_statements_on_edges_are_weighed():
+    said = Knowledge(no_edges=[("Displacement", "Weight")], tiers=[["Weight"], ["MilesPerGallon"]])
+    found = Lift(knowledge=said).fit(CARS).result_
+    assert found.settings["test"] == "curved"
+    assert {*costs_of(found)} == {"no edge Displacement - Weight"}
+    assert [(c.a, c.b) for c in found.conflicts] == [("Displacement", "Weight")]
+
+
+def test_a_search_over_kinds_recovers_from_what_a_statement_excludes():
+    some = Lift(knowledge=Knowledge(not_causes=[("MilesPerGallon", "Weight")])).fit(CARS)
+    others = ["MilesPerGallon", "Cylinders", "Displacement", "Horsepower", "SecondsTo60"]
+    more = Lift(knowledge=Knowledge(tiers=[["Weight"], others])).fit(CARS)
+    assert some.bic_ <= more.bic_ + 1e-6  # it says less

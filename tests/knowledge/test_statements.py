@@ -90,11 +90,59 @@ def test_the_text_form_is_read_as_it_is_written():
         edges=[("age", "q")],
         no_edges=[("q", "r")],
         exogenous=["q"],
+        randomised=["drug given"],
+        apart=[["age", "a<b"], ["lab_*"]],
+        unconfounded=[("age", "x,y"), ("q", "*")],
+        more_tiers=[[["q"], ["r"]]],
         selection=False,
         latents=False,
     )
     assert Knowledge.parse(str(said)) == said
     assert Knowledge.from_dict(said.to_dict()) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("age < smoking < bp", "tiers: age < smoking < bp"),
+        ("tiers: age < {smoking, bp}", "tiers: age < smoking, bp\nsmoking, bp do not cause each other"),
+        ("smoking and bp do not cause each other", "smoking, bp do not cause each other"),
+        ("smoking -> bp", "smoking causes bp"),
+        ("smoking --> bp", "smoking causes bp"),
+        ("nothing causes age, sex", "age is exogenous\nsex is exogenous"),
+        ("nothing measured causes age", "age is exogenous"),
+        ("drug was randomized", "drug is randomised"),
+        ("no unmeasured common cause of age and bp", "age and bp share no unmeasured cause"),
+        ("no unmeasured cause of bp", "no unmeasured causes of bp"),
+        ("age < sex\nsex < bp\nage < sex", "tiers: age < sex\ntiers: sex < bp"),
+    ],
+)
+def test_wordings_that_are_understood(text, same):
+    assert Knowledge.parse(text) == Knowledge.parse(same)
+    assert str(Knowledge.parse(text)) == same
+
+
+def test_three_variables_share_no_unmeasured_cause_pair_by_pair():
+    assert len(Knowledge.parse("a, b and c share no unmeasured cause").unconfounded) == 3
+
+
+def test_what_is_randomised_has_no_cause_and_shares_none():
+    known = known_of(Knowledge.parse("drug is randomised"), ["age", "drug", "bp"])
+    assert known.never[0, 1]
+    assert known.never[2, 1]
+    assert known.unconfounded[1].tolist() == known.unconfounded[:, 1].tolist() == [True, False, True]
+    assert not known.unconfounded[0, 2]
+    assert known.why_never(0, 1) == "you said that drug is randomised"
+
+
+def test_contradictions_about_unmeasured_causes_are_named():
+    with pytest.raises(KnowledgeError, match=r"each other: 'age causes drug' and 'drug is randomised'$"):
+        Knowledge.parse("age causes drug\ndrug is randomised\nsex is randomised")
+    message = r"'a, b do not cause each other', 'edge a - b' and 'a and b share no unmeasured cause'"
+    with pytest.raises(KnowledgeError) as error:
+        Knowledge.parse("edge a - b\na, b do not cause each other\na and b share no unmeasured cause\nno selection")
+    assert all(part.strip("'") in str(error.value) for part in message.replace(" and '", ", '").split("', '"))
+    assert "selection" not in str(error.value)
 
 
 def test_lists_comments_and_blank_lines():
@@ -109,7 +157,8 @@ def test_lists_comments_and_blank_lines():
     [
         ("age causes", "line 1: cannot read 'age causes': write 'A causes B'"),
         ("no selection\ntiers: a < < b", "line 2: cannot read the tiers 'a < < b'"),
-        ("tiers: a < b\ntiers: c < d", "tiers are given twice"),
+        ("tiers: a < b < a", "a is in two tiers: it can be in one only"),
+        ("drug is random", "line 1: cannot read 'drug is random': write"),
         ("/knowledge\naddtemporal\nfirst a b", "line 3: cannot read 'first a b' in Tetrad's knowledge"),
     ],
 )
@@ -133,7 +182,8 @@ def test_tetrad_round_trip():
     text = "/knowledge\naddtemporal\n\n1 a b\n2* c d\n\nforbiddirect\na b\n\nrequiredirect\na c\n"
     said = Knowledge.parse(text)
     assert said.tiers == (("a", "b"), ("c", "d"))
-    assert set(said.not_causes) == {("c", "d"), ("d", "c"), ("a", "b")}
+    assert said.not_causes == (("a", "b"),)
+    assert said.apart == (("c", "d"),)
     assert said.causes == said.edges == (("a", "c"),)
     assert Knowledge.parse(said.to_tetrad()) == said
     with pytest.raises(KnowledgeError, match="no words for 'a causes b'"):

@@ -20,6 +20,7 @@ from lmarvel.search.ancestral import NO_EDGE, AncestralGraph
 from lmarvel.search.evidence import evidence, separating
 from lmarvel.search.lift import HiddenNode as FoundNode
 from lmarvel.search.lift import lift
+from lmarvel.search.record import MetGraphs, edges_of_marks
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
 from tests.generators import random_study
@@ -107,7 +108,7 @@ def test_a_mark_that_one_edge_more_undoes_is_worth_no_more_than_its_price() -> N
 def test_the_support_does_not_hang_on_what_the_search_met() -> None:
     R = np.eye(3) + 0.5 * np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
     found = lift(R, 500)
-    blind = replace(found, seen=((found.score, found.mag),))
+    blind = replace(found, seen=MetGraphs([(found.score, edges_of_marks(found.mag))]))
     marks = [e for e in evidence(blind, R, 500, lambda x, y, given: 0.5) if isinstance(e, Supported)]
     assert [round(e.distance, 6) for e in marks] == [round(2 * math.log(500), 6)] * 2
 

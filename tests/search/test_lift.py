@@ -16,6 +16,7 @@ from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.reference.lift.hidden import HiddenSearch, best_of
+from tests.reference.lift.hidden_local import LocalSearch
 from tests.reference.lift.hidden_model import HiddenFits, projected
 from tests.reference.lift.lift import distinct
 from tests.reference.lift.lift import lift as readable_lift
@@ -159,7 +160,9 @@ def test_a_hidden_node_that_the_score_does_not_miss_is_dropped() -> None:
     R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
     search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
     model = search.run(search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5)))
-    idle = search.replace(model, 0b00011, "selection")  # one more node, over a pair that is explained already
+    idle = LocalSearch(search.fits, search.record, []).replace(
+        model, 0b00011, "selection"
+    )  # one more node, over a pair that is explained already
     kept, nodes = search.simplified(idle)
     assert kept.selections == ()
     assert [(node.kind, node.nodes) for node in nodes] == [("latent", 0b11111)]
@@ -250,7 +253,7 @@ def test_bad_input_is_named() -> None:
     twins = np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 1.0], [0.5, 1.0, 1.0]])
     with pytest.raises(DataError, match="variable number 2 is determined by those before it"):
         lift(twins, 100)
-    with pytest.raises(DataError, match="4 rows are too few for 3 variables: a score needs at least 5 rows"):
+    with pytest.raises(DataError, match="4 rows are too few: a score needs at least 5 rows"):
         lift(np.eye(3), 4)
     with pytest.raises(DataError, match="number 0 and 1 is not a finite number"):
         lift(np.array([[1.0, math.nan], [math.nan, 1.0]]), 100)

@@ -37,8 +37,8 @@ TREE = {  # what stands under what in the site's navigation
         "tutorials/coming-from",
     ),
     "guides.md": (
-        *("guide", "command-line", "large_data", "kinds", "missing", "tests", "knowledge", "stability", "grades"),
-        *("effects", "methods", "accuracy"),
+        *("guide", "command-line", "large_data", "kinds", "wide", "missing", "tests", "knowledge", "stability"),
+        *("grades", "effects", "methods", "accuracy"),
     ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
     "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
@@ -52,6 +52,7 @@ GUIDES = """# Guides
 - [Guide](guide.md): from a table to a PAG, and how to read it.
 - [The command line](command-line.md): pipes, defaults in a file, completion.
 - [Large data](large_data.md): covariance matrices from SQL, Polars, Dask and Spark; folders of files; clusters.
+- [More columns than rows](wide.md): what Lift does with few rows, and what it was worth.
 - [Missing values](missing.md): what becomes of them, what that assumes, and what it was worth.
 - [The tests](tests.md): tests of conditional independence by name, what each is for, and where it fails.
 - [What you know already](knowledge.md): tiers, causes, impossible causes, and what each is worth.

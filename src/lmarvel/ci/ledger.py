@@ -244,12 +244,13 @@ class Meter:
             raise BudgetSpent("max_seconds is used up")
 
     @contextmanager
-    def part(self, tests: int, share: float) -> Iterator[None]:
-        """Allow no more than so many tests, and this share of the time that is left, for a part of the work."""
+    def part(self, tests: int | None, share: float) -> Iterator[None]:
+        """Allow so many tests at most (None: any number), and a share of the time left, for a part of the work."""
         before = self.max_tests, self.deadline
-        most = self.n_tests + tests
         now = time.monotonic()
-        self.max_tests = most if self.max_tests is None else min(self.max_tests, most)
+        if tests is not None:
+            most = self.n_tests + tests
+            self.max_tests = most if self.max_tests is None else min(self.max_tests, most)
         self.deadline = now + share * max(self.deadline - now, 0.0)
         try:
             yield

@@ -10,16 +10,13 @@ import typer
 
 from lmarvel.cli.app import command, interruptible, progress_bar
 from lmarvel.cli.options import (
-    Forbid,
-    KnowledgeFile,
     Method,
     Quiet,
-    Require,
+    Stated,
     Table,
-    Tiers,
     estimator_of,
-    knowledge_of,
     method_options,
+    with_knowledge,
     with_options,
 )
 from lmarvel.cli.showing import Result, load_result
@@ -34,6 +31,7 @@ from lmarvel.result.support.reliability import encode_check
 from lmarvel.text import counted
 
 _NOTHING_SAID = TableOptions()
+_NOTHING_STATED = Stated()
 _MOST_CHANGES = 8  # that are listed for a step
 Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")]
 
@@ -61,6 +59,7 @@ def check(
 @command
 @with_options({name: option for name, option in method_options().items() if name not in ("seed", "n_jobs")})
 @with_table
+@with_knowledge
 def tune(
     data: Table,
     method: Method = "auto",
@@ -73,15 +72,12 @@ def tune(
     n_jobs: Annotated[int, typer.Option(help="Workers, -1 for all processors.")] = 1,
     table: TableOptions = _NOTHING_SAID,
     form: Form = "text",
-    knowledge: KnowledgeFile = None,
-    tiers: Tiers = None,
-    forbid: Forbid = None,
-    require: Require = None,
+    stated: Stated = _NOTHING_STATED,
     quiet: Quiet = False,
     **chosen: Any,
 ) -> None:
     """Learn along a path of levels (lift: of penalties), show what changes, and say which to take and why."""
-    model = estimator_of(method, **chosen, knowledge=knowledge_of(knowledge, tiers, forbid, require))
+    model = estimator_of(method, **chosen, knowledge=stated.said())
     tried = None if values is None else _numbers(values)
     with interruptible(), progress_bar(quiet) as show, table.usable(data):
         path = tuned(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -94,7 +95,7 @@ def effect(
     n_jobs: Jobs = None,
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[
-        Literal["text", "json", "dagitty", "dowhy"],
+        Literal["text", "json", "dagitty", "dowhy", "econml"],
         typer.Option("--format", help="What to print: text, json, or the question for another program."),
     ] = "text",
 ) -> None:
@@ -104,9 +105,14 @@ def effect(
     found = _load(result)
     if learn_again and not isinstance(found, Discovery):
         raise ParameterError("needs a result file: a graph does not say how it was learned", parameter="learn_again")
-    if form in ("dagitty", "dowhy"):
+    if form in ("dagitty", "dowhy", "econml"):
         out = exported(found, x, y)
-        print(out.dagitty if form == "dagitty" else as_json(out.dowhy), end="" if form == "dagitty" else "\n")
+        plain = {"dagitty": lambda: out.dagitty.rstrip("\n"), "dowhy": lambda: as_json(out.dowhy)}
+        print(plain.get(form, lambda: as_json(out.econml))())
+        if out.because:
+            print(
+                f"lmarvel: the effect of {out.x} on {out.y} is not identified, because {out.because}", file=sys.stderr
+            )
         return
     if learn_again:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)

@@ -20,20 +20,17 @@ from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
     Bootstrap,
-    Forbid,
     Jobs,
-    KnowledgeFile,
     Marks,
     Method,
     Quiet,
-    Require,
     Seed,
+    Stated,
     Table,
-    Tiers,
     estimator_of,
-    knowledge_of,
     method_options,
     shared_options,
+    with_knowledge,
     with_options,
 )
 from lmarvel.cli.streams import STANDARD, writable_file
@@ -56,11 +53,13 @@ from lmarvel.result.wording import open_pairs
 from lmarvel.text import printable, readable
 
 _NOTHING_SAID = TableOptions()
+_NOTHING_STATED = Stated()
 
 
 @command
 @with_options({name: option for name, option in method_options().items() if name not in ("seed", "n_jobs")})
 @with_table
+@with_knowledge
 def learn(
     data: Table,
     method: Method = "auto",
@@ -84,16 +83,13 @@ def learn(
     bootstrap: Bootstrap = None,
     seed: Seed = None,
     n_jobs: Jobs = None,
-    knowledge: KnowledgeFile = None,
-    tiers: Tiers = None,
-    forbid: Forbid = None,
-    require: Require = None,
+    stated: Stated = _NOTHING_STATED,
     quiet: Quiet = False,
     **chosen: Any,
 ) -> None:
     """Learn a PAG from a table, and say what it means."""
     with interruptible():
-        check_apart(inputs=[data, *([knowledge] if knowledge else [])], outputs=[output, report])
+        check_apart(inputs=[data, *stated.files], outputs=[output, report])
         shown = output == STANDARD or not (quiet or report == STANDARD)
         if output == STANDARD:
             form, output = "json" if form == "text" else form, None
@@ -102,7 +98,7 @@ def learn(
         if report is not None and report != STANDARD:
             check_report(report)
         workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
-        model = estimator_of(method, **chosen, **workers, knowledge=knowledge_of(knowledge, tiers, forbid, require))
+        model = estimator_of(method, **chosen, **workers, knowledge=stated.said())
         drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
         # A budget is the command's; of a bootstrap each draw has one of its own.
         begun = nullcontext() if bootstrap is not None else counting_from(time.monotonic())
@@ -170,21 +166,19 @@ def _write(
 @command
 @with_options(shared_options(), defaults={"boundary": "auto", "max_seconds": 60.0})
 @with_table
+@with_knowledge
 def compare(
     data: Table,
     methods: Annotated[str, typer.Option(help="Methods to run, with commas.")] = ",".join(METHODS),
     table: TableOptions = _NOTHING_SAID,
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print: text or json.")] = "text",
-    knowledge: KnowledgeFile = None,
-    tiers: Tiers = None,
-    forbid: Forbid = None,
-    require: Require = None,
+    stated: Stated = _NOTHING_STATED,
     **chosen: Any,
 ) -> None:
     """Run several methods on one table, each within a minute, and show where their PAGs differ."""
     names = [name.strip() for name in methods.split(",") if name.strip()]
     given = {name: value for name, value in chosen.items() if value is not None}
-    known = knowledge_of(knowledge, tiers, forbid, require)
+    known = stated.said()
     given |= {} if known is None else {"knowledge": known}
     for name in names:
         estimator_of(name, **given)  # refuses before the table is read what makes no sense

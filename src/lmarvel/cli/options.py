@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -14,7 +15,8 @@ from lmarvel.errors import ParameterError
 from lmarvel.estimators import METHODS, Auto, PagEstimator
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.knowledge import Knowledge
-from lmarvel.knowledge.text import arrow_of, tiers_of
+from lmarvel.knowledge.text import arrow_of, pair_of, tiers_of
+from lmarvel.knowledge.vocabulary import Statement
 from lmarvel.text import did_you_mean
 
 Table = Annotated[
@@ -36,18 +38,10 @@ Marks = Annotated[
     Literal["all", "supported", "firm"],
     typer.Option(help="Marks to show: all that were learned, those that the data support, or only firm ones."),
 ]
+Repeated = list[str] | None
 Bootstrap = Annotated[int | None, typer.Option(help="Number of bootstrap resamples.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed for the bootstrap and restarts; default 0.")]
 Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
-
-KnowledgeFile = Annotated[
-    Path | None, typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them.")
-]
-Tiers = Annotated[
-    str | None, typer.Option(help='Nothing in a later tier causes an earlier one: "age,sex < smoking < bp".')
-]
-Forbid = Annotated[list[str] | None, typer.Option(help='The first does not cause the second: "bp -> age" (repeat).')]
-Require = Annotated[list[str] | None, typer.Option(help='The first causes the second: "smoking -> bp" (repeat).')]
 
 # Where the first sentence of a docstring says too little, or more than a command line can take.
 _HELP = {
@@ -176,18 +170,6 @@ def number_or_auto(text: str) -> float | str:
         raise typer.BadParameter(f"{text!r} is neither a number nor auto") from None
 
 
-def knowledge_of(
-    file: Path | None, tiers: str | None, forbid: list[str] | None, require: list[str] | None
-) -> Knowledge | None:
-    """Return what the options say is known; None where they say nothing."""
-    told = [] if file is None else [Knowledge.read(file)]
-    ordered = () if tiers is None else tiers_of(tiers)
-    if ordered or forbid or require:
-        never, causes = (tuple(map(arrow_of, pairs or [])) for pairs in (forbid, require))
-        told.append(Knowledge(tiers=ordered, not_causes=never, causes=causes))
-    return told[0].and_(*told[1:]) if told else None
-
-
 def estimator_of(method: str, **parameters: Any) -> PagEstimator:
     """Return a method with the parameters that were given, checked; None is one that was not."""
     if method not in LEARNERS:
@@ -196,6 +178,9 @@ def estimator_of(method: str, **parameters: Any) -> PagEstimator:
         )
     given = {name: value for name, value in parameters.items() if value is not None}
     options = method_options()
+    if given.get("latents") is False and "latents" not in inspect.signature(LEARNERS[method]).parameters:
+        del given["latents"]  # then it is a statement, which every method takes
+        given["knowledge"] = replace(given.get("knowledge", Knowledge()), latents=False)
     for name in given:
         if name not in inspect.signature(LEARNERS[method]).parameters:
             owners = " and ".join(options[name].methods)
@@ -255,3 +240,70 @@ def orders_of(given: list[str] | Mapping[str, list[str] | None], known: list[str
         else:
             found |= dict.fromkeys(names_of([item], known))
     return found
+
+
+# --- what is known beforehand -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the options state; each can be repeated, and all of it counts."""
+
+    knowledge: Annotated[
+        list[Path] | None,
+        typer.Option("--knowledge", help="A file of statements on causes, as docs/knowledge.md has them."),
+    ] = None
+    tiers: Annotated[
+        Repeated, typer.Option(help='Nothing in a later tier causes an earlier one: "age,sex < smoking < bp" (repeat).')
+    ] = None
+    forbid: Annotated[Repeated, typer.Option(help='The first does not cause the second: "bp -> age" (repeat).')] = None
+    require: Annotated[Repeated, typer.Option(help='The first causes the second: "smoking -> bp" (repeat).')] = None
+    exogenous: Annotated[Repeated, typer.Option(help="Variables that nothing measured causes (repeat).")] = None
+    randomised: Annotated[
+        Repeated, typer.Option(help="Variables that nothing, measured or not, causes or shares a cause with (repeat).")
+    ] = None
+    unconfounded: Annotated[
+        Repeated, typer.Option(help='The two share no unmeasured cause: "dose - cure"; one name: with any (repeat).')
+    ] = None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        return self.knowledge or []
+
+    def said(self) -> Knowledge | None:
+        """Return what is known; None where nothing is said."""
+        told = [Knowledge.read(file) for file in self.files]
+        statements = [s for tiers in self.tiers or [] for s in tiers_of(tiers)]
+        for kind, given in (("not_causes", self.forbid), ("causes", self.require)):
+            statements += [Statement(kind, arrow_of(pair)) for pair in given or []]
+        for kind, given in (("exogenous", self.exogenous), ("randomised", self.randomised)):
+            statements += [Statement(kind, (name,)) for names in given or [] for name in _names(names)]
+        statements += [Statement("unconfounded", pair_of(pair)) for pair in self.unconfounded or []]
+        if statements:
+            told.append(Knowledge.of(statements))
+        return told[0].and_(*told[1:]) if told else None
+
+
+def with_knowledge(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of what is known in place of its argument ``stated``."""
+    signature = inspect.signature(command, eval_str=True)
+    hints = inspect.get_annotations(Stated, eval_str=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(f.name, keyword, default=f.default, annotation=hints[f.name]) for f in fields(Stated)]
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        own = parameter if parameter.kind is parameter.VAR_KEYWORD else parameter.replace(kind=keyword)
+        parameters += options if parameter.name == "stated" else [own]
+
+    def run(**given: Any) -> None:
+        command(stated=Stated(**{f.name: given.pop(f.name) for f in fields(Stated)}), **given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    return run
+
+
+def _names(text: str) -> list[str]:
+    """Return names with commas; one in double quotes may hold any character."""
+    return [name for name in (part.strip().strip('"') for part in text.split(",")) if name]

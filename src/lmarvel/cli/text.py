@@ -14,6 +14,7 @@ from lmarvel.result.display import caption, edge_lines, legend, notes_beside
 from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.notes import ENDED_EARLY
+from lmarvel.result.sources import costs_of
 from lmarvel.result.support.check import ModelCheck
 from lmarvel.result.support.evidence import claims_selection, refused_nodes, selected_edges
 from lmarvel.result.support.frequencies import percent
@@ -137,10 +138,13 @@ def _knowledge(found: Discovery) -> Iterator[str]:
     if found.knowledge is None:
         return
     yield "What you stated"
-    yield from (f"  {statement}" for statement in found.knowledge.statements)
+    costs, chose = costs_of(found), found.evidence.chose
+    yield from (f"  {evidence_wording.stated_line(one, costs)}" for one in found.knowledge.statements)
+    if chose is not None and "" in costs:
+        yield f"Score    {evidence_wording.cost_line(chose.score, chose.price, costs)}"
     yield f"Marks    {evidence_wording.sources_line(found.sources) or 'none'}"
     if found.conflicts:
-        yield "Statements that the tests contradict (they were kept)"
+        yield "Statements that the data contradict (they were kept)"
         level = found.settings.get("alpha", wording.LEVEL)
         yield from (f"  {evidence_wording.conflict(*conflict, level)}" for conflict in found.conflicts)
     yield ""

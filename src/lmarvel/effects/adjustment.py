@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
+from lmarvel.effects.knowing.informed import Links, open_walk
 from lmarvel.effects.pag_index import (
     Askable,
     Prepared,
@@ -37,6 +38,8 @@ from lmarvel.graph.bitsets import bits, closure, members
 from lmarvel.graph.marks import ARROW, CIRCLE
 from lmarvel.graph.mixed import Node
 from lmarvel.text import listing, readable
+
+TRIED = 200  # sets that are valid in one graph and are tried in all that fit
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,9 @@ def canonical_set(ready: Prepared, pair: Pair) -> int | None:
         return None
     ends = 1 << pair.x | 1 << pair.y
     z = ready.possible_ancestors(ends) & ~ends & ~pair.forbidden
-    return z if blocks(ready, pair, z) else None
+    if ready.exact or blocks(ready, pair, z):
+        return z if blocks(ready, pair, z) else None
+    return next(minimal_sets(ready, pair), None)
 
 
 def blocks(ready: Prepared, pair: Pair, z: int) -> bool:
@@ -93,7 +98,10 @@ def _open_walk(ready: Prepared, pair: Pair, z: int) -> list[int] | None:
     """Return a shortest walk in the MAG that Z leaves open between X and Y, its first arrows out of X left out.
 
     Arrows out of X matter at the start only: a walk that comes back to X is no shorter than one that starts there.
+    With statements, it is a walk that may be open in some MAG that fits.
     """
+    if not ready.exact:
+        return open_walk(ready, _without_first(ready, pair), 1 << pair.x, 1 << pair.y, z)
     links = ready.mag.links
     anterior = closure(ready.mag.masks.parents, z)
     start = [(w, far == ARROW) for w, _, far in links[pair.x] if not pair.first >> w & 1]
@@ -118,6 +126,15 @@ def _open_walk(ready: Prepared, pair: Pair, z: int) -> list[int] | None:
     return None
 
 
+def _without_first(ready: Prepared, pair: Pair) -> Links:
+    """Return the edges of the graph without the first arrows out of X on the way to Y."""
+
+    def kept(v: int, w: int) -> bool:
+        return not (v == pair.x and pair.first >> w & 1) and not (w == pair.x and pair.first >> v & 1)
+
+    return [[link for link in links if kept(v, link[0])] for v, links in enumerate(ready.graph.links)]
+
+
 def _traced(state: tuple[int, bool], before: dict[tuple[int, bool], tuple[int, bool] | None]) -> list[int]:
     walk = []
     at: tuple[int, bool] | None = state
@@ -137,7 +154,8 @@ def minimal_sets(ready: Prepared, pair: Pair) -> Iterator[int]:
         parents[v] &= ~(1 << pair.x)
     within = closure(parents, ends)
     joined = augmented(graph, within, pair.x, pair.first)
-    yield from minimal_separators(joined, pair.x, pair.y, within & ~ends & ~pair.forbidden)
+    found = minimal_separators(joined, pair.x, pair.y, within & ~ends & ~pair.forbidden)
+    yield from found if ready.exact else (z for z in islice(found, TRIED) if blocks(ready, pair, z))
 
 
 # --- by name ----------------------------------------------------------------------------------------------
@@ -250,7 +268,9 @@ def not_amenable(ready: Prepared, pair: Pair) -> tuple[tuple[str, ...], str]:
     path = [pair.x, *min((tail for tail in tails if tail), key=len)]
     x, v = readable(ready.graph.names[pair.x]), readable(ready.graph.names[path[1]])
     near, far = int(ready.graph.marks[path[1], pair.x]), int(ready.graph.marks[pair.x, path[1]])
-    if near == CIRCLE == far:
+    if near == CIRCLE == far and ready.told_apart(pair.x, path[1]):
+        why = f"the data do not show whether {x} affects {v} or {v} affects {x}"
+    elif near == CIRCLE == far:
         why = f"the data do not show whether {x} affects {v}, {v} affects {x}, or an unmeasured cause affects both"
     elif near == CIRCLE:
         why = f"the data do not show whether {x} affects {v} or an unmeasured cause affects both"

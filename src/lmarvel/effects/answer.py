@@ -10,7 +10,14 @@ from typing import Any
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
-from lmarvel.effects.caveats import Bearing, missed_below, rejection, what_it_rests_on, why_not_impossible
+from lmarvel.effects.caveats import (
+    Bearing,
+    missed_below,
+    rejection,
+    statements_of,
+    what_it_rests_on,
+    why_not_impossible,
+)
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import IGNORES, Effect
@@ -193,6 +200,7 @@ class Answering:
             self.rests_on(bool(estimates), selection_near(ready.graph, 1 << i | 1 << j) is not None),
             ready.graph.names,
             stated=isinstance(ready, Stated),
+            statements=statements_of(self.result),
             groups=self._by_group(identified, pair_of(ready, i, j), estimates),
             witnesses=self._witnesses(identified, i, j),
         )
@@ -240,10 +248,8 @@ class Answering:
         if isinstance(self.ready.graph, MAG):  # which nothing learns
             unselected = "" if selected else ", and on a sample that was not selected"
             return f"This rests on the graph you gave being right{unselected}.{filled}"
-        whole = not isinstance(self.result, Discovery) or self.ready.graph is self.result.pag
-        left_out = "" if whole else " What you stated is left out: the graph is that of the data alone."
         chance = IGNORES if numbers else ""
-        return what_it_rests_on(self.result, selected) + left_out + chance + filled + self._elsewhere(numbers)
+        return what_it_rests_on(self.result, selected) + chance + filled + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
         """Say so where the numbers are of another table than the graph."""

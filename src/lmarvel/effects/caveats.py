@@ -6,11 +6,12 @@ answer and is not established, or an independence that bears on it and that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from lmarvel.effects.claims import Claims, Flags
+from lmarvel.effects.knowing.informed import Informed
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import CIRCLE, NONE
 from lmarvel.result import wording
@@ -23,11 +24,31 @@ from lmarvel.text import readable
 ILLEGAL = "the tests contradict each other, and no causal graph has exactly these marks"
 UNCHECKED_PARTS = "the learned graph was not checked by resamples (learning with a bootstrap checks it)"
 
+MOST_STATED = 6  # statements that are repeated beside an answer
+
 
 def what_it_rests_on(result: object, known: bool = False) -> str:
     """Say once what an answer rests on; ``known`` means that selection has been reckoned with."""
     doubtful = not known and (not isinstance(result, Discovery) or wording.selected(result.settings))
-    return f"This rests on the learned graph being right{', and on a sample that was not selected' * doubtful}."
+    doubtful = doubtful and not (isinstance(result, Informed) and not result.known.selection)
+    stated = " and on what you stated" * bool(statements_of(result))
+    return f"This rests on the learned graph being right{stated}{', and on a sample that was not selected' * doubtful}."
+
+
+def statements_of(result: object) -> tuple[str, ...]:
+    """Return what was stated beforehand, as text."""
+    if isinstance(result, Informed):
+        return tuple(str(statement) for statement, _ in result.known.sources)
+    if isinstance(result, Discovery) and result.knowledge is not None:
+        return tuple(map(str, result.knowledge.statements))
+    return ()
+
+
+def listed_statements(statements: Sequence[str]) -> str:
+    """Return statements in one line; of many the first."""
+    shown = "; ".join(statements[:MOST_STATED])
+    rest = len(statements) - MOST_STATED
+    return f"{shown}; and {rest:,} more" if rest > 0 else shown
 
 
 def missed_below(result: Discovery, x: int, y: int) -> str | None:

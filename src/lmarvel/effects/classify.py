@@ -15,9 +15,9 @@ from lmarvel.effects.claims import Claims
 from lmarvel.effects.claims import Status as CauseStatus
 from lmarvel.effects.formula import Density, Formula, marginal, product
 from lmarvel.effects.identify import Hedge, identify, identify_given
+from lmarvel.effects.knowing.informed import as_informed
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, prepare, selection_near
 from lmarvel.errors import GraphError
-from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
@@ -89,14 +89,22 @@ def ready_for_effects(result: Discovery | Askable | Prepared) -> Prepared:
             raise GraphError(
                 f"the search ended before {pairs} could be decided, so no effect can be read: give it more time"
             )
-        return prepare(_of_the_data(result))
+        return _of_result(result)
     return prepare(result)
 
 
-def _of_the_data(result: Discovery) -> PAG:
-    """Return the PAG of a class of MAGs; with marks that follow from statements only, a graph is more than that."""
-    stated = result.unaided is not None and explain_invalid(result.pag) is not None
-    return result.unaided if stated and result.unaided is not None else result.pag
+def _of_result(result: Discovery) -> Prepared:
+    """Return the graph that was learned, or what the graphs of its class share that fit what was stated."""
+    if result.known is None or result.unaided is None:
+        return prepare(result.pag)
+    ready = as_informed(result.pag, result.unaided, result.known)
+    against = None if ready.exact else explain_invalid(result.pag, result.knowledge)
+    if against is not None:
+        raise GraphError(
+            f"no effect can be read, because what you stated contradicts what was learned ({against}): leave a"
+            " statement out"
+        )
+    return ready
 
 
 def all_effects(result: Discovery | Askable | Prepared) -> list[Identified]:
@@ -104,6 +112,7 @@ def all_effects(result: Discovery | Askable | Prepared) -> list[Identified]:
 
     Examples
     --------
+    >>> from lmarvel import PAG
     >>> for pair in all_effects(PAG.from_edges("A o-> C", "B o-> C", "C --> D"))[:3]:
     ...     print(pair.x, pair.y, pair.status)
     A C not identified
@@ -198,6 +207,8 @@ def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
     measure = (
         f"you measure what affects both {a} and {b}, or something that affects {a} and affects {b} through {a} only"
     )
+    if ready.told_apart(x, v):
+        return f"you state which of {a} and {b} comes first"
     at_x, at_v = int(graph.marks[v, x]), int(graph.marks[x, v])
     if at_x == at_v == CIRCLE:
         return f"{measure}, or assume which of the two comes first, and that nothing unmeasured affects both"
@@ -211,6 +222,10 @@ def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, s
         because = f"{a} affects {b}, and unmeasured causes, one or a chain of them, tie both together"
     elif ready.bucket(hedge.stuck) >> hedge.partner & 1:
         because = f"the data do not show which of {a} and {b} comes first"
+    elif ready.told_apart(hedge.stuck, hedge.partner):
+        because = f"{a} may affect {b}, and the data do not exclude a chain of unmeasured causes through others"
+        unless = f"you measure what ties {a} and {b} to others, or state more of what comes first"
+        return Identified(names[x], names[y], cause, "not identified", steps=steps, because=because, unless=unless)
     else:
         hidden = "unmeasured causes, one or a chain of them, that tie both together"
         because = f"{a} may affect {b}, and the data do not exclude {hidden}"

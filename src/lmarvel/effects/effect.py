@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
@@ -51,6 +52,8 @@ class Effect(ShownAsText):
         What to say in place of "does not affect" where the data reject that the two are independent.
     stated : bool
         Whether the graph is a DAG or ADMG that the user gave, and nothing that was learned.
+    statements : tuple of str
+        What was stated beforehand, on which the answer rests, too.
     groups : tuple of Estimate
         The effect within groups, where these were asked for.
     sensitivity : tuple of Sensitivity
@@ -79,6 +82,7 @@ class Effect(ShownAsText):
     cautions: tuple[str, ...] = ()
     associated: str = ""
     stated: bool = False
+    statements: tuple[str, ...] = ()
     groups: tuple[Estimate, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     witnesses: tuple[Witness, ...] = ()
@@ -170,6 +174,10 @@ class Effect(ShownAsText):
         return [_in_sentences(f"{self.badge}: ", self.cautions), under]
 
     @property
+    def _that_fits(self) -> str:
+        return " that fits what you stated" * bool(self.statements)
+
+    @property
     def _pair(self) -> tuple[str, str]:
         return readable(self.identified.x), readable(self.identified.y)
 
@@ -182,7 +190,7 @@ class Effect(ShownAsText):
         x, y = self._pair
         among, because = _capital(self._among), self.identified.because
         if self.grade is None:
-            where = IN_YOURS if self.stated else " under any explanation of these data"
+            where = IN_YOURS if self.stated else f" under any explanation of these data{self._that_fits}"
             return f"{among}{x} does not affect {y}{where}: {because}."
         if not self.reliable:
             if self.associated:
@@ -216,7 +224,7 @@ class Effect(ShownAsText):
         among, probably = self._among, "probably " * (self.grade == "likely")
         everywhere = ""
         if self.reliable and (self.stated or self.grade not in GRADES[:3]):
-            everywhere = IN_YOURS if self.stated else " under every explanation of these data"
+            everywhere = IN_YOURS if self.stated else f" under every explanation of these data{self._that_fits}"
         if not self.estimates:
             mine = IN_YOURS * self.stated
             is_identified = f"is {probably}identified{mine}, and can be estimated" * self.reliable or "can be estimated"
@@ -286,6 +294,8 @@ class Effect(ShownAsText):
             ]
         if self.range is not None:
             lines.append(str(self.range))
+        if self.statements:
+            lines.append(f"You stated: {listed_statements(self.statements)}.")
         return "\n".join([*lines, self.rests_on])
 
     @property
@@ -341,6 +351,7 @@ class Effect(ShownAsText):
             "steps": list(self.identified.steps),
             "range": None if self.range is None else self.range.to_dict(),
             "rests_on": self.rests_on,
+            "statements": list(self.statements),
             **({} if self.again is None else {"learned_again": self.again.to_dict()}),
         }
 

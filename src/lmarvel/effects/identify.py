@@ -13,6 +13,12 @@ invisible: with these the node may share an unmeasured cause, directly or in a c
 buckets that a pc-component meets. Where neither step can be made, no formula exists: some model with this PAG gives
 the same data and another effect. Visibility is that of the whole PAG, always.
 
+**With statements** (:mod:`lmarvel.effects.knowing.informed`) a graph is not the PAG of a class, and both steps are
+taken for any set for which the equation holds in every model. *Removal* of B needs that no node outside B is a possible
+descendant of B and in its pc-component, or a possible descendant and a possible ancestor of B. Then T - PossDe(B) with
+B and without it are ancestral, and no district meets both B and its descendants. *Decomposition* holds for any R if
+R' holds the districts of C - R: Q[C] = Q[R] Q[R'] / Q[R and R'], because each district is inside R or inside R'.
+
 For one X, an invisible edge that may point from X to a possible ancestor of Y stops every removal of X, so an effect
 is identified only if it is amenable (:mod:`lmarvel.effects.adjustment`).
 
@@ -37,12 +43,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lmarvel.effects.formula import Density, Formula, conditional, marginal, product, quotient, simplified
+from lmarvel.effects.knowing.informed import Informed, Links, open_walk
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import closure, members
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.text import listing
-
-Links = list[list[tuple[int, int, int]]]
 
 
 @dataclass(frozen=True)
@@ -153,9 +158,9 @@ class _Run:
         One that affects nothing else in t comes first: it is summed out, and the formula stays short.
         """
         ready = self.ready
-        outside = [(b, ready.possible_descendants(b, t) & ~b) for b in ready.buckets(t) if not b & c]
+        outside = [(b, ready.possible_descendants(b, t) & ~b) for b in self._removable(t) if not b & c]
         for b, below in sorted(outside, key=lambda item: item[1] != 0):
-            if pc_component(ready, b, t) & below:
+            if self._entangled(b, below, t):
                 continue
             # Q[t] / Q_t(b | t - b - below), written without the quotient.
             above = t & ~below & ~b
@@ -163,6 +168,15 @@ class _Run:
             self.note(t & ~b, self._removal_words(b, below, t))
             return t & ~b, product([upper, conditional(q, below, above | b)]) if below else upper
         return None
+
+    def _removable(self, t: int) -> list[int]:
+        """Return the sets that may be tried for removal."""
+        return self.ready.removable(t) if isinstance(self.ready, Informed) else self.ready.buckets(t)
+
+    def _entangled(self, b: int, below: int, t: int) -> int:
+        """Return what keeps b from being removed: what it may affect while both may share an unmeasured cause."""
+        clash = pc_component(self.ready, b, t) & below
+        return clash if self.ready.exact else clash | self.ready.possible_ancestors(b, t) & below
 
     def _removal_words(self, b: int, below: int, t: int) -> str:
         if not below:
@@ -173,10 +187,10 @@ class _Run:
         )
 
     def _decompose(self, c: int, t: int, q: Formula) -> Formula:
-        for b in self.ready.buckets(c):
+        for b in self.ready.buckets(c) if self.ready.exact else [1 << v for v in members(c)]:
             first = region(self.ready, b, c)
-            if first != c:
-                rest = region(self.ready, c & ~first, c)
+            rest = region(self.ready, c & ~first, c) if first != c else c
+            if rest != c:
                 both = first & rest
                 self.note(c, f"{self.names(first)} and {self.names(rest)} share no unmeasured cause: take them apart.")
                 parts = [self.identify(part, t, q) for part in (first, rest)]
@@ -187,12 +201,12 @@ class _Run:
     def _hedge(self, c: int, t: int) -> Hedge:
         """Name a node that stands in the way, and what it is entangled with."""
         ready = self.ready
-        for b in ready.buckets(t):
+        for b in ready.buckets(t) if ready.exact else [1 << v for v in members(t & ~c)]:
             if b & c:
                 if b & ~c:  # x o-o a with a wanted: not even the direction is known
                     return Hedge(c, t, next(members(b & ~c)), next(members(b & c)))
                 continue
-            clash = pc_component(ready, b, t) & ready.possible_descendants(b, t) & ~b
+            clash = self._entangled(b, ready.possible_descendants(b, t) & ~b, t)
             if clash:
                 return Hedge(c, t, next(members(b)), next(members(clash)))
         raise AssertionError("a removal was possible")
@@ -200,6 +214,8 @@ class _Run:
 
 def pc_component(ready: Prepared, of: int, within: int) -> int:
     """Return the nodes that a collider path of invisible edges inside ``within`` joins to ``of``, which is included."""
+    if isinstance(ready, Informed):
+        return ready.pc_component(of, within)
     result = of
     for v in members(of):
         result |= _invisible(ready, v, within)
@@ -217,6 +233,8 @@ def pc_component(ready: Prepared, of: int, within: int) -> int:
 def region(ready: Prepared, of: int, within: int) -> int:
     """Return the union of the buckets that the pc-component of ``of`` meets."""
     component = pc_component(ready, of, within)
+    if not ready.exact:
+        return component
     result = 0
     for b in ready.buckets(within):
         if b & component:
@@ -306,7 +324,10 @@ def _undirected(ready: Prepared, bucket: int, x: int, wanted: int) -> Hedge:
 
 def _rule_2(ready: Prepared, w: int, y: int, z: int, x: int) -> bool:
     """Tell whether setting w and seeing it come to the same for y, given that x is set and z is seen."""
-    return not connected(_manipulated(ready, into=x, out_of=w), w, y, x | z)
+    links = _manipulated(ready, into=x, out_of=w)
+    return (
+        not connected(links, w, y, x | z) if ready.exact else open_walk(ready, _loosened(links, w), w, y, x | z) is None
+    )
 
 
 def _manipulated(ready: Prepared, into: int, out_of: int) -> Links:
@@ -319,6 +340,15 @@ def _manipulated(ready: Prepared, into: int, out_of: int) -> Links:
         return not cut
 
     return [[(w, a, b) for w, a, b in links if kept(v, w, a, b)] for v, links in enumerate(ready.graph.links)]
+
+
+def _loosened(links: Links, out_of: int) -> Links:
+    """Return the edges with an open mark where an invisible arrow leaves some nodes: a confounder may stand behind."""
+
+    def open_mark(v: int, mark: int) -> int:
+        return CIRCLE if out_of >> v & 1 and mark == TAIL else mark
+
+    return [[(w, open_mark(v, a), open_mark(w, b)) for w, a, b in around] for v, around in enumerate(links)]
 
 
 def connected(links: Links, a: int, b: int, given: int) -> bool:

@@ -26,6 +26,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lmarvel.errors import GraphError
 from lmarvel.graph.bitsets import bits, closure, members, union
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
@@ -99,6 +102,17 @@ class Prepared:
                 following |= self.both_arrows[v] & inner
             frontier = following & ~reached & ~(1 << a)
             reached |= frontier
+        return False
+
+    exact = True  # whether the graph is one, or that of a whole class, so that theorems on these hold
+
+    def state_unconfounded(self, pairs: NDArray[np.bool_]) -> None:
+        """Make arrows visible between two variables of which it is stated that they share no unmeasured cause."""
+        for a, children in enumerate(self.graph.masks.children):
+            self.visible[a] |= bits(b for b in members(children) if pairs[a, b])
+
+    def told_apart(self, v: int, w: int) -> bool:
+        """Tell whether it is stated that two variables share no unmeasured cause."""
         return False
 
     # --- sets ---------------------------------------------------------------------------------------------

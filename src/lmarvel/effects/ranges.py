@@ -43,6 +43,7 @@ from lmarvel.deferred import late
 from lmarvel.effects.adjustment import canonical_set, pair_of
 from lmarvel.effects.formula import Density, Formula, slope
 from lmarvel.effects.identify import identify
+from lmarvel.effects.knowing.informed import Informed
 from lmarvel.effects.numbers.best_set import variance
 from lmarvel.effects.numbers.estimate import LEVEL
 from lmarvel.effects.numbers.sensitivity import moved
@@ -50,12 +51,14 @@ from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
+from lmarvel.orient.equivalence import explain_unfit
 from lmarvel.result.support.frequencies import percent
 from lmarvel.text import counted
 
 stats = late("scipy.stats")
 
 MOST = 500
+WALKED = 10  # times as many MAGs of a class are looked at as may fit
 
 
 @dataclass(frozen=True)
@@ -146,9 +149,8 @@ def effect_range(
     near = ready.possible_ancestors(1 << x | 1 << y)
     counts: Counter[Formula | int | None] = Counter()
     sets: set[tuple[int, bool]] = set()
-    members = class_members(ready.mag, near)
-    for mag in islice(members, most):
-        member = Prepared(mag)
+    members = fitting_members(ready, near, most)
+    for member in islice(members, most):
         formula = effect_formula(member, x, y)
         counts[formula] += 1
         if limit is not None and formula != 0:
@@ -162,7 +164,7 @@ def effect_range(
         if limit is not None:
             ends = [_limited(covariance, x, y, z, rows, limit if hidden else 0.0) for z, hidden in sets]
             zero = [0.0] if 0 in counts else []
-            bound = min([*zero, *(low for low, _ in ends)]), max([*zero, *(high for _, high in ends)])
+            bound = float(min([*zero, *(low for low, _ in ends)])), float(max([*zero, *(high for _, high in ends)]))
     return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None, limit, bound)
 
 
@@ -184,6 +186,22 @@ def _limited(covariance: NDArray[np.float64], x: int, y: int, z: int, rows: int,
     scale = float(np.sqrt(variance(covariance, x, y, z)))
     half = scale * (moved(limit) + float(stats.t.ppf((1 + LEVEL) / 2, freedom)) / np.sqrt(freedom))
     return at - half, at + half
+
+
+def fitting_members(ready: Prepared, near: int = -1, most: int = MOST) -> Iterator[Prepared]:
+    """Iterate over the MAGs of the class, ready for questions; with statements, over those that fit.
+
+    Of a class in which few fit, about ``most`` times ``WALKED`` are looked at.
+    """
+    members = class_members(ready.mag, near)
+    if not isinstance(ready, Informed):
+        yield from map(Prepared, members)
+        return
+    for mag in islice(members, most * WALKED):
+        if explain_unfit(mag, ready.known) is None:
+            member = Prepared(mag)
+            member.state_unconfounded(ready.known.unconfounded)
+            yield member
 
 
 def effect_formula(ready: Prepared, x: int, y: int) -> Formula | int | None:

@@ -20,6 +20,7 @@ from lmarvel.data import Dataset
 from lmarvel.data.resampling import Resampling
 from lmarvel.effects.classify import classify
 from lmarvel.effects.formula import slope
+from lmarvel.effects.knowing.informed import informed
 from lmarvel.effects.numbers.doubly_robust import Learner
 from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
 from lmarvel.effects.numbers.resampled import Tally, best_formula
@@ -29,6 +30,7 @@ from lmarvel.estimators import METHODS
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import check_can_be_drawn, check_settings, drawn_graphs, prepared
 from lmarvel.graph.kinds import PAG
+from lmarvel.knowledge import Knowledge
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
@@ -197,7 +199,7 @@ def effect_learned_again(
 
     The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph, its own
     adjustment set and its own numbers, by the same estimator and in the same units, so that the spread holds both. What
-    was said beforehand (:class:`lmarvel.Knowledge`) is left out, as in ``effect``.
+    was stated beforehand (:class:`lmarvel.Knowledge`) counts for each graph, as in ``effect``, but not for its search.
 
     Parameters
     ----------
@@ -265,7 +267,7 @@ def learned_again(
     try:
         for done, marks in enumerate(drawn):
             if marks is not None:
-                _count(tally, PAG._trusted(table.names, marks), done)
+                _count(tally, PAG._trusted(table.names, marks), done, result.knowledge)
             if progress is not None:
                 progress(done + 1, replicates)
             start = start if done else process_time()  # the first one also loads what is needed
@@ -278,9 +280,10 @@ def learned_again(
     return Spread(x, y, dict(tally.statuses), tally.values)
 
 
-def _count(tally: Tally, graph: PAG, number: int) -> None:
+def _count(tally: Tally, graph: PAG, number: int, knowledge: Knowledge | None) -> None:
+    """Count what the graph of a resample says; one that contradicts what was stated counts as illegal."""
     try:
-        ready = prepare(graph)
+        ready = prepare(graph) if knowledge is None else informed(graph, knowledge)
     except GraphError:
         tally.statuses[ILLEGAL] += 1
     else:

@@ -9,10 +9,27 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
-from lmarvel.search.lift import is_compiled
+from lmarvel.search.lift import is_compiled, most_variables
 
-MOST_COLUMNS = 60  # that Lift searches in some seconds
-ROWS_A_COLUMN = 2  # that a score needs at least to be worth more than tests
+BUDGET = 60.0  # seconds that a search by score may take where no budget is given
+SMALL = 60  # columns: up to here no budget is set, so that what is learned does not depend on the clock
+ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
+FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
+
+
+def expected_seconds(p: int, numbers: bool) -> float:
+    """Return about how long Lift searches among so many variables of a sparse graph (benchmarks/large.py).
+
+    Scores of numbers alone are compiled over the whole length; those of groups of columns are not, and take longer.
+
+    Examples
+    --------
+    >>> [round(expected_seconds(p, True), 1) for p in (100, 400, 1000)]
+    [0.1, 1.7, 15.0]
+    >>> [round(expected_seconds(p, False), 1) for p in (60, 120, 400)]
+    [1.8, 7.0, 77.8]
+    """
+    return 15.0 * (p / 1_000) ** 2.4 if numbers else 7.0 * (p / 120) ** 2
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -21,8 +38,11 @@ class Auto(PagEstimator):
 
     Parameters
     ----------
-    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, max_seconds, knowledge
+    alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, knowledge
         As for :class:`LMarvel`.
+    max_seconds : float, optional
+        Stop after so many seconds, with what was learned by then. By default there is no limit for up to 60 columns,
+        and a minute for a search by score among more. A search that is expected to take longer is left to L-MARVEL.
     penalty, latents, restarts, seed
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -58,16 +78,25 @@ class Auto(PagEstimator):
         if not test.has_table or rows is None:
             return self._as(LMarvel), "lmarvel: the test is one of your own, and a score needs a table"
         columns = f"{p} columns"
-        if p > MOST_COLUMNS:
-            return (
-                self._as(LMarvel),
-                f"lmarvel: {columns} are many for a search by score, which takes {MOST_COLUMNS}",
-            )
         if not is_compiled():
             return self._as(LMarvel), "lmarvel: the compiled engine, which Lift needs, was not built"
+        budget, expected = self.max_seconds or BUDGET, expected_seconds(p, test.moments is not None)
+        if p > SMALL and (p > most_variables() or expected > budget):
+            within = f"about {expected:,.0f} s, and {budget:g} s are given"
+            why = within if p <= most_variables() else f"which takes at most {most_variables():,}"
+            return self._as(LMarvel), f"lmarvel: {columns} are many for a search by score: {why}"
         if rows < max(ROWS_A_COLUMN * p, test.columns + 2):
-            return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
-        return self._as(Lift), f"lift: {rows} rows and {columns} allow a search by score"
+            if test.moments is None or test.columns > p or rows < FEWEST_ROWS:
+                return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
+            return self._lift(p), f"lift: {rows} rows are few for {columns}, so each edge must improve the score more"
+        return self._lift(p), f"lift: {rows} rows and {columns} allow a search by score"
+
+    def _lift(self, p: int) -> PagEstimator:
+        """Return Lift, for many columns with a budget: it ends with the best graph that it has by then."""
+        method = self._as(Lift)
+        if p > SMALL and method.max_seconds is None:
+            method.max_seconds = BUDGET
+        return method
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""

@@ -125,8 +125,9 @@ class PagEstimator(Estimator):
             stated = (self.knowledge or Knowledge()).with_tiers(tiers)
             return type(self)(**self.get_params() | {"knowledge": stated})._informed()
         knowledge = self.knowledge
-        if knowledge is None:
+        if knowledge is None and vars(self).get("latents", True):
             return self
+        knowledge = knowledge or Knowledge()
         said = {name: vars(knowledge)[name] and vars(self).get(name, True) for name in ("selection", "latents")}
         if all(vars(knowledge)[name] == said[name] == vars(self).get(name, said[name]) for name in said):
             return self

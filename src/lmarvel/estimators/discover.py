@@ -45,7 +45,7 @@ from lmarvel.skeleton.state import Learned, Progress, silent
 Marks = NDArray[np.int8]
 _FEW = 10_000  # pairs, that are listed by name at once
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
-_GRACE = 0.4  # seconds left for orientation when the budget of seconds is spent
+_FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ def _by_test(
     """Learn a PAG by the answers of a test."""
     report, order = progress or silent, given.canonical_order()
     settings, why = settings.resolved(given)
-    test = given.reordered(order)
+    test, known = given.reordered(order), None
     if settings.knowledge is not None:
         check_names(settings.knowledge.statements, given.names)  # in the user's order, for the message
-    known = None if settings.knowledge is None else known_of(settings.knowledge, test.names)
+        known = known_of(settings.knowledge, test.names)
     clock.lap("data")
     report("boundary", 0, 1)
     limit = settings.max_seconds
@@ -177,7 +177,7 @@ def _by_test(
 
 
 def discover_marks(data: Dataset | Moments, settings: Settings) -> Marks:
-    """Return the marks of ``discover(data, settings).pag`` in less time: a bootstrap counts marks, a thousand times.
+    """Return the marks of ``discover(data, settings).pag`` in less time, for a bootstrap.
 
     Examples
     --------
@@ -222,7 +222,8 @@ def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
     """Return the boundaries to start from; where a budget does not reach for them, a method may do without."""
     try:
         ledger.meter.check_time()
-        return boundaries_for(settings.boundary, ledger, level)
+        with ledger.meter.part(None, 1.0 if settings.needs_boundaries() else _FOR_A_START):
+            return boundaries_for(settings.boundary, ledger, level)
     except BudgetSpent:
         if settings.needs_boundaries():
             raise
@@ -395,6 +396,5 @@ def _nothing_learned(
 
 def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[str]]:
     """Return the Markov boundaries by name; none where the method started from the complete graph."""
-    if boundaries.method == "none":
-        return {}
-    return {name: frozenset(names[v] for v in mb) for name, mb in zip(names, boundaries.sets, strict=True)}
+    sets = () if boundaries.method == "none" else zip(names, boundaries.sets, strict=True)
+    return {name: frozenset(names[v] for v in mb) for name, mb in sets}

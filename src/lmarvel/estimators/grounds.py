@@ -88,7 +88,7 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
         source, again, _ = prepared(table, method)
     except LMarvelError:
         return None
-    if not _ends_within(seconds, source, method):
+    if not _ends_within(seconds / 4, source, again.method):  # a fortieth is what each may take
         return None
     tally, begun = Tally(table.names, again.method.selection), time.thread_time()
     for i in range(many):

@@ -26,9 +26,10 @@ from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.scoring import Scored, inflation_of, scored_table
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
-from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
+from lmarvel.result.trace import BudgetEnded, Event, RefusedNode, StatementCost
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
@@ -44,6 +45,7 @@ from lmarvel.skeleton.state import Progress, silent
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
+_FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -52,10 +54,10 @@ class Lift(PagEstimator):
 
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. It needs a table with more rows than columns. Where
-    all variables are categories, the score is the chance of their counts (BDeu); where numbers bend, it has bends,
-    products and the shape of the noise. Then tests look for hidden causes in the best DAG. A category beside numbers is
-    several columns, and then hidden nodes are not looked for. Nothing is
+    graph is a further start where it is legal and not far behind. With fewer than two rows per column each edge must
+    improve the score more (docs/wide.md). Where all variables are categories, the score is the chance of their counts
+    (BDeu); where numbers bend, it has bends, products and the shape of the noise. Then tests look for hidden causes in
+    the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked for. Nothing is
     random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
     the compiled engine, which a C++ compiler builds with the package.
 
@@ -129,7 +131,7 @@ class Lift(PagEstimator):
         if not isinstance(table, KindTable):
             start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
         factors: Matrix | None = None
-        now = time.monotonic()
+        known, now = ledger.known, time.monotonic()
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,
@@ -138,29 +140,37 @@ class Lift(PagEstimator):
             "seed": self.seed,
             "deadline": now + (1 - _FOR_EVIDENCE) * (ledger.meter.deadline - now),
             "progress": report,
-            "known": ledger.known,
+            "known": known,
         }
-        try:
+
+        def search(**changed: Any) -> LiftResult:
             if isinstance(table, Groups):
-                found = lift_groups(table, **how)
-            elif isinstance(table, KindTable):
-                found = lift_kinds(table, **how, pvalue=lambda x, y, given: ledger.test.pvalue(x, y, tuple(given)))
-            else:
-                if self.latents or self.selection:
-                    factors = inflation_of(ledger.test, data, table, self.penalty)
-                found = lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how)
+                return lift_groups(table, **how | changed)
+            if isinstance(table, KindTable):
+                ask = ledger.test.pvalue
+                return lift_kinds(table, **how | changed, pvalue=lambda x, y, given: ask(x, y, tuple(given)))
+            return lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how | changed)
+
+        try:
+            if not isinstance(table, Groups | KindTable) and (self.latents or self.selection):
+                factors = inflation_of(ledger.test, data, table, self.penalty)
+            found = search()
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
         left_open = _unobserved(data, ledger.names)
         if factors is not None and isinstance(table, Moments) and len(factors) <= MOST_VARIABLES:
-            how |= {"penalty": self.penalty, "progress": None}
-            trace = self._trace(found, table, ledger, partial(_refused, found, table, factors, how))
+            again = how | {"penalty": self.penalty, "progress": None}
+            trace = self._trace(found, table, ledger, partial(_refused, found, table, factors, again))
         else:
             trace = self._trace(found, table, ledger)
-        if ledger.known is None:
+        if known is None:
             return Chosen(found.mag, found.pag, found.score, trace, left_open)
+        if found.ended is None:
+            before, took = trace, time.monotonic() - now
+            same = not isinstance(table, KindTable)  # scores within a class
+            trace = LazyTuple(lambda: (*before, *what_statements_cost(search, known, found.score, took, same)))
         informed = pag_of(found.mag, self.selection, ledger.known)
         return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
@@ -213,7 +223,7 @@ class Lift(PagEstimator):
             others = () if refused is None else refused(time.monotonic() + left)
             return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
 
-        small = sum(marks.size for _, marks in found.seen) <= SMALL
+        small = found.seen.size + found.mag.size <= SMALL
         return LazyTuple(trace) if small else trace()
 
     @property
@@ -227,6 +237,35 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
+
+
+def what_statements_cost(
+    search: Callable[..., LiftResult], known: Known, score: float, took: float, directions: bool
+) -> Iterator[StatementCost]:
+    """Search again without statements, if that takes little time: without any, and with each of several alone.
+
+    ``directions``: graphs of one class have one score. Where they do not, the score says nothing about statements on
+    directions.
+    """
+
+    def best(stated: Known | None) -> float:
+        may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
+        deadline = time.monotonic() + max(_FOR_STATEMENTS, 2 * took)
+        return search(known=stated, deadline=deadline, progress=silent, **may).score
+
+    statements = [statement for statement, _ in known.sources]
+    weighed = [one for one in statements if directions or one.kind in ("edges", "no_edges")]
+    if not weighed or (1 + len(weighed)) * took > _FOR_STATEMENTS:
+        return
+    try:
+        free = best(None)
+        if len(weighed) == len(statements):
+            yield StatementCost("", max(score - free, 0.0))
+        for statement in weighed:
+            alone = score if len(statements) == 1 else best(Known.of([statement], known.names))
+            yield StatementCost(str(statement), max(alone - free, 0.0))
+    except OutOfTime:
+        return
 
 
 def _refused(

@@ -20,12 +20,20 @@ from lmarvel.knowledge.vocabulary import Statement
 from lmarvel.text import readable
 
 Matrix = NDArray[np.bool_]
-_PART = {"causes": "causes", "not_causes": "never", "edges": "edges", "no_edges": "no_edges"}
+_PART = {
+    "causes": "causes",
+    "not_causes": "never",
+    "edges": "edges",
+    "no_edges": "no_edges",
+    "unconfounded": "unconfounded",
+}
+_BOTH_WAYS = ("edges", "no_edges", "unconfounded")
 _SAID = {
     "causes": "{0} causes {1}",
     "not_causes": "{0} does not cause {1}",
     "edges": "{0} and {1} are adjacent",
     "no_edges": "{0} and {1} are not adjacent",
+    "unconfounded": "{0} and {1} share no unmeasured cause",
 }
 
 
@@ -43,6 +51,8 @@ class Known:
         [a, b]: some statement says that a causes b, or that it does not.
     required, forbidden : array
         Pairs that are adjacent, and that are not.
+    said_unconfounded : array
+        Pairs that some statement says share no unmeasured cause.
     selection, latents : bool
         Whether the sample may be selected, and whether there may be latent causes.
     sources : tuple of (Statement, array)
@@ -65,6 +75,7 @@ class Known:
     said_never: Matrix
     required: Matrix
     forbidden: Matrix
+    said_unconfounded: Matrix
     selection: bool
     latents: bool
     sources: tuple[tuple[Statement, Matrix], ...]
@@ -74,25 +85,32 @@ class Known:
         """Return the statements on these variables; names and patterns that fit none are refused."""
         listed = list(statements)
         n, where = len(names), Names(names)
-        parts = {part: np.zeros((n, n), dtype=bool) for part in ("causes", "never", "edges", "no_edges")}
+        parts = {part: np.zeros((n, n), dtype=bool) for part in _PART.values()}
         tier = [0] * n
         sources = []
         for statement in listed:
             about = np.zeros((n, n), dtype=bool)
             if statement.kind == "tiers":
-                tier = where.tiers(statement)
-                row = np.array(tier)
+                own = where.tiers(statement)
+                tier = tier if any(tier) else own
+                row = np.array(own)
                 about = (row[:, None] > row[None, :]) & (row[None, :] > 0)
                 parts["never"] |= about
-            elif statement.kind == "exogenous":
-                for v in where.find(statement.about[0], statement):
-                    about[:, v] = True
-                    about[v, v] = False
+            elif statement.kind in ("exogenous", "randomised"):
+                about[:, where.find(statement.about[0], statement)] = True
+                np.fill_diagonal(about, False)
+                parts["never"] |= about
+                if statement.kind == "randomised":
+                    parts["unconfounded"] |= about | about.T
+            elif statement.kind == "apart":
+                group = [v for name in statement.about for v in where.find(name, statement)]
+                about[np.ix_(group, group)] = True
+                np.fill_diagonal(about, False)
                 parts["never"] |= about
             elif statement.kind in _PART:
                 for a, b in where.pairs(statement):
                     about[a, b] = True
-                    about[b, a] |= statement.kind in ("edges", "no_edges")
+                    about[b, a] |= statement.kind in _BOTH_WAYS
                 parts[_PART[statement.kind]] |= about
             sources.append((statement, about))
         kinds = {statement.kind for statement in listed}
@@ -103,6 +121,7 @@ class Known:
             parts["never"],
             parts["edges"],
             parts["no_edges"],
+            parts["unconfounded"],
             "selection" not in kinds,
             "latents" not in kinds,
             tuple(sources),
@@ -129,17 +148,26 @@ class Known:
             if causes.any():
                 own = causes | np.eye(len(self.names), dtype=bool)
                 never = _product(_product(own.T, never), own.T)
-            # Without latent causes an edge with an arrowhead at a has a tail at b.
-            more = np.zeros_like(direct) if self.latents else self.required & never.T & ~causes
+            # Without an unmeasured cause an edge with an arrowhead at a has a tail at b.
+            more = self.unconfounded & self.required & never.T & ~causes
             if not more.any():
                 return causes, never
             direct |= more
+
+    @cached_property
+    def unconfounded(self) -> Matrix:
+        """Pairs that share no unmeasured cause: all of them without latents."""
+        return self.said_unconfounded if self.latents else ~np.eye(len(self.names), dtype=bool)
 
     def mark(self, x: int, y: int) -> int:
         """Return the mark that an edge x-y has at y, if there is one; a circle where nothing is known."""
         if self.never[y, x]:
             return ARROW
-        return TAIL if self.causes[y, x] else CIRCLE
+        return TAIL if self.causes[y, x] or self._pointed(x, y) else CIRCLE
+
+    def _pointed(self, x: int, y: int) -> bool:
+        """Tell whether an edge x-y has an arrowhead at x and, without an unmeasured cause, not another one at y."""
+        return bool(self.never[x, y] and self.unconfounded[x, y])
 
     def useless(self, x: int, y: int) -> frozenset[int]:
         """Return the variables that cause neither x nor y: no set that separates the two needs them.
@@ -164,6 +192,7 @@ class Known:
             self.said_never[at],
             self.required[at],
             self.forbidden[at],
+            self.said_unconfounded[at],
             self.selection,
             self.latents,
             tuple((statement, about[at]) for statement, about in self.sources),
@@ -181,7 +210,9 @@ class Known:
 
     def why_mark(self, x: int, y: int) -> str:
         """Return why the edge x-y has its known mark at y."""
-        return self.why_never(y, x) if self.never[y, x] else self.why_causes(y, x)
+        if self.never[y, x]:
+            return self.why_never(y, x)
+        return self.why_causes(y, x) if self.causes[y, x] else _in_words(self._saying_pointed(x, y))
 
     def why_pair(self, x: int, y: int) -> str:
         """Return why two variables are adjacent, or are not."""
@@ -199,6 +230,11 @@ class Known:
                 return [self._statement(u, w, "never"), *above, *below]
         return [None]
 
+    def _saying_pointed(self, x: int, y: int) -> list[str | None]:
+        """Return the statements that together say that the edge x-y points at x, and at x only."""
+        without = self._statement(x, y, "unconfounded") or ("there are no latent causes" * (not self.latents) or None)
+        return [*dict.fromkeys((*self._saying_never(x, y), without))]
+
     def _saying_causes(self, a: int, b: int) -> list[str | None]:
         """Return the statements that together say that a is a cause of b."""
         if self.said_causes[a, b]:
@@ -210,11 +246,19 @@ class Known:
     def _statement(self, a: int, b: int, part: str) -> str | None:
         """Return what a statement says of two variables; None where it is none of the user's own."""
         for statement, about in self.sources:
+            if statement.kind == "randomised" and part == "unconfounded" and (about | about.T)[a, b]:
+                return f"{readable(self.names[b if about[a, b] else a])} is randomised"
             if about[a, b] and _PART.get(statement.kind, "never") == part:
-                if statement.kind == "tiers":
+                if statement.kind == "tiers" and self.tier[a] > self.tier[b] > 0:
                     return f"nothing in tier {self.tier[a]} causes tier {self.tier[b]}"
+                if statement.kind == "tiers":
+                    return f"{readable(self.names[a])} comes after {readable(self.names[b])}"
                 if statement.kind == "exogenous":
                     return f"nothing measured causes {readable(self.names[b])}"
+                if statement.kind == "randomised":
+                    return f"{readable(self.names[b])} is randomised"
+                if statement.kind == "apart":
+                    return f"{readable(self.names[a])} and {readable(self.names[b])} do not cause each other"
                 return _SAID[statement.kind].format(readable(self.names[a]), readable(self.names[b]))
         return None
 

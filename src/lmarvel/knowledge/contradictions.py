@@ -53,7 +53,7 @@ def contradictory(known: Known) -> bool:
     causes, never = known.causes, known.never
     if (causes & never).any() or (known.required & known.forbidden).any():
         return True
-    if not known.latents and (known.required & never & never.T).any():
+    if (known.unconfounded & known.required & never & never.T).any():
         return True
     if not known.said_causes.any():
         return False

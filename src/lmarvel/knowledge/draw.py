@@ -22,6 +22,8 @@ def true_statements(
     edges: int = 0,
     no_edges: int = 0,
     exogenous: int = 0,
+    randomised: int = 0,
+    unconfounded: int = 0,
     seed: int | np.random.Generator = 0,
 ) -> Knowledge:
     """Draw so many statements of each kind, fewer where there are not as many.
@@ -32,7 +34,7 @@ def true_statements(
         The truth.
     tiers : int
         In how many tiers, of about the same size, all variables are put; 0 for none.
-    causes, not_causes, edges, no_edges, exogenous : int
+    causes, not_causes, edges, no_edges, exogenous, randomised, unconfounded : int
         The numbers of statements.
     seed : int or Generator
         What they are drawn from.
@@ -45,7 +47,8 @@ def true_statements(
     A causes B
     """
     counts = {"tiers": tiers, "causes": causes, "not_causes": not_causes, "edges": edges, "no_edges": no_edges}
-    for name, value in {**counts, "exogenous": exogenous}.items():
+    more = {"exogenous": exogenous, "randomised": randomised, "unconfounded": unconfounded}
+    for name, value in {**counts, **more}.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ParameterError(f"must be a whole number of at least 0, not {value!r}", parameter=name)
     rng = np.random.default_rng(seed)
@@ -54,6 +57,8 @@ def true_statements(
     anterior = reach(directed | ((mag.marks == TAIL) & (mag.marks.T == TAIL)))
     off_diagonal = ~np.eye(len(names), dtype=bool)
     roots = [names[v] for v in range(len(names)) if not (anterior & off_diagonal)[:, v].any()]
+    spouses = (mag.marks == ARROW) & (mag.marks.T == ARROW)
+    alone = [name for name in roots if not spouses[mag.index(name)].any()]
 
     def some(which: Matrix, count: int) -> list[Pair]:
         pairs = [(names[a], names[b]) for a, b in np.argwhere(which & off_diagonal).tolist()]
@@ -66,6 +71,8 @@ def true_statements(
         edges=tuple(some(np.triu(mag.marks != 0), edges)),
         no_edges=tuple(some(np.triu(mag.marks == 0), no_edges)),
         exogenous=tuple(sorted(rng.choice(roots, min(exogenous, len(roots)), replace=False))) if roots else (),
+        randomised=tuple(sorted(rng.permutation(alone)[:randomised].tolist())) if randomised else (),
+        unconfounded=tuple(some(np.triu(~spouses), unconfounded)) if unconfounded else (),
     )
 
 

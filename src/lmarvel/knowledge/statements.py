@@ -8,6 +8,13 @@ measured variables.
   to B. So an edge between the two has an arrowhead at A, and A is a cause neither of B nor, together with B, of being
   in the sample.
 * *tiers*: nothing in a later tier causes anything in an earlier one. *A is exogenous*: nothing measured causes A.
+* *A, B do not cause each other*: no one of them causes another one.
+* *A and B share no unmeasured cause*: an edge between the two is not A <-> B, and no unmeasured cause is behind an
+  arrow between them: not one of both, and no chain of them linked by variables that cause A or B. So the arrow is
+  visible.
+* *no unmeasured causes of A*: A shares none with any other variable.
+* *A is randomised*: nothing measured causes A, and it shares no unmeasured cause with any other variable. So each of
+  its edges is a visible arrow out of A.
 * *edge A - B*, *no edge A - B*: the two are, or are not, adjacent in M.
 * *no selection*: M has no undirected edge. *no latents*: M has no bidirected edge.
 
@@ -20,7 +27,7 @@ not say it of them. It follows from "A is a cause neither of B nor of being in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +37,9 @@ from lmarvel.knowledge.text import as_tetrad, parse, read
 from lmarvel.knowledge.vocabulary import Statement
 
 Pair = tuple[str, str]
-PARTS = ("tiers", "causes", "not_causes", "edges", "no_edges", "exogenous")
+PAIRS = ("causes", "not_causes", "edges", "no_edges", "unconfounded")
+SINGLE = ("exogenous", "randomised")
+PARTS = ("tiers", "more_tiers", *PAIRS[:-1], *SINGLE, "apart", PAIRS[-1])
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,14 @@ class Knowledge:
         The two are adjacent, or not, whatever else is measured.
     exogenous : sequence of names
         Nothing measured causes these.
+    randomised : sequence of names
+        Nothing, measured or not, causes these or shares a cause with them.
+    apart : sequence of sequences of names
+        Groups, such as tiers, within which nothing causes anything.
+    unconfounded : sequence of (name, name)
+        The two share no unmeasured cause; ``("A", "*")``: A shares none with any other variable.
+    more_tiers : sequence of tiers
+        Further lists like ``tiers``, each by itself.
     selection : bool
         False: what is measured had no influence on who is in the sample.
     latents : bool
@@ -76,11 +93,13 @@ class Knowledge:
     exogenous: tuple[str, ...] = ()
     selection: bool = True
     latents: bool = True
+    randomised: tuple[str, ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    unconfounded: tuple[Pair, ...] = ()
+    more_tiers: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
     def with_tiers(self, tiers: Sequence[Sequence[str]]) -> Knowledge:
         """Return the same, and that nothing in a later one of these tiers causes anything in an earlier one.
-
-        Where there are tiers already, this is said pair by pair.
 
         Examples
         --------
@@ -89,22 +108,20 @@ class Knowledge:
         a causes b
         >>> print(Knowledge(tiers=[["x", "b"], ["y"]]).with_tiers([["a"], ["b"]]))
         tiers: x, b < y
-        b does not cause a
+        tiers: a < b
         """
-        if not self.tiers:
-            return replace(self, tiers=tuple(map(tuple, tiers)))
-        later = [(b, a) for i, tier in enumerate(tiers) for a in tier for rest in tiers[i + 1 :] for b in rest]
-        return replace(self, not_causes=tuple(dict.fromkeys((*self.not_causes, *later))))
+        return self.and_(Knowledge(tiers=tuple(map(tuple, tiers))))
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "tiers", tuple(_names(tier, "tiers") for tier in _listed(self.tiers, "tiers")))
-        if not all(self.tiers):
-            raise KnowledgeError("tiers has an empty tier: leave it out")
-        _check_once([name for tier in self.tiers for name in tier])
-        for part in ("causes", "not_causes", "edges", "no_edges"):
+        put(self, "tiers", _tiers(self.tiers, "tiers"))
+        more = dict.fromkeys(_tiers(tiers, "more_tiers") for tiers in _listed(self.more_tiers, "more_tiers"))
+        put(self, "more_tiers", tuple(tiers for tiers in more if tiers != self.tiers))
+        for part in PAIRS:
             put(self, part, tuple(dict.fromkeys(_pair(pair, part) for pair in _listed(vars(self)[part], part))))
-        put(self, "exogenous", tuple(dict.fromkeys(_names(self.exogenous, "exogenous"))))
+        for part in SINGLE:
+            put(self, part, tuple(dict.fromkeys(_names(vars(self)[part], part))))
+        put(self, "apart", tuple(dict.fromkeys(_group(group) for group in _listed(self.apart, "apart"))))
         for part in ("selection", "latents"):
             if not isinstance(vars(self)[part], bool):
                 raise KnowledgeError(f"must be True or False, not {vars(self)[part]!r}", parameter=part)
@@ -118,12 +135,13 @@ class Knowledge:
 
     @property
     def statements(self) -> Iterator[Statement]:
-        """The statements one by one; the tiers are one."""
-        if self.tiers:
-            yield Statement("tiers", self.tiers)
-        for part in ("causes", "not_causes", "edges", "no_edges"):
+        """The statements one by one; a list of tiers is one."""
+        yield from (Statement("tiers", tiers) for tiers in (self.tiers, *self.more_tiers) if tiers)
+        for part in PAIRS:
             yield from (Statement(part, pair) for pair in vars(self)[part])
-        yield from (Statement("exogenous", (name,)) for name in self.exogenous)
+        for part in SINGLE:
+            yield from (Statement(part, (name,)) for name in vars(self)[part])
+        yield from (Statement("apart", group) for group in self.apart)
         yield from (Statement(part) for part in ("selection", "latents") if not vars(self)[part])
 
     @classmethod
@@ -132,7 +150,7 @@ class Knowledge:
         return cls(**_parts(statements))
 
     def and_(self, *others: Knowledge) -> Knowledge:
-        """Return all that is known from here and from others; only one of them may have tiers.
+        """Return all that is known from here and from others.
 
         Examples
         --------
@@ -164,9 +182,7 @@ class Knowledge:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; parts that say nothing are left out."""
-        plain: dict[str, Any] = {
-            part: [_plain(item) for item in vars(self)[part]] for part in PARTS if vars(self)[part]
-        }
+        plain: dict[str, Any] = {part: _plain(vars(self)[part]) for part in PARTS if vars(self)[part]}
         return plain | {part: False for part in ("selection", "latents") if not vars(self)[part]}
 
     @classmethod
@@ -177,21 +193,20 @@ class Knowledge:
         return cls(**plain)
 
 
-def _plain(item: str | tuple[str, ...]) -> str | list[str]:
-    return item if isinstance(item, str) else list(item)
+def _plain(item: Any) -> Any:
+    return item if isinstance(item, str) else [_plain(part) for part in item]
 
 
 def _parts(statements: Iterable[Statement]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     for kind, about in statements:
-        if kind == "tiers":
-            if "tiers" in parts:
-                raise KnowledgeError("tiers are given twice: put all of them into one list")
+        if kind == "tiers" and kind not in parts:
             parts["tiers"] = about
         elif kind in ("selection", "latents"):
             parts[kind] = False
         else:
-            parts.setdefault(kind, []).append(about[0] if kind == "exogenous" else about)
+            part = "more_tiers" if kind == "tiers" else kind
+            parts.setdefault(part, []).append(about[0] if kind in SINGLE else about)
     return parts
 
 
@@ -218,9 +233,20 @@ def _pair(value: Any, part: str) -> Pair:
     return names[0], names[1]
 
 
-def _check_once(names: Sequence[str]) -> None:
+def _group(value: Any) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(_names(value, "apart")))
+    if len(names) < 2 and not any(c in name for name in names for c in "*?["):
+        raise KnowledgeError(f"must hold groups of two or more names, not {value!r}", parameter="apart")
+    return names
+
+
+def _tiers(value: Any, part: str) -> tuple[tuple[str, ...], ...]:
+    tiers = tuple(_names(tier, part) for tier in _listed(value, part))
+    if not all(tiers):
+        raise KnowledgeError(f"{part} has an empty tier: leave it out")
     seen: set[str] = set()
-    for name in names:
+    for name in (name for tier in tiers for name in tier):
         if name in seen:
             raise KnowledgeError(f"{name} is in two tiers: it can be in one only")
         seen.add(name)
+    return tiers

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from lmarvel.graph.marks import quote
 
+ANY = "*"  # the pattern of every variable
+
 
 class Statement(NamedTuple):
     """One statement: its kind, a key of :class:`lmarvel.Knowledge`, and what it is about (names or patterns)."""
@@ -40,6 +42,11 @@ _WORDS: Mapping[str, Callable[..., str]] = {
     "edges": lambda a, b: f"edge {word(a)} - {word(b)}",
     "no_edges": lambda a, b: f"no edge {word(a)} - {word(b)}",
     "exogenous": lambda a: f"{word(a)} is exogenous",
+    "apart": lambda *names: f"{', '.join(map(word, names))} do not cause each other",
+    "randomised": lambda a: f"{word(a)} is randomised",
+    "unconfounded": lambda a, b: (
+        f"no unmeasured causes of {word(a)}" if b == ANY else f"{word(a)} and {word(b)} share no unmeasured cause"
+    ),
     "selection": lambda: "no selection",
     "latents": lambda: "no latents",
 }

@@ -178,7 +178,7 @@ def explain_unfit(graph: MixedGraph, known: Known) -> str | None:
             return f"{_edge(names, marks, x, y)} should be {_edge(names, right, x, y)}: {known.why_mark(x, y)}"
         if marks[x, y] == marks[y, x] == TAIL and not known.selection:
             return f"{_edge(names, marks, x, y)} speaks of selection: you said that there is none"
-        if marks[x, y] == marks[y, x] == ARROW and not known.latents:
+        if marks[x, y] == marks[y, x] == ARROW and known.unconfounded[x, y]:
             return f"{_edge(names, marks, x, y)} speaks of a latent cause: you said that there is none"
     return _explain_paths(graph, known)
 

@@ -8,7 +8,8 @@ What statements add:
   ancestor of y, x one of w, and u does not cause w, then y is no cause of x: an arrowhead at y on x-y. If y is an
   ancestor of x, a tail at y. An uncovered possibly directed path from y by way of x, to a variable that y does not
   cause, puts an arrowhead at y too. And if a causes b, an edge without which no way would lead from a to b is directed.
-* **K2**: without selection no edge has two tails. **K3**: without latent causes none has two arrowheads.
+* **K2**: without selection no edge has two tails. **K3**: without latent causes, or where the two variables share no
+  unmeasured cause, none has two arrowheads.
 * **K4**: R2 and R3 in a sharper form, for tails that come from statements. If d --* a *-> b, or a *-> b <-* c with d
   no collider between a and c, then d *-o b has an arrowhead at b: a tail there would close a cycle.
 
@@ -176,8 +177,9 @@ def k2(draft: Draft, x: int, y: int) -> Wanted | None:
 
 
 def k3(draft: Draft, x: int, y: int) -> Wanted | None:
-    """Without latent causes: if x <-o y, then x <-- y."""
-    return ((x, y), ((x, y, TAIL),)) if draft.mark[y][x] == ARROW else None
+    """Without an unmeasured cause of x and y: if x <-o y, then x <-- y."""
+    assert draft.known is not None
+    return ((x, y), ((x, y, TAIL),)) if draft.mark[y][x] == ARROW and draft.known.unconfounded[x, y] else None
 
 
 def _premises_across(use: RuleApplication, mark_at: MarkAt) -> Needs:
@@ -199,7 +201,7 @@ K3 = Rule(
     Stage.ARROWHEADS,
     k3,
     _premises_across,
-    words("you said that there are no latent causes, so not both ends of an edge are arrowheads"),
+    words("you said that no unmeasured cause affects both, so not both ends of the edge are arrowheads"),
     Wakes(new=(ARROW,)),
     least=2,
 )
@@ -250,7 +252,7 @@ def rules_for(known: Known) -> list[Rule]:
         rules.append(K1)
     if not known.selection:
         rules.append(K2)
-    if not known.latents:
+    if known.unconfounded.any():
         rules.append(K3)
     return rules
 
@@ -265,6 +267,6 @@ def stated_for_engine(known: Known) -> Stated:
     >>> stated_for_engine(known).pairs.tolist(), stated_for_engine(known).linked
     ([[0, 8], [10, 0]], False)
     """
-    parts = (known.causes, known.never, known.said_causes, known.required, known.forbidden)
+    parts = (known.causes, known.never, known.said_causes, known.required, known.forbidden, known.unconfounded)
     pairs = sum((part.view(np.uint8) << bit for bit, part in enumerate(parts)), np.uint8(0))
     return Stated(np.ascontiguousarray(pairs, np.uint8), known.selection, known.latents, K1 in rules_for(known))

@@ -23,9 +23,10 @@ from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.display import CAPTIONS
-from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, refused_node, sources_line
+from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, refused_node, sources_line, stated_line
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
+from lmarvel.result.sources import costs_of
 from lmarvel.result.support.evidence import refused_nodes, selected_edges
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
 from lmarvel.result.trace import Adjacent
@@ -239,9 +240,9 @@ def _knowledge(found: Discovery) -> dict[str, Any] | None:
     """Return what was known beforehand, where the marks come from, and which statements the tests contradict."""
     if found.knowledge is None:
         return None
-    level = found.settings.get("alpha", LEVEL)
+    level, costs = found.settings.get("alpha", LEVEL), costs_of(found)
     return {
-        "statements": [str(statement) for statement in found.knowledge.statements],
+        "statements": [stated_line(statement, costs) for statement in found.knowledge.statements],
         "sources": sources_line(found.sources),
         "conflicts": [conflict(*c, level) for c in found.conflicts],
     }

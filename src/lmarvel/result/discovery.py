@@ -123,7 +123,7 @@ class Discovery:
         """True if the search ended before a single pair was decided."""
         return len(self.undecided) == self.pag.n_edges == len(self.pag) * (len(self.pag) - 1) // 2 > 0
 
-    @property
+    @cached_property
     def none_removable(self) -> frozenset[str]:
         """The variables that remained when none of them tested as removable; empty if that never happened."""
         left = next((e.remaining for e in but_separated(self.trace) if isinstance(e, NoneRemovable)), frozenset())
@@ -325,7 +325,7 @@ class Discovery:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Statements that the tests contradict; they were kept."""
+        """Statements that the tests or the score contradict; they were kept."""
         return sources.conflicts_of(self)
 
     def origin(self, a: str, b: str) -> str:

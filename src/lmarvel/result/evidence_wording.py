@@ -303,25 +303,60 @@ def overruled(separated: bool, given: str, p: float, level: float) -> str:
     return f"yet no set that was tried separates them; the closest was {given} with {p_is(p, level)}"
 
 
-def conflict(a: str, b: str, statement: str, given: Sequence[str] | None, p: float | None, level: float) -> str:
-    """Return a statement that the tests contradict, with the test that does.
+def conflict(
+    a: str, b: str, statement: str, given: Sequence[str] | None, p: float | None, loss: float | None, level: float
+) -> str:
+    """Return a statement that the tests or the score contradict, with the test that does.
 
     Examples
     --------
-    >>> conflict("A", "C", "you said that A and C are adjacent", ("B",), 0.4, 0.01)
+    >>> conflict("A", "C", "you said that A and C are adjacent", ("B",), 0.4, None, 0.01)
     'A, C: you said that A and C are adjacent; the test that speaks against it is given B (p = 0.4)'
+    >>> conflict("A", "C", "you stated 'no edge A - C'", ("B",), 1e-9, 40.0, 0.01)
+    "A, C: you stated 'no edge A - C'; it worsens the score by 40.0 (given B p = 1e-09)"
     """
-    contradicted = f"{listing(sorted((a, b)))}: {statement}"
+    contradicted = f"{listing(sorted((a, b)))}: {statement}" if a else statement
+    if loss is not None:
+        test = "" if given is None or p is None else f" (given {listing(sorted(given))} {p_is(p, level)})"
+        return f"{contradicted}; it worsens the score by {loss:,.1f}{test}"
     if given is None or p is None:
         return f"{contradicted}; the tests contradict it, though no single one does"
     return f"{contradicted}; the test that speaks against it is given {listing(sorted(given))} ({p_is(p, level)})"
 
 
 def conflicts_note(conflicts: int) -> str:
-    """Return what is to be known of statements that the tests contradict."""
+    """Return what is to be known of statements that the data contradict."""
     if conflicts == 1:
-        return "the tests contradict 1 statement; it was kept"
-    return f"the tests contradict {conflicts} statements; they were kept"
+        return "the data contradict 1 statement; it was kept"
+    return f"the data contradict {conflicts} statements; they were kept"
+
+
+def stated_line(statement: object, costs: Mapping[str, float]) -> str:
+    """Return a statement, and what it costs if it does.
+
+    Examples
+    --------
+    >>> stated_line("no edge A - B", {"no edge A - B": 40.0})
+    'no edge A - B: worsens the score by 40.0'
+    """
+    loss = costs.get(str(statement), 0.0)
+    return f"{statement}: worsens the score by {loss:,.1f}" if loss >= 0.05 else str(statement)
+
+
+def cost_line(score: float, price: float, costs: Mapping[str, float]) -> str:
+    """Return what the statements cost together.
+
+    Examples
+    --------
+    >>> cost_line(100.0, 12.0, {"": 40.0})
+    '100.0 with your statements, 60.0 without them: they worsen it by 40.0 (an edge costs 12.0)'
+    """
+    with_them, worse = f"{score:,.1f} with your statements", costs[""]
+    if worse < 0.05:
+        return f"{with_them}, and no better without them"
+    return (
+        f"{with_them}, {score - worse:,.1f} without them: they worsen it by {worse:,.1f} (an edge costs {price:,.1f})"
+    )
 
 
 def sources_line(sources: Mapping[str, int]) -> str:

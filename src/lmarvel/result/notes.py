@@ -42,7 +42,7 @@ class Finding:
     Examples
     --------
     >>> str(Finding(CONFLICTS, {"conflicts": 2}))
-    'the tests contradict 2 statements; they were kept'
+    'the data contradict 2 statements; they were kept'
     """
 
     kind: str

@@ -14,7 +14,7 @@ from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.knowledge import Known
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.stated import K0
-from lmarvel.result.trace import Adjacent, Overruled, Separated, but_separated
+from lmarvel.result.trace import Adjacent, Overruled, Separated, StatementCost, but_separated
 from lmarvel.text import readable
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ class Conflict(NamedTuple):
         which the statement puts a tail, between them. None where no single test does.
     pvalue : float, optional
         Its p-value.
+    loss : float, optional
+        By how much the statement worsens the score; only searches by score tell. ``a`` and ``b`` are empty where the
+        statement is not on a pair.
     """
 
     a: str
@@ -43,6 +46,7 @@ class Conflict(NamedTuple):
     statement: str
     given: tuple[str, ...] | None
     pvalue: float | None
+    loss: float | None = None
 
 
 Denied = tuple[int, int, str, frozenset[int] | None, float | None]  # a pair, a statement, the test that speaks
@@ -89,7 +93,7 @@ def conflicts_of(result: Discovery) -> tuple[Conflict, ...]:
     >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
     >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
     >>> LMarvel(test=truth, knowledge=Knowledge(edges=[("A", "C")])).fit().result_.conflicts[0]
-    Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0)
+    Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0, loss=None)
     """
     if result.known is None:
         return ()
@@ -98,7 +102,37 @@ def conflicts_of(result: Discovery) -> tuple[Conflict, ...]:
         sepset = None if given is None else tuple(sorted(names[v] for v in given))
         key = min(x, y), max(x, y), statement
         conflicts.setdefault(key, Conflict(names[key[0]], names[key[1]], statement, sepset, p))
-    return tuple(conflicts.values())
+    return (*conflicts.values(), *_against_the_score(result, result.known))
+
+
+def costs_of(result: Discovery) -> dict[str, float]:
+    """Return by how much each statement alone worsens the score, "" all together; nothing where nobody looked."""
+    return {e.statement: e.loss for e in but_separated(result.trace) if isinstance(e, StatementCost)}
+
+
+def _against_the_score(result: Discovery, known: Known) -> Iterator[Conflict]:
+    """Iterate over the statements that cost the score more than an edge does."""
+    chose, costs = result.evidence.chose, costs_of(result)
+    for statement, about in known.sources:
+        loss = costs.get(str(statement), 0.0)
+        if chose is None or loss <= chose.price:
+            continue
+        pairs = np.argwhere(np.triu(about | about.T)).tolist()
+        if len(pairs) != 1:
+            yield Conflict("", "", f"you stated '{statement}'", None, None, loss)
+            continue
+        x, y = pairs[0]
+        pair, names = frozenset((x, y)), result.pag.names
+        test = result.evidence.edges.get(pair) or result.evidence.gaps.get(pair)
+        given = None if test is None else tuple(sorted(names[v] for v in test.given))
+        p = None if test is None else test.pvalue
+        yield Conflict(names[x], names[y], f"you stated '{statement}'", given, p, loss)
+    if (
+        chose is not None
+        and costs.get("", 0.0) > chose.price
+        and not any(costs.get(str(statement), 0.0) > chose.price for statement, _ in known.sources)
+    ):
+        yield Conflict("", "", "your statements together", None, None, costs[""])
 
 
 def _overruled(result: Discovery, known: Known) -> Iterator[Denied]:
@@ -134,7 +168,13 @@ def encode_knowledge(result: Discovery) -> dict[str, Any]:
     if result.knowledge is None or result.unaided is None:
         return {}
     conflicts = [
-        {"pair": [c.a, c.b], "statement": c.statement, "given": c.given and list(c.given), "pvalue": c.pvalue}
+        {
+            "pair": [c.a, c.b],
+            "statement": c.statement,
+            "given": c.given and list(c.given),
+            "pvalue": c.pvalue,
+            "loss": c.loss,
+        }
         for c in result.conflicts
     ]
     return {

@@ -192,6 +192,14 @@ class Supported:
     distance: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class StatementCost:
+    """By how much a statement by itself, or all of them together (""), worsens the best score that is found."""
+
+    statement: str
+    loss: float
+
+
 Event = (
     Separated
     | Adjacent
@@ -210,6 +218,7 @@ Event = (
     | Weighed
     | LeftOut
     | Supported
+    | StatementCost
     | RuleApplication
 )
 

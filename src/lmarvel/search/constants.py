@@ -61,11 +61,13 @@ class Constants:
     next_to_nothing: float = 0.125  # of a price: edges that go along with the weakest when a region is thinned
 
     # --- hidden nodes ---
-    hidden_rounds: int = 12  # of each climb, a node each
-    largest_cliques: int = 20  # tried in a round, beside edges and triangles
-    most_sets: int = 400  # tried in a round in all
+    hidden_rounds: int = 60  # of each climb; nearly all end after a few
+    largest_cliques: int = 20  # tried in a round, or one for two variables, beside edges and triangles
+    most_sets: int = 400  # tried in a round in all, or ten per variable
+    most_near: int = 30  # nodes near a change, searched again with it; twice as many among up to 100 variables
     refreshed: int = 12  # the best changes by a rough fit, which is unreliable: the gain comes from edges that then go
     polished: int = 4  # the best of these
+    far_off: float = 100.0  # prices: a change whose rough fit is worse by more is not looked at closely
     least_gain: float = 1.0  # of a round
     missed: float = 0.25  # of a price: a hidden node that the score misses by less goes
     local_sweeps: int = 3  # of a refresh around a change

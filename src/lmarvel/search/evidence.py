@@ -15,9 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lmarvel.engine import load
+from lmarvel.engine.run import CANCEL
 from lmarvel.errors import OutOfTime
 from lmarvel.graph.bitsets import bits, closure, collider_connected, members
 from lmarvel.graph.kinds import MAG
@@ -38,9 +42,12 @@ from lmarvel.search.ancestral import (
     pag_of,
 )
 from lmarvel.search.climb import Climb
+from lmarvel.search.few_rows import price_of, usable
 from lmarvel.search.lift import LiftResult
 from lmarvel.search.record import Record
 from lmarvel.search.scores import BlockScores, GaussianBlocks
+
+_engine = load()
 
 NEAR = 4.0  # in prices of an edge (about 60 units of the score): changes of one edge whose marks are looked at
 MOST_VARIABLES = 60  # up to so many, every gap has its record; beyond, those between neighbours of a variable
@@ -91,15 +98,66 @@ def evidence(
     Supported(x=0, y=2, distance=12.4...)
     Supported(x=1, y=2, distance=12.4...)
     """
-    price = penalty * math.log(n)
+    price = price_of(n, len(found.mag), penalty) if scores is None else penalty * math.log(n)
     records = list(chosen(found, price))
+    record = Record(n, deadline)
     try:
-        scores = GaussianBlocks(correlation, n) if scores is None else scores
-        weighing = _Weighing(found, scores, pvalue, price, selection, latents, Record(n, deadline))
-        records.extend(weighing.records())
+        if scores is None and _engine is not None:
+            records.extend(_by_engine(found, usable(correlation, n), n, pvalue, price, selection, latents, record))
+        else:
+            scores = GaussianBlocks(usable(correlation, n), n) if scores is None else scores
+            records.extend(_Weighing(found, scores, pvalue, price, selection, latents, record).records())
     except OutOfTime:
         pass
     return tuple(records)
+
+
+def _by_engine(
+    found: LiftResult,
+    correlation: Matrix,
+    n: int,
+    pvalue: PValue,
+    price: float,
+    selection: bool,
+    latents: bool,
+    record: Record,
+) -> Iterator[Event]:
+    """Iterate over the same records as :class:`_Weighing`, with all but the p-values from the engine."""
+    p = len(found.mag)
+    late, edges, gaps, far_gaps, (xs, ys, distances) = _engine.weigh(
+        correlation,
+        n,
+        price,
+        record.noise,
+        found.score,
+        found.mag,
+        found.pag,
+        found.seen.edges,
+        selection,
+        latents,
+        near=NEAR * price,
+        all_gaps=p <= MOST_VARIABLES,
+        seconds=record.seconds(),
+        cancel=CANCEL.get(),
+    )
+    yield from _tested(Weighed, edges, pvalue, record)
+    yield from _tested(LeftOut, gaps, pvalue, record)
+    for x, y, distance in zip(xs.tolist(), ys.tolist(), distances.tolist(), strict=True):
+        yield Supported(x, y, distance if distance < math.inf else None)
+    yield from _tested(LeftOut, far_gaps, pvalue, record)
+    if late:
+        raise OutOfTime
+
+
+def _tested(
+    kind: type[Weighed] | type[LeftOut], pairs: Sequence[NDArray[Any]], pvalue: PValue, record: Record
+) -> Iterator[Event]:
+    """Iterate over records of pairs, each with the p-value of its set."""
+    xs, ys, losses, starts, members = (part.tolist() for part in pairs)
+    for i, (x, y, loss) in enumerate(zip(xs, ys, losses, strict=True)):
+        record.check()
+        given = members[starts[i] : starts[i + 1]]
+        yield kind(x, y, loss, frozenset(given), pvalue(x, y, given))
 
 
 def chosen(found: LiftResult, price: float) -> Iterator[Event]:

@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -38,13 +39,16 @@ from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
+from lmarvel.search.few_rows import price_of, usable
 from lmarvel.search.limits import Limits
-from lmarvel.search.record import Progress, Record
+from lmarvel.search.record import MetGraphs, Progress, Record
 
 _engine = load()
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
+_FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
+_MEMORY = 2**30  # bytes
 LATE = "the time was up"
 
 Stage = Literal["order", "lift", "start", "hidden"]
@@ -89,7 +93,7 @@ class LiftResult:
         Which stage gave the answer.
     selection_gain : float
         By how much the answer is better than the best graph met that needs no selection; 0 where it needs none itself.
-    seen : tuple of (score, marks)
+    seen : MetGraphs
         Distinct ancestral graphs that were met, with scores close to the best one, best first.
     candidates : tuple of Candidate
         What each stage ended with.
@@ -105,7 +109,7 @@ class LiftResult:
     hidden: tuple[HiddenNode, ...]
     used: Stage
     selection_gain: float
-    seen: tuple[tuple[float, Marks], ...]
+    seen: MetGraphs
     candidates: tuple[Candidate, ...]
     ended: str | None
     converged: bool
@@ -133,7 +137,7 @@ class LiftResult:
             hidden=tuple(sorted(moved)),
             used=chosen.used,
             selection_gain=gain,
-            seen=tuple((score, marks[place]) for score, marks in record.graphs()),
+            seen=record.graphs().moved(columns),
             candidates=tuple(Candidate(c.used, c.score, c.mag[place], c.pag[place]) for c in candidates),
             ended=ended,
             converged=converged,
@@ -154,6 +158,7 @@ def lift(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
+    memory: int | None = None,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -164,7 +169,8 @@ def lift(
     n : int
         Rows.
     penalty : float
-        What an edge costs, in units of log n; BIC's is 1.
+        What an edge costs, in units of log n; BIC's is 1. Where rows are few, see :mod:`lmarvel.search.few_rows`, the
+        unit is (log n + 2 log p) / 2.
     selection, latents : bool
         Whether the sample may be selected, and whether there may be latent causes.
     inflation : array, optional
@@ -181,6 +187,8 @@ def lift(
         Called with ("order", "lift" or "hidden", steps done, steps).
     known : Known, optional
         What is known beforehand: no graph that breaks it is met.
+    memory : int, optional
+        Bytes for regressions that are kept. With fewer the search takes longer, and finds the same.
 
     Examples
     --------
@@ -199,7 +207,7 @@ def lift(
     late, converged, answer, gain, found, hidden, met, models = _engine.lift(
         R[np.ix_(columns, columns)],
         n,
-        penalty * math.log(n),
+        price_of(n, len(R), penalty),
         record.noise,
         asdict(LIFT),
         selection,
@@ -208,6 +216,7 @@ def lift(
         start=None if given is None else member_of(given),
         more=random_orders(len(R), restarts, seed),
         limits=None if known is None else Limits(known.moved(columns)).parts(),
+        memory=usual_memory() if memory is None else memory,
         seconds=record.seconds(),
         progress=progress,
         cancel=CANCEL.get(),
@@ -221,6 +230,16 @@ def lift(
     nodes = [HiddenNode(*parts) for parts in hidden]
     ended = LATE if late else None
     return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, ended, converged)
+
+
+def usual_memory() -> int:
+    """Return the bytes for regressions that are kept: 1 GB, but at most a quarter of what the machine has free."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):  # not every system says
+        return _MEMORY
+    return min(_MEMORY, free // 4)
 
 
 def canonical_order(R: Matrix) -> list[int]:
@@ -255,14 +274,18 @@ def is_compiled() -> bool:
     return _engine is not None
 
 
+def most_variables() -> int:
+    """Return among how many variables the compiled engine searches."""
+    return 0 if _engine is None else int(_engine.MOST_NODES)
+
+
 def check_engine(p: int) -> None:
     """Refuse to search without the compiled engine, or among more variables than it holds."""
     if _engine is None:
         raise LMarvelError(
             "Lift needs the compiled engine, which was not built here: reinstall lmarvel with a C++ compiler"
         )
-    most = _engine.MOST_NODES - 2 * LIFT.hidden_rounds  # a round of each of two climbs may put a node
-    if p > most:
+    if p > (most := most_variables()):
         raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
 
 
@@ -302,11 +325,19 @@ def checked(correlation: Matrix, n: int, penalty: float) -> Matrix:
         raise DataError("a correlation matrix is symmetric, with ones on the diagonal: this one is not")
     if not penalty > 0:
         raise ParameterError(f"penalty must be above 0, not {penalty!r}; 2 is a usual choice")
-    if n <= len(R) + 1:
-        raise DataError(f"{n} rows are too few for {len(R)} variables: a score needs at least {len(R) + 2} rows")
-    R = np.round(R, _DIGITS)
+    if n < _FEWEST_ROWS:
+        raise DataError(f"{n} rows are too few: a score needs at least {_FEWEST_ROWS} rows")
+    _refuse_copies(R)
+    R = np.round(usable(R, n), _DIGITS)
     _refuse_singular(R)
     return R
+
+
+def _refuse_copies(R: NDArray[np.float64]) -> None:
+    """Name the first variable that is another one on its own scale; shrunk correlations would hide that."""
+    copies = np.argwhere(np.tril(np.abs(R) > 1 - _SINGULAR, -1))
+    if len(copies):
+        raise DeterminedVariable(int(copies[0, 0]), [int(copies[0, 1])])
 
 
 def _refuse_singular(R: NDArray[np.float64]) -> None:

@@ -64,7 +64,7 @@ class Limits:
         if kind == UNDIRECTED:
             return known.selection and not forth and not back
         if kind == BOTH:
-            return known.latents and not known.causes[x, y] and not known.causes[y, x]
+            return not (known.unconfounded[x, y] or known.causes[x, y] or known.causes[y, x])
         return not (forth if kind == FORTH else back)
 
     def _paths_fit(self, graph: AncestralGraph) -> bool:
@@ -150,6 +150,7 @@ class Limits:
             "never": known.never,
             "causes": known.causes,
             "effects": known.said_causes,
+            "unconfounded": known.unconfounded,
             "selection": known.selection,
             "latents": known.latents,
             "local": self.local,

@@ -11,17 +11,22 @@ import math
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.errors import OutOfTime
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import ARROW, TAIL
-from lmarvel.search.ancestral import BACK, FORTH, AncestralGraph, Marks
+from lmarvel.search.ancestral import BACK, BOTH, FORTH, NO_EDGE, UNDIRECTED, AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 
 _AT_FIRST = np.array([0, TAIL, ARROW, ARROW, TAIL], dtype=np.int8)  # by the kind of edge
 _AT_SECOND = np.array([0, ARROW, TAIL, ARROW, TAIL], dtype=np.int8)
+_TURNED = np.array([NO_EDGE, BACK, FORTH, BOTH, UNDIRECTED], dtype=np.uintc)
+_KIND = np.zeros((TAIL + 1, TAIL + 1), dtype=np.uintc)  # by the marks at both ends
+_KIND[_AT_FIRST[1:], _AT_SECOND[1:]] = (FORTH, BACK, BOTH, UNDIRECTED)
 
 Progress = Callable[[str, int, int], None]
 
@@ -96,13 +101,77 @@ class Record:
         kept = sorted(self._graphs.items(), key=lambda item: item[1])[: LIFT.most_seen]
         self._graphs = {key: score for key, score in kept if score <= self.best + LIFT.near}
 
-    def graphs(self) -> list[tuple[float, Marks]]:
-        """Return score and marks of the graphs within reach of the best one, best first."""
+    def graphs(self) -> MetGraphs:
+        """Return the graphs within reach of the best one, best first."""
         self._thin()
-        found = list(self._marks.values())
-        found += [(score, marks_of(edges)) for edges, score in self._graphs.items()]
-        found = [(score, marks) for score, marks in found if score <= self.best + LIFT.near]
-        return sorted(found, key=lambda item: item[0])[: LIFT.most_seen]
+        found = [(score, edges_of_marks(marks)) for score, marks in self._marks.values()]
+        found += [(score, edges) for edges, score in self._graphs.items()]
+        found = [(score, edges) for score, edges in found if score <= self.best + LIFT.near]
+        return MetGraphs(sorted(found, key=lambda item: item[0])[: LIFT.most_seen])
+
+
+class MetGraphs(Sequence[tuple[float, Marks]]):
+    """Graphs, each as score and marks; what is kept are their edges, for marks take the square of the variables.
+
+    Examples
+    --------
+    >>> graphs = MetGraphs([(1.0, edges_of_dag([0, 0b01]))])
+    >>> [(score, marks.tolist()) for score, marks in graphs.moved([1, 0])]
+    [(1.0, [[0, 3], [2, 0]])]
+    """
+
+    def __init__(self, edges: Iterable[tuple[float, bytes]] = ()) -> None:
+        self.edges = tuple(edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[float, Marks]: ...
+    @overload
+    def __getitem__(self, index: slice) -> MetGraphs: ...
+    def __getitem__(self, index: int | slice) -> tuple[float, Marks] | MetGraphs:
+        if isinstance(index, slice):
+            return MetGraphs(self.edges[index])
+        score, edges = self.edges[index]
+        return score, marks_of(edges)
+
+    @property
+    def size(self) -> int:
+        """How many numbers are kept."""
+        return sum(len(edges) for _, edges in self.edges) // int(np.uintc().itemsize)
+
+    def moved(self, columns: Sequence[int]) -> MetGraphs:
+        """Return the graphs over other positions: what was at i is at ``columns[i]``."""
+        place = np.asarray(columns, dtype=np.uintc)
+        return MetGraphs((score, _moved(edges, place)) for score, edges in self.edges)
+
+
+def _moved(edges: bytes, place: NDArray[np.uintc]) -> bytes:
+    codes = np.frombuffer(edges, dtype=np.uintc)
+    p = codes[0]
+    first, second = (place[end] for end in np.divmod(codes[1:] // 8, p))
+    return _coded(int(p), first, second, _TURNED[codes[1:] % 8], codes[1:] % 8)
+
+
+def _coded(p: int, first: Any, second: Any, turned: Any, kinds: Any) -> bytes:
+    """Return edges with the smaller end first, ascending; ``turned`` are their kinds from the other end."""
+    pairs = np.minimum(first, second) * p + np.maximum(first, second)
+    codes = pairs * 8 + np.where(first < second, kinds, turned)
+    return np.concatenate(([p], np.sort(codes))).astype(np.uintc).tobytes()
+
+
+def edges_of_marks(marks: Marks) -> bytes:
+    """Return a graph that is given by its marks as the list of its edges, see :func:`edges_of`.
+
+    Examples
+    --------
+    >>> edges_of_marks(marks_of(edges_of_dag([0b100, 0b001, 0]))) == edges_of_dag([0b100, 0b001, 0])
+    True
+    """
+    x, y = np.nonzero(np.triu(marks, 1))
+    kinds = _KIND[marks[y, x], marks[x, y]]
+    return _coded(len(marks), x, y, kinds, kinds)
 
 
 def edges_of(graph: AncestralGraph) -> bytes:

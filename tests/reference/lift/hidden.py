@@ -5,14 +5,18 @@ node; the node itself has k parameters. And one selected pair makes all its ance
 join them. So a score that counts edges charges for hidden nodes too much, and drops some of those edges, which turns
 others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift.hidden_model`). A round of the search:
 
-1. *Changes*: each edge, each triangle and each of the 20 largest maximal cliques loses its inner edges to a latent or
+1. *Changes*: each edge, each triangle and each of the largest maximal cliques loses its inner edges to a latent or
    to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
-   node gets one more parent. They are ranked by a rough fit, which stays good while nothing near them changes.
-2. The best 12 are *refreshed*: the covariance of observed and latent nodes, expected and with the selection undone, is
-   searched for orders again, in the neighbourhood of the change.
-3. The best 4 are *pruned* of what is not worth its price, refreshed as a whole, and the best kept if the score falls.
+   node gets one more parent. They are ranked by a rough fit inside their region
+   (:mod:`tests.reference.lift.hidden_regions`). The best one, and the others near it, are a group; so is the best of
+   what is left, with those near it; and so on.
+2. The best 12 of each group are *refreshed*: the covariance of the region's observed and latent nodes, expected and
+   with the selection undone, is searched for orders again, in the neighbourhood of the change.
+3. The best 4 are *pruned* of what is not worth its price, and refreshed with the whole region.
+4. The best of each group is accepted, best first, if its region shares no node with those before it.
 
-There are two ways, large cliques first or all changes from the start; the better end is taken.
+All that was found in a region stays known until something there changes. There are two ways, large cliques first or all
+changes from the start; the better end is taken.
 
 The first fit tells little: the gain comes from edges that become superfluous. At the end idle hidden nodes go.
 """
@@ -20,30 +24,20 @@ The first fit tells little: the gain comes from edges that become superfluous. A
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from lmarvel.graph.bitsets import bits, members
-from lmarvel.score.district import Matrix
+from lmarvel.score.district import LOG_2PI
 from lmarvel.search.constants import LIFT
 from lmarvel.search.lift import Kind
-from lmarvel.search.orders import Regressions, settle, turn_families
 from lmarvel.search.record import Record
+from tests.reference.lift.hidden_local import Change, LocalSearch
 from tests.reference.lift.hidden_model import HiddenFits, HiddenModel
-from tests.reference.lift.hidden_parts import is_idle, joined_sets, leading, near, parameters, weakest
-from tests.reference.lift.stages import GaussianLocal
-
-
-class Change(NamedTuple):
-    """A new hidden node over a set of nodes; or, with ``which``, one more parent, ``node``, of a selection node."""
-
-    kind: Kind
-    nodes: int
-    which: int = -1
-    node: int = -1
+from tests.reference.lift.hidden_parts import joined_sets, near
+from tests.reference.lift.hidden_regions import Region, Surroundings, extracted, inserted, structure_of
 
 
 class Missed(NamedTuple):
@@ -54,12 +48,25 @@ class Missed(NamedTuple):
     by: float
 
 
-def is_better(one: HiddenModel, other: HiddenModel) -> bool:
-    """Tell whether a model is better than another by more than rounding."""
-    return one.score < other.score - LIFT.tie
+class Place(NamedTuple):
+    """A region of a model, by itself, and the score of that."""
+
+    region: Region
+    part: HiddenModel
+    structure: tuple[object, ...]
+    score: float
 
 
-def best_of(scores: Sequence[float], most: int) -> list[int]:
+class Trial(NamedTuple):
+    """A change, by the numbers of its place; by how much it alters the score, and what it makes of the place."""
+
+    change: Change
+    place: Place
+    gain: float
+    part: HiddenModel | None = None
+
+
+def best_of(scores: Sequence[float], most: int | None = None) -> list[int]:
     """Return where the best scores stand, best first; what only rounding tells apart stays in its order.
 
     Many models have equivalent ones with the same score. Which of them is taken must not hang on rounding, or on the
@@ -104,7 +111,10 @@ class HiddenSearch:
         self.kinds = kinds
         self.allowed: list[int] = []
         self.met: list[HiddenModel] = []
+        self._blocks: dict[tuple[object, ...], HiddenModel] = {}
+        self._parts: dict[tuple[object, ...], HiddenModel] = {}
         self._gains: dict[tuple[object, ...], float] = {}
+        self._steps: dict[tuple[object, ...], HiddenModel | None] = {}
 
     def of_dag(self, parents: Sequence[int], order: Sequence[int]) -> HiddenModel:
         """Return the model without hidden nodes."""
@@ -128,49 +138,158 @@ class HiddenSearch:
             model = better
         return model
 
-    def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
-        changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        local = []
-        for i in best_of([self._gain(model, change) for change in changes], LIFT.refreshed):
-            self.record.check()
-            change = changes[i]
-            candidate = self._made(model, change)
-            if candidate is not None:
-                around = near(candidate, change.nodes) | (1 << model.m if change.kind == "latent" else 0)
-                fresh = self.refresh(candidate, around, sweeps=LIFT.local_sweeps)
-                local.append(candidate if is_better(candidate, fresh) else fresh)
-        best: HiddenModel | None = None
-        for i in best_of([found.score for found in local], LIFT.polished):
-            polished = self._note(self.polish(self.prune(local[i]), families=0))
-            if best is None or is_better(polished, best):
-                best = polished
-        return None if best is None else self._note(self.polish(best))
-
     def _note(self, model: HiddenModel) -> HiddenModel:
         self.met.append(model)
         return model
+
+    def fitted(self, model: HiddenModel) -> HiddenModel:
+        """Fit each block of a model by itself; those whose structure and start are known stay as they are."""
+        B, log_variance, V, score = model.B.copy(), model.log_variance.copy(), model.V.copy(), 0.0
+        surroundings = Surroundings(model)
+        for block in surroundings.blocks():
+            region = surroundings.region_of(block)
+            start = extracted(model, region)
+            key = structure_of(start, region)
+            known = self._blocks.get(key)
+            is_alone = block.bit_count() == 1 and block < 1 << model.p
+            if known is None or not (is_alone or has_parameters_of(known, start)):
+                made = self._local(region).fits.refit(start)
+                if known is None or made.score < known.score:
+                    known = self._blocks[key] = made
+            own = [i for i in range(len(region.nodes)) if not region.outside >> i & 1]
+            nodes = [region.nodes[i] for i in own]
+            B[np.ix_(nodes, region.nodes)] = known.B[own]
+            log_variance[nodes] = known.log_variance[own]
+            V[np.ix_(nodes, region.selections)] = known.V[own]
+            score += known.score - self.fits.n * (LOG_2PI + 1.0) * region.outside.bit_count()
+        return HiddenModel(model.p, model.parents, model.selections, model.order, B, log_variance, V, score)
+
+    def _local(self, region: Region) -> LocalSearch:
+        """Return the search inside a region: nothing is a parent of what is outside."""
+        seen = region.nodes[: region.p]
+        allowed = []
+        for i, v in enumerate(seen):
+            free = ~((1 << region.p) - 1)
+            may = -1 if not self.allowed else self.allowed[v]
+            free |= bits(j for j, u in enumerate(seen) if may >> u & 1)
+            allowed.append(0 if region.outside >> i & 1 else free)
+        R, inflation = (matrix[np.ix_(seen, seen)] for matrix in (self.fits.correlation, self.fits.inflation))
+        fits = HiddenFits(R, self.fits.n, self.fits.price, inflation, region.outside)
+        return LocalSearch(fits, self.record, allowed)
+
+    # --- rounds -----------------------------------------------------------------------------------------
+
+    def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
+        """Accept the best changes whose regions have no node of their own in common."""
+        ends = [found for found in map(self._best_in, self._groups(model, smallest)) if found]
+        if not ends:
+            return None
+        order = best_of([found[0].gain for found in ends])
+        for other in ends[order[0]][1:]:
+            self._note_part(model, [other])
+        taken, accepted = 0, []
+        for i in order:
+            best = ends[i][0]
+            if best.gain > -LIFT.least_gain:
+                break
+            if not best.place.region.own & taken and insertion(model, [*accepted, best]) is not None:
+                accepted.append(best)
+                taken |= best.place.region.own
+        return self._note_part(model, accepted) if accepted else None
+
+    def _note_part(self, model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:
+        made = insertion(model, trials)
+        return None if made is None else self._note(self.fitted(made))
+
+    def _groups(self, model: HiddenModel, smallest: int) -> list[list[Trial]]:
+        """Return the best changes by a rough fit, of each part of the graph."""
+        surroundings = Surroundings(model)
+        changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
+        trials = [self._trial(model, surroundings, change) for change in changes]
+        owner: dict[int, int] = {}
+        groups: list[list[Trial]] = []
+        for i in best_of([trial.gain for trial in trials]):
+            if trials[i].gain > LIFT.far_off * self.fits.price:
+                break
+            owners = [owner[v] for v in members(changes[i].nodes) if v in owner]
+            if not owners:
+                for v in members(trials[i].place.region.own):
+                    owner.setdefault(v, len(groups))
+                owners = [len(groups)]
+                groups.append([])
+            if len(groups[min(owners)]) < LIFT.refreshed:
+                groups[min(owners)].append(trials[i])
+        return groups
+
+    def _best_in(self, group: list[Trial]) -> list[Trial]:
+        """Return the best end of a group's changes, and then what was polished on the way."""
+        local = [
+            fresh
+            for trial in group
+            if (fresh := self._step(trial, 0, lambda search, at: search.refreshed(at.place.part, at.change)))
+        ]
+        local = [trial for trial in local if trial.gain <= LIFT.far_behind * self.fits.price]
+        found: list[Trial] = []
+        best: Trial | None = None
+        for i in best_of([trial.gain for trial in local], LIFT.polished):
+            end = self._step(local[i], 1, lambda search, at: search.polished(search.pruned(at.part), 0))
+            assert end is not None
+            found.append(end)
+            if best is None or end.gain < best.gain - LIFT.tie:
+                best = end
+        if best is None:
+            return []
+        if best.gain > LIFT.hopeless * self.fits.price:
+            return [best, *found]
+        last = self._step(best, 2, lambda search, at: search.polished(at.part, 1))
+        assert last is not None
+        return [last, *found]
+
+    def _step(self, trial: Trial, step: int, take: Callable[[LocalSearch, Trial], HiddenModel | None]) -> Trial | None:
+        """Take a step with a trial; known as long as nothing in its region changes."""
+        key = (trial.place.structure, trial.change, step)
+        if key not in self._steps:
+            self.record.check()
+            self._steps[key] = take(self._local(trial.place.region), trial)
+        part = self._steps[key]
+        return None if part is None else Trial(trial.change, trial.place, part.score - trial.place.score, part)
+
+    # --- hidden nodes that are not missed ---------------------------------------------------------------
 
     def simplified(self, model: HiddenModel, limit: float = math.inf) -> tuple[HiddenModel, list[Missed]]:
         """Drop hidden nodes that the score does not miss, while it stays below a limit; return it and what it keeps."""
         self.record = Record(self.fits.n)  # a few fits more, also when the time is up
         while True:
             kept = []
-            for kind, nodes, without in self.without_each(model):
-                missed = without.score - model.score
-                if missed < LIFT.missed * self.fits.price and without.score < limit:
-                    model = without
-                    break
+            for kind, nodes, missed, without in self.without_each(model):
+                if without is not None and missed < LIFT.missed * self.fits.price and model.score + missed < limit:
+                    less = self.fitted(without)
+                    if less.score < limit:
+                        model = less
+                        break
                 kept.append(Missed(kind, nodes, missed))
             else:
                 return model, kept
 
-    def without_each(self, model: HiddenModel) -> Iterator[tuple[Kind, int, HiddenModel]]:
-        """Iterate over the hidden nodes: kind, what it is tied to, and the model without it, adapted."""
-        for latent in range(model.p, model.m):
-            children = bits(v for v, mask in enumerate(model.parents) if mask >> latent & 1)
-            yield "latent", children, self.prune(self.refresh(self.without_latent(model, latent)))
-        for index, parents in enumerate(model.selections):
-            yield "selection", parents, self.prune(self.refresh(self.without_selection(model, index)))
+    def without_each(self, model: HiddenModel) -> Iterator[tuple[Kind, int, float, HiddenModel | None]]:
+        """Iterate over the hidden nodes: kind, what it is tied to, how far it is missed, and the model without it."""
+        surroundings = Surroundings(model)
+        latents = range(model.p, model.m)
+        hidden: list[tuple[Kind, int, int]] = [("latent", surroundings.children[v], v) for v in latents]
+        hidden += [("selection", mask, j) for j, mask in enumerate(model.selections)]
+        for kind, nodes, which in hidden:
+            place = self._place(model, surroundings, nodes)
+            region = place.region
+            if kind == "latent":
+                local = region.nodes.index(which) - region.p
+            else:
+                local = len(region.nodes) - region.p + region.selections.index(which)
+            key = (place.structure, local)
+            if key not in self._steps:
+                self._steps[key] = self._local(region).without(place.part, local)
+            less = self._steps[key]
+            assert less is not None
+            yield kind, nodes, less.score - place.score, inserted(model, [(region, less)])
 
     # --- changes ----------------------------------------------------------------------------------------
 
@@ -182,175 +301,36 @@ class HiddenSearch:
             for v in members(near(model, inside) & ~inside & (1 << model.p) - 1):
                 yield Change("selection", inside | 1 << v, index, v)
 
-    def _gain(self, model: HiddenModel, change: Change) -> float:
-        """Return by how much a change alters the score, by a rough fit; known as long as nothing near changes."""
-        around = near(model, change.nodes)
-        beside = tuple(mask for mask in model.selections if mask & around)
-        key = (change.kind, change.nodes, change.node, beside, *(model.parents[v] for v in members(around)))
-        known = self._gains.get(key)
-        if known is None:
-            self.record.check()
-            made = self._made(model, change)
-            known = self._gains[key] = math.inf if made is None else made.score - model.score
-        return known
+    def _place(self, model: HiddenModel, surroundings: Surroundings, nodes: int) -> Place:
+        region = surroundings.around(nodes, LIFT.most_near * (2 if model.p <= 100 else 1))
+        part = extracted(model, region)
+        structure = structure_of(part, region)
+        if structure not in self._parts:
+            self._parts[structure] = self._local(region).fits.refit(part)
+        part = self._parts[structure]
+        return Place(region, part, structure, part.score)
 
-    def _made(self, model: HiddenModel, change: Change) -> HiddenModel | None:
-        """Return the changed model, None where it cannot be fitted."""
-        with suppress(np.linalg.LinAlgError):
-            return self._make(model, change)
-        return None
-
-    def _make(self, model: HiddenModel, change: Change) -> HiddenModel:
+    def _trial(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> Trial:
+        """Try a change in its place, by a rough fit; known as long as nothing there changes."""
+        place = self._place(model, surroundings, change.nodes)
+        region = place.region
+        local = change._replace(nodes=region.local(change.nodes))
         if change.which >= 0:
-            return self._enlarge(model, change.which, change.node)
-        return self.replace(model, change.nodes, change.kind)
-
-    def replace(self, model: HiddenModel, clique: int, kind: Kind) -> HiddenModel:
-        """Return the model with one hidden node in place of the edges inside a clique."""
-        nodes, m = list(members(clique)), model.m
-        inner = np.ix_(nodes, nodes)
-        parents = [mask & ~clique if clique >> v & 1 else mask for v, mask in enumerate(model.parents)]
-        B, log_variance, V = model.B.copy(), model.log_variance, model.V
-        B[inner] = 0.0
-        if kind == "selection":
-            K: Matrix = np.asarray(np.linalg.inv(model.covariance), dtype=np.float64)[inner]
-            V = np.hstack([V, np.zeros((m, 1))])
-            V[nodes, -1] = leading(K - np.diag(K.diagonal()))
-            return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, rough=True)
-        A = np.eye(m) - B
-        errors = (A @ model.covariance @ A.T)[inner]
-        B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
-        B[nodes, m] = leading(errors - np.diag(errors.diagonal()) / 2)
-        log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
-        parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
-        return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, rough=True)
-
-    def _enlarge(self, model: HiddenModel, index: int, v: int) -> HiddenModel:
-        """Return the model with v as one more parent of a selection node, in place of its edges to the others."""
-        inside = model.selections[index]
-        nodes = list(members(inside))
-        parents = [
-            mask & ~inside if u == v else mask & ~(1 << v) if inside >> u & 1 else mask
-            for u, mask in enumerate(model.parents)
-        ]
-        B = model.B.copy()
-        B[v, nodes] = B[nodes, v] = 0.0
-        selections = list(model.selections)
-        selections[index] |= 1 << v
-        found = []
-        for loading in (LIFT.enlarged_loading, -LIFT.enlarged_loading):
-            V = model.V.copy()
-            V[v, index] = loading
-            found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
-        return found[1] if is_better(found[1], found[0]) else found[0]
-
-    # --- structural EM ----------------------------------------------------------------------------------
-
-    def refresh(
-        self, model: HiddenModel, only: int = -1, sweeps: int = LIFT.whole_sweeps, families: int = 0
-    ) -> HiddenModel:
-        """Search for orders again, given the hidden nodes, and fit what is found; a degenerate model stays as it is."""
-        with suppress(np.linalg.LinAlgError):
-            return self._refreshed(model, only, sweeps, families)
-        return model
-
-    def _refreshed(self, model: HiddenModel, only: int, sweeps: int, families: int) -> HiddenModel:
-        S = self._completed(model)
-        if S is None:
-            return model
-        fits = self.fits
-        best = Regressions(GaussianLocal(S, fits.n, fits.price), len(S), self.allowed)
-        found = settle(best, model.order, sweeps, only, self.record.noise, self.record.check)
-        if families:
-            found = turn_families(best, found, families, self.record.noise, self.record.check)
-        B, log_variance, scale = parameters(S, found.parents, model.p)
-        V = model.V * scale[:, None]
-        return self._without_idle(fits.fit(found.parents, model.selections, found.order, B, log_variance, V))
-
-    def _completed(self, model: HiddenModel) -> Matrix | None:
-        """Return the expected covariance of observed and latent nodes, selection undone; None where there is none."""
-        p, S = model.p, self.fits.correlation
-        if model.m > p:
-            Sigma = model.covariance
-            on_seen = np.linalg.solve(Sigma[:p, :p], Sigma[:p, p:]).T
-            cross = on_seen @ S
-            latent = cross @ on_seen.T + Sigma[p:, p:] - on_seen @ Sigma[:p, p:]
-            S = np.block([[S, cross.T], [cross, latent]])
-        if model.selections:
-            K, added, share = np.linalg.inv(S), model.V @ model.V.T, 1.0
-            while np.linalg.eigvalsh(K - share * added)[0] < 1e-3:
-                share *= 0.9
-                if share < 0.3:
-                    return None
-            S = np.linalg.inv(K - share * added)
-        return np.asarray(S)
-
-    def polish(self, model: HiddenModel, rounds: int = LIFT.polish_rounds, families: int = 1) -> HiddenModel:
-        """Refresh and prune the whole model while that helps."""
-        for _ in range(rounds):
-            fresh = self.prune(self.refresh(model, families=families))
-            gain = model.score - fresh.score
-            if gain > LIFT.step:
-                model = fresh
-            if gain < LIFT.resting:
-                break
-        return model
-
-    # --- what is not worth its price --------------------------------------------------------------------
-
-    def prune(self, model: HiddenModel, most: int = LIFT.prune_rounds) -> HiddenModel:
-        """Drop edges and memberships that are not worth their price: a quadratic guess proposes, the fit decides."""
-        for _ in range(most):
+            local = local._replace(which=region.selections.index(change.which), node=region.nodes.index(change.node))
+        key = (place.structure, local)
+        if key not in self._gains:
             self.record.check()
-            for guess, index, v, is_selection in self._candidates_to_drop(model):
-                if guess > LIFT.hopeless * self.fits.price:
-                    return self._without_idle(model)
-                parents, selections = list(model.parents), list(model.selections)
-                sets = selections if is_selection else parents
-                sets[index] &= ~(1 << v)
-                fitted = self.fits.fit(parents, selections, model.order, model.B, model.log_variance, model.V)
-                if fitted.score < model.score - LIFT.step:
-                    model = fitted
-                    break
-            else:
-                break
-        return self._without_idle(model)
+            made = self._local(region).changed(place.part, local)
+            self._gains[key] = math.inf if made is None else made.score - place.score
+        return Trial(local, place, self._gains[key])
 
-    def _candidates_to_drop(self, model: HiddenModel) -> list[tuple[float, int, int, bool]]:
-        """Return the three weakest edges and memberships; none of a degenerate model."""
-        with suppress(np.linalg.LinAlgError):
-            return sorted(weakest(model, self.fits.n))[: LIFT.weakest]
-        return []
 
-    def _without_idle(self, model: HiddenModel) -> HiddenModel:
-        """Drop hidden nodes that tie nothing together."""
-        while True:
-            idle = next((v for v in range(model.p, model.m) if is_idle(model, v)), None)
-            if idle is not None:
-                model = self.without_latent(model, idle)
-            elif 0 in model.selections:
-                model = self.without_selection(model, model.selections.index(0))
-            else:
-                return model
+def insertion(model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:
+    """Return the model with what trials make of their places; None where that is cyclic."""
+    return inserted(model, [(trial.place.region, trial.part) for trial in trials if trial.part is not None])
 
-    def without_latent(self, model: HiddenModel, latent: int) -> HiddenModel:
-        """Return the model without a latent node."""
-        kept = [v for v in range(model.m) if v != latent]
 
-        def cut(mask: int) -> int:
-            return mask & (1 << latent) - 1 | mask >> latent + 1 << latent
-
-        return self.fits.fit(
-            [cut(model.parents[v]) for v in kept],
-            [cut(mask) for mask in model.selections],
-            [v - (v > latent) for v in model.order if v != latent],
-            model.B[np.ix_(kept, kept)],
-            model.log_variance[kept],
-            model.V[kept],
-        )
-
-    def without_selection(self, model: HiddenModel, index: int) -> HiddenModel:
-        """Return the model without a selection node."""
-        selections = model.selections[:index] + model.selections[index + 1 :]
-        V = np.delete(model.V, index, axis=1)
-        return self.fits.fit(model.parents, selections, model.order, model.B, model.log_variance, V)
+def has_parameters_of(one: HiddenModel, other: HiddenModel) -> bool:
+    """Tell whether two models of one structure have the same parameters."""
+    pairs = ((one.B, other.B), (one.log_variance, other.log_variance), (one.V, other.V))
+    return all(np.array_equal(a, b) for a, b in pairs)

@@ -1,7 +1,9 @@
 """The likelihood of one block of a DAG with latent and selection nodes, and its maximum.
 
 The model is that of :mod:`tests.reference.lift.hidden_model`. With a block C given its outside parents E, a graph
-over C and E in which E has no edges and unit variances, the inverse covariance is K = (I - B)' D^-1 (I - B) + V V'.
+over C and E in which E has no edges, the inverse covariance is K = (I - B)' D^-1 (I - B) + V V', where E has the
+covariance that the data have, selection or not: K_EE = S_EE^-1 + K_EC K_CC^-1 K_CE, after latent nodes are summed out.
+What is left of the likelihood is that of C given E; its derivatives are those of K with K_EE held.
 
 **Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
 dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
@@ -56,6 +58,8 @@ class BlockProblem:
         self.heads, self.tails = _columns(edges)
         self.loaded, self.loads_on = _columns(loadings)
         self.n_own = len(own)
+        self.beside: Matrix = np.linalg.inv(self.S[self.n_own :, self.n_own :])
+        self.without = self.n_outside - float(np.linalg.slogdet(self.beside)[1])
 
     def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
         """Return the parameters of this block out of those of the whole model."""
@@ -94,7 +98,11 @@ class BlockProblem:
         T = np.eye(len(K), d)
         if len(K) > d:
             T[d:] = -np.linalg.solve(K[d:, d:], K[d:, :d])
-        return K[:d] @ T, T
+        inverse, own, outside = K[:d] @ T, slice(0, self.n_own), slice(self.n_own, d)
+        inverse[outside, outside] = self.beside + inverse[outside, own] @ np.linalg.solve(
+            inverse[own, own], inverse[own, outside]
+        )
+        return inverse, T
 
     def value(self, x: Matrix) -> float:
         """Return minus two log-likelihood per row of the block given its outside parents, without log 2 pi."""
@@ -103,7 +111,7 @@ class BlockProblem:
             root = np.linalg.cholesky(inverse)
         except np.linalg.LinAlgError:
             return math.inf
-        return float(np.vdot(inverse, self.S) - 2 * np.log(root.diagonal()).sum()) - self.n_outside
+        return float(np.vdot(inverse, self.S) - 2 * np.log(root.diagonal()).sum()) - self.without
 
     def derivatives(self, x: Matrix) -> tuple[Matrix, Matrix]:
         """Return the gradient of the value, and its expected second derivatives."""

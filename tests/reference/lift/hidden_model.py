@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,10 @@ class HiddenModel:
         nodes.
     score : float
         Minus two log-likelihood and the price of the parameters.
+    outside : int
+        Observed nodes that the model is given, whatever they hang on.
+    beside : array
+        The inverse of their covariance.
     """
 
     p: int
@@ -62,6 +66,8 @@ class HiddenModel:
     log_variance: Matrix
     V: Matrix
     score: float
+    outside: int = 0
+    beside: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def m(self) -> int:
@@ -94,8 +100,18 @@ class HiddenModel:
     @cached_property
     def covariance(self) -> Matrix:
         """The covariance of observed and latent nodes, given the selection."""
+        return np.asarray(np.linalg.inv(self.precision))
+
+    @property
+    def precision(self) -> Matrix:
+        """Its inverse."""
         A = np.eye(self.m) - self.B
-        return np.asarray(np.linalg.inv(A.T @ (A * np.exp(-self.log_variance)[:, None]) + self.V @ self.V.T))
+        K = np.asarray(A.T @ (A * np.exp(-self.log_variance)[:, None]) + self.V @ self.V.T)
+        given = list(members(self.outside))
+        own = [v for v in range(self.m) if not self.outside >> v & 1]
+        across = K[np.ix_(own, given)]
+        K[np.ix_(given, given)] = self.beside + across.T @ np.linalg.solve(K[np.ix_(own, own)], across)
+        return K
 
 
 def n_parameters(parents: Sequence[int], selections: Sequence[int], p: int) -> int:
@@ -135,8 +151,8 @@ def mean_inflation(nodes: int, p: int, inflation: Matrix) -> float:
     return sum(pairs) / len(pairs) if pairs else 1.0
 
 
-def blocks(parents: Sequence[int], selections: Sequence[int], p: int) -> list[int]:
-    """Return the sets of nodes that latent and selection nodes tie together; other nodes stand alone.
+def blocks(parents: Sequence[int], selections: Sequence[int], p: int, outside: int = 0) -> list[int]:
+    """Return the sets of nodes, none outside, that latent and selection nodes tie together; others stand alone.
 
     Examples
     --------
@@ -145,7 +161,7 @@ def blocks(parents: Sequence[int], selections: Sequence[int], p: int) -> list[in
     >>> blocks([0, 0b0001, 0b0010, 0], [0b1010], p=4) == [0b1011]          # 0 -> 1 -> 2, 1 -> S <- 3
     True
     """
-    tied = [closure(list(parents), mask) for mask in selections]
+    tied = [closure(list(parents), mask) & ~outside for mask in selections]
     for latent in range(p, len(parents)):
         tied.append(1 << latent | sum(1 << v for v, mask in enumerate(parents) if mask >> latent & 1))
     merged: list[int] = []
@@ -173,6 +189,8 @@ class HiddenFits:
         What a parameter costs.
     inflation : array, optional
         How far evidence for hidden nodes is inflated, by pairs.
+    outside : int
+        Nodes that are given: they have no parents, and are no parents of selection nodes.
 
     Examples
     --------
@@ -183,9 +201,14 @@ class HiddenFits:
     True
     """
 
-    def __init__(self, correlation: Matrix, n: float, price: float, inflation: Matrix | None = None) -> None:
+    def __init__(
+        self, correlation: Matrix, n: float, price: float, inflation: Matrix | None = None, outside: int = 0
+    ) -> None:
         self.correlation = correlation
         self.inflation = np.ones_like(correlation) if inflation is None else inflation
+        self.outside = outside
+        given = list(members(outside))
+        self.beside: Matrix = np.linalg.inv(correlation[np.ix_(given, given)])
         self.n = n
         self.price = price
         self.p = len(correlation)
@@ -212,7 +235,7 @@ class HiddenFits:
         m, p = len(parents), self.p
         start, B, log_variance, V = (B, log_variance, V), np.zeros((m, m)), np.zeros(m), np.zeros((m, len(selections)))
         value, tied = p * LOG_2PI, 0
-        for block in blocks(parents, selections, p):
+        for block in blocks(parents, selections, p, self.outside):
             tied |= block
             if not block & ((1 << p) - 1):
                 continue
@@ -228,7 +251,12 @@ class HiddenFits:
                 value += log_variance[v] + 1.0
         score = self.n * value + self.price * n_parameters(parents, selections, p)
         score += self.price * surplus(parents, selections, p, self.inflation)
-        return HiddenModel(p, tuple(parents), tuple(selections), tuple(order), B, log_variance, V, float(score))
+        sets = tuple(parents), tuple(selections), tuple(order)
+        return HiddenModel(p, *sets, B, log_variance, V, float(score), self.outside, self.beside)
+
+    def refit(self, model: HiddenModel) -> HiddenModel:
+        """Fit a model again, from its own parameters."""
+        return self.fit(model.parents, model.selections, model.order, model.B, model.log_variance, model.V)
 
     def _fit_block(
         self,

@@ -61,13 +61,15 @@ def joined_sets(model: HiddenModel) -> list[int]:
         for u in members(model.parents[v] & seen):
             adjacent[u] |= 1 << v
     cliques = [clique for clique in maximal_cliques(adjacent) if clique.bit_count() > 3]
-    found = dict.fromkeys(sorted(cliques, key=lambda clique: -clique.bit_count())[: LIFT.largest_cliques])
+    found = dict.fromkeys(
+        sorted(cliques, key=lambda clique: -clique.bit_count())[: max(LIFT.largest_cliques, model.p // 2)]
+    )
     edges = [(u, v) for v in range(model.p) for u in members(adjacent[v]) if u < v]
     for u, v in edges:
         found[1 << u | 1 << v] = None
     for u, v in edges:
         found.update(dict.fromkeys(1 << u | 1 << v | 1 << w for w in members(adjacent[u] & adjacent[v]) if w > v))
-    return [nodes for nodes in found if nodes not in model.selections][: LIFT.most_sets]
+    return [nodes for nodes in found if nodes not in model.selections][: max(LIFT.most_sets, 10 * model.p)]
 
 
 def weakest(model: HiddenModel, n: float) -> Iterator[tuple[float, int, int, bool]]:

@@ -292,11 +292,11 @@ def _bootstrapped(
 
 
 def _with_interval(
-    contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...], how: str = "least squares, HC3"
+    contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...], method: str = "least squares, HC3"
 ) -> Estimate:
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * float(error)
     value = float(value)
-    return Estimate(contrast, value, float(error), value - half, value + half, how, z)
+    return Estimate(contrast, value, float(error), value - half, value + half, method, z)
 
 
 def _solve(design: Vector, outcome: Vector, weights: Vector) -> Vector:

@@ -71,6 +71,14 @@ struct Bits {
             if (word[i]) return 64 * i + lowest_bit(word[i]);
         return 64 * W;
     }
+    // The least member from v on; 64 W where there is none.
+    int next(int v) const {
+        int i = v >> 6;
+        if (i >= W) return 64 * W;
+        auto w = word[i] & ~std::uint64_t(0) << (v & 63);
+        while (!w && ++i < W) w = word[i];
+        return w ? 64 * i + lowest_bit(w) : 64 * W;
+    }
     // Call with each member, ascending; what the call changes in the set is not seen.
     template <class Visit>
     void each(Visit visit) const {

@@ -12,8 +12,8 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
         double margin, far_behind
         int climb_rounds, smallest_region, largest_region, local_steps
         double next_to_nothing
-        int hidden_rounds, largest_cliques, most_sets, refreshed, polished
-        double least_gain, missed
+        int hidden_rounds, largest_cliques, most_sets, most_near, refreshed, polished
+        double far_off, least_gain, missed
         int local_sweeps, whole_sweeps, polish_rounds, prune_rounds, weakest
         double hopeless, first_loading, enlarged_loading, rough_tolerance
         int rough_steps
@@ -23,7 +23,7 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
 
     cppclass SearchLimits:
         size_t p
-        vector[char] required, forbidden, never, causes, effects
+        vector[char] required, forbidden, never, causes, effects, unconfounded
         cbool selection, latents, local
 
     enum class Stage(int):
@@ -40,6 +40,7 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
         const int8_t* start
         vector[vector[int]] more
         const SearchLimits* known
+        size_t memory
 
     cppclass Candidate:
         Stage stage
@@ -71,7 +72,6 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
         vector[Model] models
         cbool late, converged
 
-    int most_new_nodes(const LiftConstants&)
     cbool is_ancestral(const int8_t*, int) except +
     Ending run_lift "lmarvel::lift"(const LiftTask&, const Clock&, const Teller&, LiftOutcome&)
 
@@ -91,6 +91,7 @@ def lift(
     start=None,
     more=(),
     limits=None,
+    double memory=2.0**30,
     double seconds=math.inf,
     progress=None,
     cancel=None,
@@ -100,7 +101,8 @@ def lift(
     Returns whether the time was up; whether all fits of blocks came to their end; the answer (None where there was no
     time for any), and by how much it is better than all that need no selection; the candidates, each as stage, score, MAG
     and PAG; the hidden nodes that the answer rests on, each as kind, members and gain; and scores and edges of the graphs
-    that were met, then scores and marks of the models.
+    that were met, then scores and marks of the models. What is found does not depend on ``memory``, the bytes for
+    regressions that are kept.
     """
     cdef const double[:, ::1] R = finite_square(correlation, "a correlation matrix", most_variables)
     cdef int p = <int>R.shape[0]
@@ -112,11 +114,11 @@ def lift(
     check_positive(price, "price")
     if not (noise >= 0 and math.isfinite(noise)):
         raise ValueError("noise cannot be negative")
+    if not 0 <= memory < 2.0**62:
+        raise ValueError(f"memory must be a number of bytes, not {memory}")
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
     task.constants = checked_constants(constants)
-    task.selection, task.latents = selection, latents
-    if task.constants.hidden_rounds > most_variables or p + most_new_nodes(task.constants) > most_variables:
-        raise ValueError(f"{p} variables, and as many hidden nodes as may come, are more than {most_variables}")
+    task.selection, task.latents, task.memory = selection, latents, <size_t>memory
     if inflation is not None:
         inflated = checked_inflation(inflation, p)
         task.inflation = &inflated[0, 0]
@@ -188,7 +190,7 @@ cdef SearchLimits limits_of(dict limits, int p) except *:
     known.p = p
     known.required, known.forbidden = flags(limits["required"], p), flags(limits["forbidden"], p)
     known.never, known.causes = flags(limits["never"], p), flags(limits["causes"], p)
-    known.effects = flags(limits["effects"], p)
+    known.effects, known.unconfounded = flags(limits["effects"], p), flags(limits["unconfounded"], p)
     known.selection, known.latents, known.local = limits["selection"], limits["latents"], limits["local"]
     return known
 

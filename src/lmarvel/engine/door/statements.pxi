@@ -6,6 +6,7 @@ cdef extern from "base/known.hpp" namespace "lmarvel" nogil:
         cbool selection, latents, linked
     enum: REQUIRED
     enum: FORBIDDEN
+    enum: UNCONFOUNDED
     enum: SAID_END
 
 
@@ -34,6 +35,8 @@ cdef class Stated:
                     raise ValueError("what is known of a pair is none of what can be")
                 if (self.pairs[a, b] ^ self.pairs[b, a]) & (REQUIRED | FORBIDDEN):
                     raise ValueError("two variables are adjacent or not, whichever comes first")
+                if (self.pairs[a, b] ^ self.pairs[b, a]) & UNCONFOUNDED:
+                    raise ValueError("two variables share an unmeasured cause or not, whichever comes first")
         if p > 0:
             self.of.pairs = &self.pairs[0, 0]
         self.of.selection, self.of.latents, self.of.linked = selection, latents, linked

@@ -25,8 +25,8 @@ struct LiftConstants {
     double margin, far_behind;
     int climb_rounds, smallest_region, largest_region, local_steps;
     double next_to_nothing;
-    int hidden_rounds, largest_cliques, most_sets, refreshed, polished;
-    double least_gain, missed;
+    int hidden_rounds, largest_cliques, most_sets, most_near, refreshed, polished;
+    double far_off, least_gain, missed;
     int local_sweeps, whole_sweeps, polish_rounds, prune_rounds, weakest;
     double hopeless, first_loading, enlarged_loading, rough_tolerance;
     int rough_steps;
@@ -42,6 +42,7 @@ struct SearchLimits {
     std::vector<char> never;                // [a, b]: a is not a cause of b
     std::vector<char> causes;               // [a, b]: a is a cause of b
     std::vector<char> effects;              // the same, as far as it was said
+    std::vector<char> unconfounded;         // pairs that share no unmeasured cause
     bool selection = true, latents = true;  // whether there may be such
     bool local = false;                     // no path breaks what no edge breaks
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <type_traits>
 
 #include "base/dense.hpp"
 #include "lift/climb/lifting.hpp"
 #include "lift/orders/gaussian.hpp"
 #include "lift/orders/order_search.hpp"
+#include "lift/width.hpp"
 #include "orient/orient.hpp"
 
 namespace lmarvel {
@@ -86,7 +86,7 @@ private:
     FoundOrder<W> search_orders() {
         watch_.tell(std::int64_t(Stage::ORDER), 0, 1);
         GaussianLocal local(task_.R, task_.p, task_.n, task_.price);
-        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known);
+        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known, task_.memory);
         FoundOrder<W> best;  // of those that fit
         const auto see = [&](const FoundOrder<W>& settled) {
             const Graph graph = dag_of(settled);
@@ -286,14 +286,6 @@ private:
     std::unique_ptr<const Limits<W>> limits_;
     std::unique_ptr<AnyHidden> hidden_;
 };
-
-template <class Work>
-auto with_width(int p, const Work& work) {
-    if (p <= 64) return work(std::integral_constant<int, 1>{});
-    if (p <= 128) return work(std::integral_constant<int, 2>{});
-    if (p <= 256) return work(std::integral_constant<int, 4>{});
-    return work(std::integral_constant<int, most_variables / 64>{});
-}
 
 }  // namespace
 

@@ -26,6 +26,7 @@ struct LiftTask {
     const std::int8_t* start = nullptr;        // marks of a further graph to start from: see is_ancestral
     std::vector<std::vector<int>> more;        // orders to start from beside the fixed ones, each over all variables
     const SearchLimits* known = nullptr;
+    std::size_t memory = std::size_t(1) << 30;  // bytes for regressions that are kept
 };
 
 // What a stage ended with.

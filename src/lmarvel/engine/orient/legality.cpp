@@ -7,6 +7,8 @@
 #include <limits>
 #include <queue>
 
+#include "orient/orient.hpp"
+
 namespace lmarvel {
 
 namespace {

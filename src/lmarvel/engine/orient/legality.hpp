@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "skeleton/run.hpp"
+#include "base/sets.hpp"
+#include "base/status.hpp"
 
 namespace lmarvel {
 

@@ -91,7 +91,7 @@ void Orientation::work(bool selection) {
     if (known_ != nullptr) {
         rules_[1].push_back(K4);
         if (!known_->selection) rules_[1].push_back(K2);
-        if (!known_->latents) rules_[1].push_back(K3);
+        if (!known_->latents || known_->any_unconfounded) rules_[1].push_back(K3);
     }
     arrowheads_.used = !rules_[1].empty();
     try {

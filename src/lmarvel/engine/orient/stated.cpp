@@ -41,7 +41,8 @@ void Orientation::said() {
         for (std::int64_t e = begin(x); e < end(x); ++e) {
             const Index y = near(e);
             const bool arrow = known_->never.has(y, x);
-            if (arrow || known_->causes.has(y, x)) apply(K0, {true, {x, y}, {{x, y, arrow ? ARROW : TAIL}}});
+            const bool pointed = known_->never.has(x, y) && !known_->confounded(x, y);
+            if (arrow || pointed || known_->causes.has(y, x)) apply(K0, {true, {x, y}, {{x, y, arrow ? ARROW : TAIL}}});
         }
     }
 }
@@ -154,9 +155,9 @@ Orientation::Wanted Orientation::k2(Index x, Index y) {
     return mark(y, x) == TAIL ? Wanted{true, {x, y}, {{x, y, ARROW}}} : Wanted{};
 }
 
-// Without latent causes none has two arrowheads.
+// Without an unmeasured cause of both ends none has two arrowheads.
 Orientation::Wanted Orientation::k3(Index x, Index y) {
-    return mark(y, x) == ARROW ? Wanted{true, {x, y}, {{x, y, TAIL}}} : Wanted{};
+    return mark(y, x) == ARROW && !known_->confounded(x, y) ? Wanted{true, {x, y}, {{x, y, TAIL}}} : Wanted{};
 }
 
 Orientation::Wanted Orientation::k4(Index d, Index b) {

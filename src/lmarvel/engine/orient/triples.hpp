@@ -51,6 +51,11 @@ public:
             for (Index y = x + 1; y < p; ++y)
                 if (at(x, y)) decided.emplace_back(x, y);
     }
+    // Where the edges are at hand, each with the smaller end first, ascending.
+    KnownGraph(const std::int8_t* marks, Index p, const std::vector<Pair>& edges)
+        : marks_(marks), p_(static_cast<std::size_t>(p)) {
+        decided = edges;
+    }
     bool collides(Index, Index a, Index b, Index c) const override { return at(a, b) == 2 && at(c, b) == 2; }
     bool in_doubt(Index, Index, Index) const override { return false; }
 

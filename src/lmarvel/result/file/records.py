@@ -47,6 +47,7 @@ from lmarvel.result.trace import (
     Removed,
     Separated,
     SeparatedRun,
+    StatementCost,
     Supported,
     Trace,
     Weighed,
@@ -132,7 +133,7 @@ _TEXT = _Coder(lambda value, names: value, lambda plain, index: text(plain))
 _CODERS = {
     **dict.fromkeys(("x", "y", "z"), _VARIABLE),
     **dict.fromkeys(("sepset", "boundary", "adjacent", "given", "remaining", "members"), _MEMBERS),
-    **dict.fromkeys(("before", "after", "phase", "reason", "graph", "kind", "stage"), _TEXT),
+    **dict.fromkeys(("before", "after", "phase", "reason", "graph", "kind", "stage", "statement"), _TEXT),
     "strongest": _PERHAPS,
     "pvalue": _PVALUE,
     **dict.fromkeys(("bic", "score"), _NUMBER),
@@ -157,6 +158,7 @@ _KINDS: dict[str, type] = {
     "weighed": Weighed,
     "left out": LeftOut,
     "supported": Supported,
+    "statement cost": StatementCost,
 }
 _PACKED = "separated pairs"
 _NAMES = {kind: name for name, kind in _KINDS.items()}

@@ -207,13 +207,21 @@ class Grades:
         return np.where((above >= FIRM_SHARE) & (self.doubts == 0), FIRM, levels).astype(np.int8)
 
     def _scored(self) -> Levels:
-        """Hidden nodes make a mark open: others would change many marks at once, which no single edge shows."""
+        """Hidden nodes make marks near them open: others would change many at once, which no single edge shows."""
         evidence, levels = self._result.evidence, np.full(self._marks.shape, UNCHECKED, dtype=np.int8)
         price = evidence.chose.price if evidence.chose is not None else 1.0
+        near = self._near_hidden()
         for end, distance in evidence.distance.items():
-            likely = distance >= LIKELY_WORSE * price and not evidence.hidden and not self.doubts[end]
+            likely = distance >= LIKELY_WORSE * price and not near[list(end)].any() and not self.doubts[end]
             levels[end] = LIKELY if likely else OPEN
         return levels
+
+    def _near_hidden(self) -> NDArray[np.bool_]:
+        """Return which variables a hidden node touches, or joins by an edge to one that it touches."""
+        touched = np.zeros(len(self._marks), dtype=bool)
+        for node in self._result.evidence.hidden:
+            touched[list(node.members)] = True
+        return np.asarray(touched | (self._marks[touched] != NONE).any(axis=0))
 
     def shown(self, marks: Shown) -> PAG:
         """Return the graph with circles in place of marks whose grade is too weak to be shown."""

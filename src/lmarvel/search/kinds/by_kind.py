@@ -15,9 +15,9 @@ import numpy as np
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.engine.run import CANCEL
 from lmarvel.errors import DataError, OutOfTime
-from lmarvel.graph.bitsets import bits
+from lmarvel.graph.bitsets import bits, members
 from lmarvel.knowledge.closure import Known
-from lmarvel.search.ancestral import AncestralGraph, Marks
+from lmarvel.search.ancestral import BACK, FORTH, NO_EDGE, AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.grouped_lift import LiftSearch, See
 from lmarvel.search.kinds.spouses import PValue, with_spouses
@@ -25,6 +25,8 @@ from lmarvel.search.lift import LATE, LiftResult
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order
 from lmarvel.search.record import Progress, Record
+
+MOST_CLIMBED = 30  # variables of a graph that is climbed from, where statements cost it edges
 
 
 class KindStages:
@@ -65,8 +67,39 @@ class KindStages:
         return float(sum(values) + self.price * graph.n_edges)
 
     def climb(self, graph: AncestralGraph, selection: bool, latents: bool) -> tuple[AncestralGraph, float]:
-        """Return the graph itself: beyond DAGs there is no score."""
-        return graph, self.score(graph)
+        """Return the graph itself: beyond DAGs there is no score; one that a statement cost edges gets better ones."""
+        score = self.score(graph)
+        if self.limits is None or len(graph) > MOST_CLIMBED or not math.isfinite(score):
+            return graph, score
+        graph = graph.copy()
+        while (move := self._best_move(graph)) is not None:
+            gain, x, y, kind = move
+            graph.apply(x, y, kind)
+            score -= gain
+        return graph, score
+
+    def _best_move(self, graph: AncestralGraph) -> tuple[float, int, int, int] | None:
+        """Return the legal change of one edge that improves the score most, if one does."""
+        best: tuple[float, int, int, int] | None = None
+        for x in range(len(graph)):
+            self.record.check()
+            for y in range(x + 1, len(graph)):
+                now = graph.edge(x, y)
+                for kind in (NO_EDGE, FORTH, BACK):
+                    gain = self._gain(graph, x, y, now, kind) if kind != now else 0.0
+                    better = gain > max(self.record.noise, 0.0 if best is None else best[0])
+                    if better and graph.is_legal(x, y, kind):
+                        best = gain, x, y, kind
+        return best
+
+    def _gain(self, graph: AncestralGraph, x: int, y: int, now: int, kind: int) -> float:
+        gain = self.price * ((now != NO_EDGE) - (kind != NO_EDGE))
+        for child, parent, there in ((y, x, FORTH), (x, y, BACK)):
+            if (now == there) != (kind == there):
+                parents = graph.parents[child]
+                before, after = (list(members(mask)) for mask in (parents, parents ^ 1 << parent))
+                gain += self.local.value(child, before)[0] - self.local.value(child, after)[0]
+        return gain
 
 
 def lift_kinds(

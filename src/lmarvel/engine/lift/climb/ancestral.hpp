@@ -193,12 +193,15 @@ public:
         return take_off_simplicial(neighbors, all).left.any();
     }
 
-    // Make <-> of the pairs that an inducing path joins: no set separates them.
+    // Make <-> of the pairs that an inducing path joins: no set separates them. Such a path has edges <-> only.
     void complete() {
         const Sets beside = spouses;
-        for (int x = 0; x < size(); ++x)
-            for (int y = x + 1; y < size(); ++y)
-                if (!adjacent(x).has(y) && has_inducing_path(beside, x, y)) set_edge(x, y, BOTH);
+        for (int x = 0; x < size(); ++x) {
+            if (!beside[x].any()) continue;
+            closure(beside, Set::of(x)).without(adjacent(x)).each([&](int y) {
+                if (y > x && has_inducing_path(beside, x, y)) set_edge(x, y, BOTH);
+            });
+        }
     }
 
 private:

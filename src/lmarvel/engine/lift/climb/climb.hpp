@@ -44,6 +44,21 @@ public:
         return scores_.rows() * total.value() + price_ * graph_.n_edges;
     }
 
+    // By how much the score would change if this edge took the place of the present one.
+    double gain(int x, int y, Edge kind) {
+        const Edge present = graph_.edge(x, y);
+        Sum before, after;
+        before.add(value_[of_[x].first()]);
+        if (!(of_[x] == of_[y])) before.add(value_[of_[y].first()]);
+        graph_.set_edge(x, y, kind);
+        const Set at_x = graph_.block(x), at_y = graph_.block(y);
+        after.add(scores_.of_block(at_x, graph_));
+        if (!(at_x == at_y)) after.add(scores_.of_block(at_y, graph_));
+        graph_.set_edge(x, y, present);
+        return scores_.rows() * (after.value() - before.value()) +
+               price_ * (int(kind != NO_EDGE) - int(present != NO_EDGE));
+    }
+
     // Make the best change while the score falls, at most so many (all, if negative).
     void run(const Watch& watch, Seen& seen, double noise, int most = -1) {
         for (int made = 0; most < 0 || made < most; ++made) {
@@ -64,21 +79,6 @@ private:
     void rate(const Set& block) {
         value_[block.first()] = scores_.of_block(block, graph_);
         block.each([&](int v) { of_[v] = block; });
-    }
-
-    // By how much the score would change if this edge took the place of the present one.
-    double gain(int x, int y, Edge kind) {
-        const Edge present = graph_.edge(x, y);
-        Sum before, after;
-        before.add(value_[of_[x].first()]);
-        if (!(of_[x] == of_[y])) before.add(value_[of_[y].first()]);
-        graph_.set_edge(x, y, kind);
-        const Set at_x = graph_.block(x), at_y = graph_.block(y);
-        after.add(scores_.of_block(at_x, graph_));
-        if (!(at_x == at_y)) after.add(scores_.of_block(at_y, graph_));
-        graph_.set_edge(x, y, present);
-        return scores_.rows() * (after.value() - before.value()) +
-               price_ * (int(kind != NO_EDGE) - int(present != NO_EDGE));
     }
 
     void apply(int x, int y, Edge kind) {

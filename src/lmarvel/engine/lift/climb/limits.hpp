@@ -18,7 +18,8 @@ public:
 
     explicit Limits(const SearchLimits& known)
         : known_(known), required_(rows(known.required)), forbidden_(rows(known.forbidden)), never_(rows(known.never)),
-          not_from_(columns(known.never)), causes_(rows(known.causes)), effects_(rows(known.effects)) {
+          not_from_(columns(known.never)), causes_(rows(known.causes)), effects_(rows(known.effects)),
+          unconfounded_(rows(known.unconfounded)) {
         for (std::size_t v = 0; v < known.p; ++v) on_paths_ = on_paths_ || never_[v].any() || effects_[v].any();
         on_paths_ = on_paths_ && !known.local;
     }
@@ -43,7 +44,8 @@ public:
             if (joined.meets(forbidden_[x]) || !required_[x].within(joined)) return false;
             if ((graph.children[x] | graph.neighbors[x]).meets(never_[x])) return false;
             if (graph.neighbors[x].any() && !known_.selection) return false;
-            if (graph.spouses[x].any() && (!known_.latents || graph.spouses[x].meets(causes_[x]))) return false;
+            if (graph.spouses[x].any() && !known_.latents) return false;
+            if (graph.spouses[x].meets(causes_[x]) || graph.spouses[x].meets(unconfounded_[x])) return false;
         }
         return never_fit(anteriors(graph)) && effects_fit(graph.children);
     }
@@ -61,7 +63,8 @@ private:
         if (forbidden_[x].has(y)) return false;
         const bool forth = never_[x].has(y), back = never_[y].has(x);
         if (kind == UNDIRECTED) return known_.selection && !forth && !back;
-        if (kind == BOTH) return known_.latents && !causes_[x].has(y) && !causes_[y].has(x);
+        if (kind == BOTH && (!known_.latents || unconfounded_[x].has(y))) return false;
+        if (kind == BOTH) return !causes_[x].has(y) && !causes_[y].has(x);
         return !(kind == FORTH ? forth : back);
     }
 
@@ -152,6 +155,7 @@ private:
     Sets required_, forbidden_;  // of each node: with whom it is adjacent, and with whom it is not
     Sets never_, not_from_;      // what it is not anterior to, and what is not anterior to it
     Sets causes_, effects_;      // what it is a cause of: all that follows, and what was said
+    Sets unconfounded_;          // what it shares no unmeasured cause with
     bool on_paths_ = false;      // whether paths can break what no edge breaks
 };
 

@@ -25,6 +25,8 @@ struct Block {
     std::vector<std::size_t> heads, tails;       // an edge each
     std::vector<std::size_t> loaded, loads_on;   // a loading each
     Vector S;               // covariance of what is seen
+    Vector beside;          // inverse covariance of what is outside
+    double without;         // minus two log-likelihood per row of what is outside
 };
 
 class BlockFit {
@@ -47,14 +49,14 @@ public:
 
     // Minus two log-likelihood per row given the outside parents, without log 2 pi.
     double value(const double* x) {
-        if (!observe(x)) return infinity;
+        if (!observe(x) || !free_outside()) return infinity;
         const std::size_t d = b_.seen;
         double result = 0.0;
         for (std::size_t i = 0; i < d * d; ++i) result += inverse_[i] * b_.S[i];
         if (!factorise(inverse_.data(), d)) return infinity;
         double logs = 0.0;
         for (std::size_t i = 0; i < d; ++i) logs += std::log(inverse_[i * d + i]);
-        return result - 2 * logs - double(b_.seen - b_.own);
+        return result - 2 * logs - b_.without;
     }
 
     // A maximum of the likelihood by damped Fisher scoring; x is changed.
@@ -130,6 +132,26 @@ private:
                 const double factor = K_[i * k + d + l];
                 if (factor == 0.0) continue;
                 for (std::size_t j = 0; j < d; ++j) inverse_[i * d + j] += factor * T_[l * d + j];
+            }
+        return true;
+    }
+
+    // Give what is outside the covariance that it has, whatever it hangs on: K_EE := S_EE^-1 + K_EC K_CC^-1 K_CE.
+    bool free_outside() {
+        const std::size_t d = b_.seen, own = b_.own, e = d - own;
+        if (!e) return true;
+        root_.resize(own * own), Q_.resize(own * e);
+        for (std::size_t i = 0; i < own; ++i) {
+            std::copy_n(inverse_.begin() + i * d, own, root_.begin() + i * own);
+            std::copy_n(inverse_.begin() + i * d + own, e, Q_.begin() + i * e);
+        }
+        if (!factorise(root_.data(), own)) return false;
+        solve_lower(root_.data(), own, Q_.data(), e);
+        for (std::size_t a = 0; a < e; ++a)
+            for (std::size_t b = 0; b < e; ++b) {
+                double sum = b_.beside[a * e + b];
+                for (std::size_t i = 0; i < own; ++i) sum += Q_[i * e + a] * Q_[i * e + b];
+                inverse_[(own + a) * d + own + b] = sum;
             }
         return true;
     }

@@ -88,7 +88,8 @@ void maximal_cliques(const std::vector<Bits<W>>& adjacent, Bits<W> clique, Bits<
 template <int W, class Check>
 std::vector<Bits<W>> joined_sets(const std::vector<Bits<W>>& parents, int p, const std::vector<Bits<W>>& but,
                                  const LiftConstants& set, const Check& check) {
-    const std::size_t most_cliques = std::size_t(set.largest_cliques), most_sets = std::size_t(set.most_sets);
+    const std::size_t most_cliques = std::size_t(std::max(set.largest_cliques, p / 2));
+    const std::size_t most_sets = std::size_t(std::max(set.most_sets, 10 * p));
     const Bits<W> seen = first_nodes<W>(p);
     std::vector<Bits<W>> adjacent(p);
     for (int v = 0; v < p; ++v) adjacent[v] = common(parents[v], seen);

@@ -4,102 +4,62 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <deque>
 #include <limits>
-#include <numeric>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
-#include <type_traits>
 #include <utility>
 
-#include "lift/hidden/placing.hpp"
+#include "lift/hidden/local.hpp"
 #include "lift/hidden/projection.hpp"
-#include "lift/hidden/structural_em.hpp"
 
 namespace lmarvel {
 
 namespace {
 
-// The nodes, their parents and their children.
-template <int W>
-Bits<W> near(const Model<W>& model, const Bits<W>& nodes) {
-    Bits<W> around = nodes;
-    for (int v = 0; v < model.m(); ++v) {
-        if (nodes.has(v)) around = joined(around, model.parents[v]);
-        else if (meets(model.parents[v], nodes)) around.add(v);
-    }
-    return around;
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Where the best scores stand, best first, at most so many. Those that only rounding tells apart from the best of them
-// stay in their order: then the first is taken.
-std::vector<std::size_t> best_of(const Vector& scores, int most, double tie) {
-    std::vector<std::size_t> order(scores.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-    for (auto first = order.begin(); first != order.end();) {
-        const double worst = scores[*first] + tie;
-        const auto last = std::find_if(first, order.end(), [&](std::size_t i) { return scores[i] > worst; });
-        std::sort(first, last);
-        first = last;
-    }
-    if (order.size() > std::size_t(most)) order.resize(std::size_t(most));
-    return order;
-}
-
-template <int W>
 class HiddenSearch final : public AnyHidden {
 public:
     HiddenSearch(const double* R, const double* inflation, int p, double n, double price, double noise,
                  const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known)
-        : fits_(R, inflation, p, n, price, constants), set_(constants), em_(fits_, noise, known), placing_(fits_),
-          kinds_(std::move(kinds)) {}
+        : table_{R, inflation, p, n, price, noise, constants, known}, set_(constants), kinds_(std::move(kinds)) {}
 
     void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) override {
-        const std::size_t p = std::size_t(fits_.p);
-        M dag;
-        dag.p = fits_.p;
-        for (const auto& nodes : parents) {
-            dag.parents.emplace_back();
-            for (int u : nodes) dag.parents.back().add(u);
-        }
-        dag.order = order;
-        dag.B.assign(p * p, 0.0), dag.log_variance.assign(p, 0.0);
-        watched_by(watch);
-        const Found first = noted(fits_.fit(std::move(dag)));
+        SparseModel dag;
+        dag.p = table_.p, dag.parents = parents, dag.order = order;
+        dag.log_variance.assign(parents.size(), 0.0);
+        for (const Nodes& nodes : parents) dag.slopes.emplace_back(nodes.size(), 0.0);
+        table_.watch = &watch;
+        const Found first = noted(fitted(std::move(dag)));
         const Found large = climb(first, 4);
-        if (large.get() != first.get()) climb(large, 2);
+        if (large != first) climb(large, 2);
         climb(first, 2);
     }
 
     std::vector<std::size_t> usable() const override {
         std::vector<std::size_t> found;
         for (std::size_t i = 0; i < met_.size(); ++i)
-            if ((met_[i]->m() > met_[i]->p || met_[i]->chosen()) && !is_degenerate(*met_[i])) found.push_back(i);
+            if (met_[i]->has_hidden() && !is_degenerate(*met_[i])) found.push_back(i);
         return found;
     }
 
     double score(std::size_t i) const override { return met_.at(i)->score; }
 
     std::vector<std::int8_t> marks(std::size_t i) const override {
-        const M& model = *met_.at(i);
-        std::vector<std::vector<int>> parents;
-        for (const auto* sets : {&model.parents, &model.selections})
-            for (const Set& set : *sets) parents.push_back(members_of(set));
+        const SparseModel& model = *met_.at(i);
+        std::vector<Nodes> parents = model.parents;
+        parents.insert(parents.end(), model.selections.begin(), model.selections.end());
         std::vector<std::int8_t> marks(std::size_t(model.p) * std::size_t(model.p));
-        Projection(parents, model.p, int(model.chosen())).marks(marks.data());
+        Projection(parents, model.p, int(model.selections.size())).marks(marks.data());
         return marks;
     }
 
-    bool says_less(std::size_t i, std::size_t j) const override {
-        const Content one = content(*met_.at(i)), other = content(*met_.at(j));
-        if (one.sizes != other.sizes) return one.sizes < other.sizes;
-        if (one.children != other.children) return is_before(one.children, other.children);
-        return is_before(one.selections, other.selections);
-    }
+    bool says_less(std::size_t i, std::size_t j) const override { return content(*met_.at(i)) < content(*met_.at(j)); }
 
     std::size_t simplified(std::size_t i, double limit, const Watch& watch, std::vector<MissedNode>& kept) override {
-        watched_by(watch);
+        table_.watch = &watch;
         Found now = met_.at(i);
         while (Found less = without_one(*now, limit, kept)) now = less;
         if (now == met_[i]) return i;
@@ -108,71 +68,81 @@ public:
     }
 
 private:
-    using Set = Bits<W>;
-    using M = Model<W>;
-    using Found = std::shared_ptr<const M>;
+    using Found = std::shared_ptr<const SparseModel>;
 
-    // What tells models of one graph and score apart: how many hidden nodes, with how many edges, and which.
-    struct Content {
-        std::pair<std::size_t, int> sizes;
-        std::vector<Set> children, selections;
+    // A region of a model, by itself.
+    struct Place {
+        Region region;
+        SparseModel part;
+        Words structure;
+        double score;  // of the part, fitted
     };
 
-    static Content content(const M& model) {
-        Content found{{}, {}, model.selections};
-        for (int latent = model.p; latent < model.m(); ++latent) found.children.push_back(children(model, latent));
-        int touched = 0;
-        for (auto* sets : {&found.children, &found.selections}) {
-            for (const Set& set : *sets) touched += set.count();
-            std::sort(sets->begin(), sets->end(), precedes);
-        }
-        found.sizes = {found.children.size() + found.selections.size(), touched};
-        return found;
-    }
+    // What a change makes of its place, and by how much that alters the score.
+    struct Trial {
+        const Change* change;
+        std::shared_ptr<const Place> place;
+        double gain = infinity;
+        SparseModel part{};
+    };
 
-    // Sets as binary numbers.
-    static bool precedes(const Set& a, const Set& b) {
-        return std::lexicographical_compare(a.word.rbegin(), a.word.rend(), b.word.rbegin(), b.word.rend());
-    }
-
-    static bool is_before(const std::vector<Set>& a, const std::vector<Set>& b) {
-        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), precedes);
-    }
-
-    static Set children(const M& model, int node) {
-        Set found{};
-        for (int v = 0; v < model.m(); ++v)
-            if (model.parents[v].has(node)) found.add(v);
-        return found;
-    }
+    struct Refined {
+        bool possible = false;
+        double gain = infinity;
+        SparseModel part{};
+    };
 
     // Whether the fit lies at the border of the model, where it says no more than a simpler one: a selection node can
     // stand in for an edge if the error variance of one of its parents grows without bound, and a latent node for an
     // observed one if that one's error vanishes.
-    bool is_degenerate(const M& model) const {
+    bool is_degenerate(const SparseModel& model) const {
         const double least = std::log(set_.small_variance), most = std::log(set_.large_variance);
         return std::any_of(model.log_variance.begin(), model.log_variance.begin() + model.p,
                            [=](double x) { return x > most || x < least; });
     }
 
-    struct Change {
-        int kind;
-        Set nodes;
-        int which = -1, node = -1;  // or one more parent of a selection node
-    };
-
-    void watched_by(const Watch& watch) { watch_ = em_.watch = em_.pricing.watch = &watch; }
-
-    Found noted(M&& model) {
-        met_.push_back(std::make_shared<const M>(std::move(model)));
+    Found noted(SparseModel&& model) {
+        met_.push_back(std::make_shared<const SparseModel>(std::move(model)));
         return met_.back();
+    }
+
+    // --- fits of whole models ---------------------------------------------------------------------------
+
+    // Each block by itself; those whose structure and start are known stay as they are.
+    SparseModel fitted(SparseModel&& model) {
+        constexpr double log_2pi = 1.8378770664093453;
+        const Surroundings near(model);
+        double score = 0.0;
+        for (const Nodes& block : near.blocks()) {
+            const Region region = near.region_of(block);
+            const SparseModel start = extracted(model, region);
+            SparseModel& known = blocks_[structure_of(start, region)];
+            const bool is_alone = block.size() == 1 && block[0] < model.p;
+            if (known.parents.empty() || !(is_alone || known.has_parameters_of(start))) {
+                SparseModel made = make_local(table_, region)->fitted(start);
+                if (known.parents.empty() || made.score < known.score) known = std::move(made);
+            }
+            for (std::size_t i = 0; i < region.nodes.size(); ++i) {
+                if (region.outside[i]) {
+                    score -= table_.n * (log_2pi + 1.0);
+                    continue;
+                }
+                model.slopes[region.nodes[i]] = known.slopes[i];
+                model.log_variance[region.nodes[i]] = known.log_variance[i];
+            }
+            for (std::size_t j = 0; j < region.selections.size(); ++j)
+                model.loadings[region.selections[j]] = known.loadings[j];
+            score += known.score;
+        }
+        model.score = score;
+        return std::move(model);
     }
 
     // --- rounds -----------------------------------------------------------------------------------------
 
     Found climb(Found model, int smallest) {
         for (int done = 0; done < set_.hidden_rounds; ++done) {
-            watch_->tell(std::int64_t(Stage::HIDDEN), done, set_.hidden_rounds);
+            table_.watch->tell(std::int64_t(Stage::HIDDEN), done, set_.hidden_rounds);
             Found better = round(*model, smallest);
             if (better == nullptr || better->score > model->score - set_.least_gain) break;
             model = better;
@@ -180,100 +150,243 @@ private:
         return model;
     }
 
-    Found round(const M& model, int smallest) {
+    // Accept the best changes whose regions have no node of their own in common.
+    Found round(const SparseModel& model, int smallest) {
+        const Surroundings near(model);
         std::vector<Change> tried;
+        for (Change& change : changes(model, near))
+            if (int(change.nodes.size()) >= smallest) tried.push_back(std::move(change));
+        std::vector<std::vector<Trial>> ends;
+        for (const auto& group : grouped(model, near, tried)) {
+            std::vector<Trial> found = best_in(group);
+            if (!found.empty()) ends.push_back(std::move(found));
+        }
+        if (ends.empty()) return nullptr;
         Vector gains;
-        for (const Change& change : changes(model))
-            if (change.nodes.count() >= smallest) tried.push_back(change), gains.push_back(gain(model, change));
-        std::vector<M> local;
-        Vector scores;
-        for (std::size_t i : best_of(gains, set_.refreshed, set_.tie)) {
-            watch_->check();
-            std::optional<M> made = changed(model, tried[i]);
-            if (!made) continue;
-            Set around = near(*made, tried[i].nodes);
-            if (tried[i].kind == LATENT) around.add(model.m());
-            M fresh = em_.refresh(*made, &around, set_.local_sweeps, 0);
-            local.push_back(std::move(fits_.is_better(made->score, fresh.score) ? *made : fresh));
-            scores.push_back(local.back().score);
+        for (const auto& found : ends) gains.push_back(found[0].gain);
+        const auto order = best_of(gains, set_.tie);
+        const auto& others = ends[order[0]];
+        for (std::size_t i = 1; i < others.size(); ++i)
+            if (auto made = inserted(model, {{&others[i].place->region, &others[i].part}})) noted(fitted(std::move(*made)));
+        std::vector<char> taken(std::size_t(model.m()), 0);
+        std::vector<Replaced> accepted;
+        std::optional<SparseModel> made;
+        for (std::size_t i : order) {
+            if (gains[i] > -set_.least_gain) break;
+            const Region& region = ends[i][0].place->region;
+            if (!is_free(region, taken)) continue;
+            accepted.push_back({&region, &ends[i][0].part});
+            if (auto next = inserted(model, accepted)) {
+                made = std::move(next);
+                take(region, taken);
+            } else {
+                accepted.pop_back();
+            }
         }
-        Found best;
-        for (std::size_t i : best_of(scores, set_.polished, set_.tie)) {
-            Found candidate = noted(em_.polish(em_.pricing.prune(std::move(local[i])), 0));
-            if (best == nullptr || fits_.is_better(candidate->score, best->score)) best = candidate;
-        }
-        return best == nullptr ? best : noted(em_.polish(*best, 1));
+        return made ? noted(fitted(std::move(*made))) : nullptr;
     }
 
+    static bool is_free(const Region& region, const std::vector<char>& taken) {
+        for (std::size_t i = 0; i < region.nodes.size(); ++i)
+            if (!region.outside[i] && taken[region.nodes[i]]) return false;
+        return true;
+    }
+
+    static void take(const Region& region, std::vector<char>& taken) {
+        for (std::size_t i = 0; i < region.nodes.size(); ++i)
+            if (!region.outside[i]) taken[region.nodes[i]] = 1;
+    }
+
+    // The best changes by a rough fit, of each part of the graph: one belongs to the first better one that it is near.
+    std::vector<std::vector<Trial>> grouped(const SparseModel& model, const Surroundings& near,
+                                            const std::vector<Change>& tried) {
+        std::vector<Trial> trials;
+        Vector gains;
+        for (const Change& change : tried) {
+            trials.push_back(tried_of(model, near, change));
+            gains.push_back(trials.back().gain);
+        }
+        constexpr int nobody = std::numeric_limits<int>::max();
+        std::vector<int> owner(std::size_t(model.m()), nobody);
+        std::vector<std::vector<Trial>> groups;
+        for (std::size_t i : best_of(gains, set_.tie)) {
+            if (gains[i] > set_.far_off * table_.price) break;
+            int group = nobody;
+            for (int v : tried[i].nodes) group = std::min(group, owner[v]);
+            if (group == nobody) {
+                group = int(groups.size());
+                groups.emplace_back();
+                const Region& region = trials[i].place->region;
+                for (std::size_t j = 0; j < region.nodes.size(); ++j)
+                    if (!region.outside[j] && owner[region.nodes[j]] == nobody) owner[region.nodes[j]] = group;
+            }
+            if (groups[group].size() < std::size_t(set_.refreshed)) groups[group].push_back(std::move(trials[i]));
+        }
+        return groups;
+    }
+
+    // The best end of a group's changes, and what else was polished.
+    std::vector<Trial> best_in(const std::vector<Trial>& group) {
+        std::vector<Trial> local, found;
+        Vector gains;
+        for (const Trial& trial : group) {
+            const Refined& fresh = refined(trial, 0, [&](AnyLocal& search) {
+                return search.refreshed(trial.place->part, *trial.change);
+            });
+            if (!fresh.possible || fresh.gain > set_.far_behind * table_.price) continue;
+            local.push_back({trial.change, trial.place, fresh.gain, fresh.part});
+            gains.push_back(fresh.gain);
+        }
+        std::vector<std::size_t> order = best_of(gains, set_.tie);
+        if (order.size() > std::size_t(set_.polished)) order.resize(std::size_t(set_.polished));
+        std::size_t best = 0;
+        for (std::size_t i : order) {
+            const Trial& trial = local[i];
+            const Refined& end = refined(trial, 1, [&](AnyLocal& search) {
+                return std::optional<SparseModel>(search.polished(search.pruned(trial.part), 0));
+            });
+            found.push_back({trial.change, trial.place, end.gain, end.part});
+            if (found.back().gain < found[best].gain - set_.tie) best = found.size() - 1;
+        }
+        if (found.empty()) return found;
+        const Trial trial = found[best];
+        if (trial.gain > set_.hopeless * table_.price) {
+            found.insert(found.begin(), trial);
+            return found;
+        }
+        const Refined& end = refined(trial, 2, [&](AnyLocal& search) {
+            return std::optional<SparseModel>(search.polished(trial.part, 1));
+        });
+        found.insert(found.begin(), Trial{trial.change, trial.place, end.gain, end.part});
+        return found;
+    }
+
+    // A step of a trial, known as long as nothing in its region changes.
+    template <class Step>
+    const Refined& refined(const Trial& trial, int step, const Step& take) {
+        Words key = key_of(trial);
+        key.push_back(std::uint64_t(step));
+        auto known = refined_.find(key);
+        if (known == refined_.end()) {
+            table_.watch->check();
+            Refined made;
+            if (auto part = take(*make_local(table_, trial.place->region))) {
+                made.possible = true;
+                made.gain = part->score - trial.place->score;
+                made.part = std::move(*part);
+            }
+            known = refined_.emplace(std::move(key), std::move(made)).first;
+        }
+        return known->second;
+    }
+
+    // --- hidden nodes that are not missed ---------------------------------------------------------------
+
     // The model without the first hidden node that the score does not miss; nothing where it misses all.
-    Found without_one(const M& model, double limit, std::vector<MissedNode>& kept) {
+    Found without_one(const SparseModel& model, double limit, std::vector<MissedNode>& kept) {
         kept.clear();
+        const Surroundings near(model);
         const int latents = model.m() - model.p;
-        for (int i = 0; i < latents + int(model.chosen()); ++i) {
-            const bool latent = i < latents;
-            const Set nodes = latent ? children(model, model.p + i) : model.selections[i - latents];
-            M less = latent ? em_.pricing.without_latent(model, model.p + i)
-                            : em_.pricing.without_selection(model, i - latents);
-            less = em_.pricing.prune(em_.refresh(less, nullptr, set_.whole_sweeps, 0));
-            const double missed = less.score - model.score;
-            if (missed < set_.missed * fits_.price && less.score < limit)
-                return std::make_shared<const M>(std::move(less));
-            kept.push_back({latent ? LATENT : SELECTION, members_of(common(nodes, first_nodes<W>(model.p))), missed});
+        for (int i = 0; i < latents + int(model.selections.size()); ++i) {
+            const bool is_latent = i < latents;
+            const Nodes nodes = is_latent ? near.children(model.p + i) : model.selections[i - latents];
+            const Place place = place_of(model, near, nodes);
+            const Region& region = place.region;
+            const auto& among = is_latent ? region.nodes : region.selections;
+            const int which = int(std::find(among.begin(), among.end(), is_latent ? model.p + i : i - latents) - among.begin());
+            const int local = is_latent ? which - region.p : which + int(region.nodes.size()) - region.p;
+            Words key = place.structure;
+            key.push_back(std::uint64_t(local));
+            auto known = without_.find(key);
+            if (known == without_.end())
+                known = without_.emplace(std::move(key), make_local(table_, region)->without(place.part, local)).first;
+            const double missed = known->second.score - place.score;
+            if (missed < set_.missed * table_.price && model.score + missed < limit)
+                if (auto less = inserted(model, {{&region, &known->second}})) {
+                    SparseModel made = fitted(std::move(*less));
+                    if (made.score < limit) return std::make_shared<const SparseModel>(std::move(made));
+                }
+            Nodes seen;
+            std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(seen), [&](int v) { return v < model.p; });
+            kept.push_back({is_latent ? LATENT : SELECTION, seen, missed});
         }
         return nullptr;
     }
 
     // --- changes ----------------------------------------------------------------------------------------
 
-    std::vector<Change> changes(const M& model) const {
+    std::vector<Change> changes(const SparseModel& model, const Surroundings& near) const {
         std::vector<Change> found;
-        for (const Set& nodes : joined_sets(model.parents, model.p, model.selections, set_, [this] { watch_->check(); }))
+        const auto sets = model.p <= 64    ? joined_sets<1>(model, set_, *table_.watch)
+                          : model.p <= 256 ? joined_sets<4>(model, set_, *table_.watch)
+                                           : joined_sets<most_variables / 64>(model, set_, *table_.watch);
+        for (const Nodes& nodes : sets)
             for (int kind : kinds_) found.push_back({kind, nodes});
-        for (std::size_t i = 0; i < model.chosen(); ++i) {
-            const Set& inside = model.selections[i];
-            for (int v : members_of(common(without(near(model, inside), inside), first_nodes<W>(model.p))))
-                found.push_back({SELECTION, joined(inside, single<W>(v)), int(i), v});
+        for (std::size_t i = 0; i < model.selections.size(); ++i) {
+            const Nodes& inside = model.selections[i];
+            for (int v : near.near(inside)) {
+                if (v >= model.p || std::binary_search(inside.begin(), inside.end(), v)) continue;
+                Nodes nodes = inside;
+                nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), v), v);
+                found.push_back({SELECTION, nodes, int(i), v});
+            }
         }
         return found;
     }
 
-    // By how much a change alters the score, by a rough fit; known as long as nothing near changes.
-    double gain(const M& model, const Change& change) {
-        const Set around = near(model, change.nodes);
-        Words key{std::uint64_t(change.kind), std::uint64_t(change.node + 1), 0};
-        auto remember = [&](const Set& set) { append(key, set); };
-        remember(change.nodes);
-        for (const Set& set : model.selections)
-            if (meets(set, around)) remember(set), ++key[2];
-        for (int v : members_of(around)) remember(model.parents[v]);
+    Place place_of(const SparseModel& model, const Surroundings& near, const Nodes& nodes) {
+        Place place{near.around(nodes, set_.most_near * (model.p <= 100 ? 2 : 1)), {}, {}, 0.0};
+        place.part = extracted(model, place.region);
+        place.structure = structure_of(place.part, place.region);
+        auto known = parts_.find(place.structure);
+        if (known == parts_.end())
+            known = parts_.emplace(place.structure, make_local(table_, place.region)->fitted(place.part)).first;
+        place.part = known->second;
+        place.score = place.part.score;
+        return place;
+    }
+
+    // A change in its place, by a rough fit; known as long as nothing there changes.
+    Trial tried_of(const SparseModel& model, const Surroundings& near, const Change& change) {
+        auto place = std::make_shared<Place>(place_of(model, near, change.nodes));
+        Change& local = changes_.emplace_back(change);
+        const auto& nodes = place->region.nodes;
+        const auto at = [&](int v) { return int(std::lower_bound(nodes.begin(), nodes.end(), v) - nodes.begin()); };
+        for (int& v : local.nodes) v = at(v);
+        if (change.which >= 0) {
+            const auto& chosen = place->region.selections;
+            local.node = at(change.node);
+            local.which = int(std::find(chosen.begin(), chosen.end(), change.which) - chosen.begin());
+        }
+        Trial trial{&local, std::move(place)};
+        const Words key = key_of(trial);
         auto known = gains_.find(key);
         if (known == gains_.end()) {
-            watch_->check();
-            const std::optional<M> made = changed(model, change);
-            const double by = made ? made->score - model.score : std::numeric_limits<double>::infinity();
-            known = gains_.emplace(std::move(key), by).first;
+            table_.watch->check();
+            const auto made = make_local(table_, trial.place->region)->changed(trial.place->part, local);
+            known = gains_.emplace(key, made ? made->score - trial.place->score : infinity).first;
         }
-        return known->second;
+        trial.gain = known->second;
+        return trial;
     }
 
-    std::optional<M> changed(const M& model, const Change& change) {
-        try {
-            if (change.which >= 0) return placing_.enlarge(model, change.which, change.node);
-            if (change.kind == SELECTION) return placing_.select(model, change.nodes);
-            return placing_.confound(model, change.nodes);
-        } catch (const Singular&) {
-            return std::nullopt;
-        }
+    static Words key_of(const Trial& trial) {
+        Words key = trial.place->structure;
+        key.push_back(std::uint64_t(trial.change->kind));
+        key.push_back(std::uint64_t(trial.change->which + 1));
+        key.push_back(std::uint64_t(trial.change->node + 1));
+        for (int v : trial.change->nodes) key.push_back(std::uint64_t(v));
+        return key;
     }
 
-    Fits<W> fits_;
+    Table table_;
     const LiftConstants& set_;
-    StructuralEM<W> em_;
-    Placing<W> placing_;
     std::vector<int> kinds_;
-    const Watch* watch_ = nullptr;
     std::vector<Found> met_;
+    std::deque<Change> changes_;
+    std::unordered_map<Words, SparseModel, HashWords> blocks_, parts_, without_;
     std::unordered_map<Words, double, HashWords> gains_;
+    std::unordered_map<Words, Refined, HashWords> refined_;
 };
 
 }  // namespace
@@ -281,16 +394,7 @@ private:
 std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
                                        double noise, const LiftConstants& constants, std::vector<int> kinds,
                                        const SearchLimits* known) {
-    const int most = p + most_new_nodes(constants);
-    const auto make = [&](auto width) -> std::unique_ptr<AnyHidden> {
-        return std::make_unique<HiddenSearch<decltype(width)::value>>(R, inflation, p, n, price, noise, constants,
-                                                                      std::move(kinds), known);
-    };
-    if (most <= 64) return make(std::integral_constant<int, 1>{});
-    if (most <= 128) return make(std::integral_constant<int, 2>{});
-    if (most <= 256) return make(std::integral_constant<int, 4>{});
-    if (most <= most_variables) return make(std::integral_constant<int, 16>{});
-    return nullptr;
+    return std::make_unique<HiddenSearch>(R, inflation, p, n, price, noise, constants, std::move(kinds), known);
 }
 
 }  // namespace lmarvel

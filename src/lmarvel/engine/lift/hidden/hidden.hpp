@@ -25,7 +25,7 @@ struct MissedNode {
     double by;
 };
 
-// A search of any width. Models that were looked at closely are kept, and known by their number.
+// The search. Models that were looked at closely are kept, and known by their number.
 class AnyHidden {
 public:
     virtual ~AnyHidden() = default;
@@ -43,10 +43,6 @@ public:
     virtual std::size_t simplified(std::size_t i, double limit, const Watch& watch, std::vector<MissedNode>& kept) = 0;
 };
 
-// A round of each of two climbs, over large cliques and then over all, may put a node.
-inline int most_new_nodes(const LiftConstants& constants) { return 2 * constants.hidden_rounds; }
-
-// The narrowest search that holds p observed variables and the latent nodes that it may put; none where that is too many.
 // What is handed over must outlive it.
 std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
                                        double noise, const LiftConstants& constants, std::vector<int> kinds,

@@ -15,6 +15,14 @@
 
 namespace lmarvel {
 
+// Observed nodes that a model is given, whatever they hang on; with the inverse of their covariance.
+template <int W>
+struct Outside {
+    Bits<W> set;
+    std::vector<int> nodes;
+    Vector inverse;
+};
+
 // Observed nodes (the first p), latent nodes, and for each selection node its parents; with parameters.
 template <int W>
 struct Model {
@@ -25,6 +33,7 @@ struct Model {
     std::vector<int> order;       // of observed and latent nodes, causes first
     Vector B, log_variance, V;    // m x m, m, m x selections
     double score = 0.0;
+    const Outside<W>* outside = nullptr;
 
     int m() const { return int(parents.size()); }
     std::size_t chosen() const { return selections.size(); }
@@ -45,6 +54,7 @@ struct Model {
             for (std::size_t j = 0; j < s; ++j)
                 for (int u : members_of(selections[j]))
                     for (int v : members_of(selections[j])) precision_[u * m + v] += V[u * s + j] * V[v * s + j];
+            if (!outside->nodes.empty()) free_outside();
         }
         return precision_;
     }
@@ -55,6 +65,27 @@ struct Model {
     }
 
 private:
+    // As in BlockFit, for all nodes.
+    void free_outside() const {
+        const std::size_t m = parents.size(), e = outside->nodes.size(), own = m - e;
+        std::vector<std::size_t> inside;
+        for (std::size_t v = 0; v < m; ++v)
+            if (!outside->set.has(int(v))) inside.push_back(v);
+        Vector root(own * own), beside(own * e);
+        for (std::size_t i = 0; i < own; ++i) {
+            for (std::size_t j = 0; j < own; ++j) root[i * own + j] = precision_[inside[i] * m + inside[j]];
+            for (std::size_t a = 0; a < e; ++a) beside[i * e + a] = precision_[inside[i] * m + outside->nodes[a]];
+        }
+        if (!factorise(root.data(), own)) throw Singular{};
+        solve_lower(root.data(), own, beside.data(), e);
+        for (std::size_t a = 0; a < e; ++a)
+            for (std::size_t b = 0; b < e; ++b) {
+                double sum = outside->inverse[a * e + b];
+                for (std::size_t i = 0; i < own; ++i) sum += beside[i * e + a] * beside[i * e + b];
+                precision_[outside->nodes[a] * m + outside->nodes[b]] = sum;
+            }
+    }
+
     mutable Vector precision_, covariance_;  // made when asked for; a model does not change once it is fitted
 };
 
@@ -65,6 +96,7 @@ Model<W> copied(const Model<W>& model) {
     start.p = model.p;
     start.parents = model.parents, start.selections = model.selections, start.order = model.order;
     start.B = model.B, start.log_variance = model.log_variance, start.V = model.V;
+    start.outside = model.outside;
     return start;
 }
 
@@ -91,14 +123,20 @@ public:
     using Set = Bits<W>;
 
     // Prices of hidden nodes grow with the inflation of the pairs that they tie, p x p; all equal where there is none.
-    Fits(const double* correlation, const double* inflation, int p, double n, double price, const LiftConstants& constants)
-        : p(p), n(n), price(price), set(constants), R(correlation, correlation + std::size_t(p) * p), inflation_(inflation),
-          regressions_(p) {}
+    // Nodes that are outside have no parents, and are no parents of selection nodes.
+    Fits(Vector correlation, Vector inflation, int p, double n, double price, const LiftConstants& constants, std::vector<int> given)
+        : p(p), n(n), price(price), set(constants), R(std::move(correlation)),
+          inflation_(std::move(inflation)), regressions_(p) {
+        for (int v : given) outside.set.add(v);
+        outside.inverse = inverse_among(given);
+        outside.nodes = std::move(given);
+    }
 
     const int p;
     const double n, price;
     const LiftConstants& set;
     const Vector R;
+    Outside<W> outside;
 
     // Whether a score is better than another by more than rounding.
     bool is_better(double one, double other) const { return one < other - set.tie; }
@@ -109,6 +147,7 @@ public:
         Model<W> model;
         const std::size_t m = start.parents.size(), s = start.chosen();
         model.p = p;
+        model.outside = &outside;
         model.B.assign(m * m, 0.0);
         model.log_variance.assign(m, 0.0);
         model.V.assign(m * s, 0.0);
@@ -150,7 +189,7 @@ public:
     // What hidden nodes cost beyond the price of their parameters, where unequal noise or bends inflate evidence for them.
     double surplus(const Model<W>& model) const {
         double more = 0.0;
-        if (inflation_ == nullptr) return more;
+        if (inflation_.empty()) return more;
         for (const Set& set : model.selections) more += mean_inflation(set) - 1;
         for (int latent = p; latent < model.m(); ++latent) {
             Set tied = model.parents[latent];
@@ -164,7 +203,7 @@ public:
     // The sets of nodes that latent and selection nodes tie together.
     std::vector<Set> blocks(const Model<W>& model) const {
         std::vector<Set> tied, merged;
-        for (const Set& set : model.selections) tied.push_back(with_ancestors(model, set));
+        for (const Set& set : model.selections) tied.push_back(lmarvel::without(with_ancestors(model, set), outside.set));
         for (int latent = p; latent < model.m(); ++latent) {
             Set group = single<W>(latent);
             for (int v = 0; v < model.m(); ++v)
@@ -184,6 +223,22 @@ public:
     }
 
 private:
+    // The inverse covariance of some nodes.
+    Vector inverse_among(const std::vector<int>& nodes) const {
+        const std::size_t k = nodes.size();
+        Vector among(k * k);
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t j = 0; j < k; ++j) among[i * k + j] = R[nodes[i] * p + nodes[j]];
+        return k ? inverted(among, k) : among;
+    }
+
+    static double log_determinant(Vector A, std::size_t k) {
+        if (!factorise(A.data(), k)) throw Singular{};
+        double logs = 0.0;
+        for (std::size_t i = 0; i < k; ++i) logs += std::log(A[i * k + i]);
+        return 2 * logs;
+    }
+
     struct Fitted {
         Vector x;
         double value;
@@ -229,12 +284,15 @@ private:
     double fit_block(const Set& members, const Model<W>& start, Model<W>& model, bool rough) {
         const std::size_t m = start.parents.size(), s = start.chosen();
         const Set seen = first_nodes<W>(p);
-        Set outside{};
-        for (int v : members_of(members)) outside = joined(outside, without(start.parents[v], members));
+        Set given{};
+        for (int v : members_of(members)) given = joined(given, without(start.parents[v], members));
         std::vector<int> nodes = members_of(common(members, seen));
         Block block;
         block.own = nodes.size();
-        for (int v : members_of(outside)) nodes.push_back(v);
+        const std::vector<int> beside = members_of(given);
+        block.beside = inverse_among(beside);
+        block.without = double(beside.size()) - log_determinant(block.beside, beside.size());
+        nodes.insert(nodes.end(), beside.begin(), beside.end());
         block.seen = nodes.size();
         for (int v : members_of(without(members, seen))) nodes.push_back(v);
         block.k = nodes.size();
@@ -292,7 +350,7 @@ private:
         return known_[key] = {std::move(x), value, rough};
     }
 
-    const double* inflation_;
+    const Vector inflation_;
     std::unordered_map<Words, Fitted, HashWords> known_;
     std::vector<std::unordered_map<Set, Regressed, HashBits<W>>> regressions_;
 };

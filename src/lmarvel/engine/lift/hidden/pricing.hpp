@@ -62,7 +62,7 @@ public:
     M without_latent(const M& model, int latent) {
         const std::size_t m = model.m(), s = model.chosen();
         M start;
-        start.p = model.p;
+        start.p = model.p, start.outside = model.outside;
         const auto cut = [latent](const Set& set) {
             Set fewer{};
             for (int v : members_of(set))

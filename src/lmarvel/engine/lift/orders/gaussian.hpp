@@ -108,37 +108,41 @@ private:
     Vector root_, rows_, beside_, left_, gain_;
 };
 
-// The inverse covariance of all but one.
-inline Vector without_one(const Vector& K, std::size_t k, std::size_t last) {
-    Vector rest;
-    rest.reserve((k - 1) * (k - 1));
-    for (std::size_t i = 0; i < k; ++i)
-        for (std::size_t j = 0; j < k; ++j)
-            if (i != last && j != last)
-                rest.push_back(K[i * k + j] - K[i * k + last] * K[j * k + last] / K[last * k + last]);
-    return rest;
+// How many of the others a variable is tied to more closely than `least`, a squared partial correlation.
+LMARVEL_WIDE inline int ties(const double* LMARVEL_RESTRICT row, const double* LMARVEL_RESTRICT diagonal, double least,
+                             std::size_t k) {
+    int found = 0;
+    for (std::size_t j = 0; j < k; ++j) found += row[j] * row[j] > least * diagonal[j];
+    return found;
 }
 
-// Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one.
+// Take off, as last, the variable with the smallest Markov boundary; of equals the best predicted one. The precision of
+// those that are left, k x k, stands in front of K, whose rows stay where they are: of width m.
 inline std::vector<int> smallest_boundary_last(Vector K, std::size_t m, double n, double price, double alike) {
+    const double least = -std::expm1(-price / n);
     std::vector<int> left(m), order;
     for (std::size_t v = 0; v < m; ++v) left[v] = int(v);
-    for (std::size_t k = m; k; --k) {  // K is k x k
+    Vector diagonal(m), on(m);
+    for (std::size_t k = m; k; --k) {
+        for (std::size_t i = 0; i < k; ++i) diagonal[i] = K[i * m + i];
         std::size_t last = 0;
         int smallest = 0;
         for (std::size_t i = 0; i < k; ++i) {
-            int size = 0;
-            for (std::size_t j = 0; j < k; ++j) {
-                const double partial = K[i * k + j] * K[i * k + j] / (K[i * k + i] * K[j * k + j]);
-                size += -n * std::log(std::max(1 - partial, 1e-12)) > price;
-            }
-            const bool better = K[i * k + i] > K[last * k + last] * (1 + alike);
-            if (!i || size < smallest || (size == smallest && better))
-                last = i, smallest = size;
+            const int size = ties(K.data() + i * m, diagonal.data(), least * diagonal[i], k);
+            const bool better = diagonal[i] > diagonal[last] * (1 + alike);
+            if (!i || size < smallest || (size == smallest && better)) last = i, smallest = size;
         }
         order.push_back(left[last]);
         left.erase(left.begin() + std::ptrdiff_t(last));
-        K = without_one(K, k, last);
+        std::copy_n(K.begin() + std::ptrdiff_t(last * m), k, on.begin());
+        for (std::size_t i = 0; i < k; ++i) {
+            if (i == last) continue;
+            double* row = K.data() + i * m;
+            const double by = row[last] / on[last];
+            less_multiples(row, on.data(), &by, 1, k);
+            std::copy(row + last + 1, row + k, row + last);
+            if (i > last) std::copy_n(row, k - 1, row - m);
+        }
     }
     std::reverse(order.begin(), order.end());
     return order;

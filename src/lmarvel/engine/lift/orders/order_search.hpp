@@ -17,8 +17,9 @@ namespace lmarvel {
 template <int W, class Local>
 class OrderSearch {
 public:
-    OrderSearch(Local& local, double noise, const LiftConstants& constants, const SearchLimits* known)
-        : found{}, best_(local, known), m_(std::size_t(local.size())), noise_(noise), set_(constants),
+    OrderSearch(Local& local, double noise, const LiftConstants& constants, const SearchLimits* known,
+                std::size_t memory = Regressions<W, Local>::usual_memory)
+        : found{}, best_(local, known, memory), m_(std::size_t(local.size())), noise_(noise), set_(constants),
           settling_(best_, noise) {}
 
     FoundOrder<W> found;  // the best, after families were turned
@@ -37,14 +38,11 @@ public:
 
     // Append the variable that loses least by having only the earlier ones as parents.
     std::vector<int> forward(const Watch& watch) {
-        Bits<W> before;
-        for (std::size_t v = 0; v < m_; ++v) before.add(int(v));
         Vector final(m_), now(m_);
         for (std::size_t v = 0; v < m_; ++v) {
             watch.check();
-            final[v] = best_.best(int(v), before.without(int(v))).score();
+            final[v] = best_.score(int(v), [](int) { return true; }, [](int) {});
         }
-        before = {};
         std::vector<int> order;
         // What a variable has among its predecessors changes only when one is tempting: see regressions.
         std::vector<char> taken(m_, 0), stale(m_, 1);
@@ -56,15 +54,16 @@ public:
             for (std::size_t v = 0; v < m_; ++v) {
                 if (taken[v]) continue;
                 if (stale[v]) {
-                    const auto family = best_.best(int(v), before);
-                    now[v] = family.score(), tempting[v] = family.tempting, stale[v] = 0;
+                    tempting[v] = {};
+                    now[v] = best_.score(int(v), [&](int u) { return taken[std::size_t(u)]; },
+                                         [&](int u) { tempting[v].add(u); });
+                    stale[v] = 0;
                 }
                 const double loss = std::nearbyint((now[v] - final[v]) * 1e6);  // equals by number
                 if (chosen < 0 || loss < least) chosen = int(v), least = loss;
             }
             order.push_back(chosen);
             taken[std::size_t(chosen)] = 1;
-            before.add(chosen);
             for (std::size_t v = 0; v < m_; ++v)
                 if (!taken[v] && tempting[v].has(chosen)) stale[v] = 1;
         }

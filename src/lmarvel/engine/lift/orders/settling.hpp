@@ -2,6 +2,7 @@
 // lmarvel.search.orders.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/hash.hpp"
 #include "lift/orders/orders.hpp"
+#include "lift/orders/sweeper.hpp"
 
 namespace lmarvel {
 
@@ -26,65 +28,61 @@ public:
     // Move each variable to its best place until none moves. `check` is called before each move and may throw.
     template <class Check>
     Order settle(const std::vector<int>& start, int max_sweeps, const Check& check) {
-        if (const End* end = known_end(start, max_sweeps)) return *end->found;
-        Sweeper sweeper(best_, start);
-        std::vector<std::vector<int>> passed{start};  // the orders that sweeps began with
-        auto now = std::make_shared<const Order>(sweeper.result());
-        int needed = 0;  // sweeps from the last of them to the end; the last one moves nothing
-        for (int sweep = 1; sweep <= max_sweeps && !needed; ++sweep) {
-            if (!swept(sweeper, passed.back(), check)) {
-                needed = 1;
-                break;
-            }
-            now = std::make_shared<const Order>(sweeper.result());
-            passed.push_back(now->order);
-            if (const End* end = known_end(now->order, max_sweeps - sweep)) now = end->found, needed = end->sweeps;
-        }
-        if (needed)
-            for (std::size_t i = passed.size(); i-- > 0; ++needed) ends_[passed[i]] = {needed, now};
-        return *now;
+        Mover sweeper(best_, start, noise_);
+        const Rest rest = settled(sweeper, max_sweeps, check);
+        return result_of(*rest, sweeper);
     }
 
     // The same for some variables only.
     template <class Check, class Chosen>
     Order settle_some(const std::vector<int>& start, int max_sweeps, const Check& check, const Chosen& chosen) {
-        Sweeper sweeper(best_, start);
-        Order now = sweeper.result();
+        Mover sweeper(best_, start, noise_);
         for (int sweep = 0; sweep < max_sweeps; ++sweep) {
             std::vector<int> moving;
-            for (int v : now.order)
+            for (int v : sweeper.order())
                 if (chosen(v)) moving.push_back(v);
             if (!swept(sweeper, moving, check)) break;
-            now = sweeper.result();
         }
-        return now;
+        return sweeper.result();
     }
 
     // Put a variable and then its parents in front and settle again, for all variables, until that does not help.
     template <class Check>
     void turn_families(Order& found, int rounds, int max_sweeps, const Check& check) {
+        if (rounds <= 0) return;
+        Mover base(best_, found.order, noise_);
+        rate_all(base, check);
+        Mover turned(base);
         for (int round = 0; round < rounds; ++round) {
             const double start = found.score;
             for (int v : std::vector<int>(found.order)) {
-                std::vector<int> order{v}, rest;
+                std::vector<int> family{v};
                 for (int u : found.order)
-                    if (found.parents[v].has(u)) order.push_back(u);
-                    else if (u != v) rest.push_back(u);
-                if (order.size() < 3) continue;
-                order.insert(order.end(), rest.begin(), rest.end());
-                Order turned = settle(order, max_sweeps, check);
-                if (turned.score < found.score - noise_) found = std::move(turned);
+                    if (found.parents[v].has(u)) family.push_back(u);
+                if (family.size() < 3) continue;
+                turned = base;  // with its ratings: most of them hold
+                for (std::size_t i = 0; i < family.size(); ++i) turned.shift(family[i], int(i));
+                const Rest rest = settled(turned, max_sweeps, check);
+                if (!(rest->score < found.score - noise_)) continue;
+                found = result_of(*rest, turned);
+                base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
+                rate_all(base, check);
             }
             if (found.score > start - noise_) return;
         }
     }
 
 private:
-    using Sweeper = typename Regressions<W, Local>::Sweeper;
+    using Mover = Sweeper<W, Local>;
+    struct Settled {
+        std::vector<int> order;
+        double score;
+    };
+    using Rest = std::shared_ptr<const Settled>;
     // Where sweeps from an order end, and after how many.
     struct End {
         int sweeps;
-        std::shared_ptr<const Order> found;
+        Rest rest;
     };
     struct HashOrder {
         std::size_t operator()(const std::vector<int>& order) const {
@@ -94,13 +92,48 @@ private:
         }
     };
 
+    // Sweep until nothing moves, or the rest of the way is known: then the sweeper stays where it is.
+    template <class Check>
+    Rest settled(Mover& sweeper, int max_sweeps, const Check& check) {
+        std::vector<std::vector<int>> passed;  // the orders that sweeps began with
+        Rest now;
+        int needed = 0;  // sweeps from the last of them to the end; the last one moves nothing
+        for (int sweep = 0; !needed; ++sweep) {
+            passed.push_back(sweeper.order());
+            if (const End* end = known_end(passed.back(), max_sweeps - sweep)) {
+                now = end->rest, needed = end->sweeps;
+                break;
+            }
+            if (sweep == max_sweeps) break;
+            if (!swept(sweeper, passed.back(), check)) needed = 1;
+        }
+        if (!now) now = std::make_shared<const Settled>(Settled{sweeper.order(), sweeper.score()});
+        if (needed) {
+            if (ends_.size() * (sizeof(End) + sizeof(int) * now->order.size()) > most_bytes_) ends_.clear();
+            for (std::size_t i = passed.size(); i-- > 0; ++needed) ends_[std::move(passed[i])] = {needed, now};
+        }
+        return now;
+    }
+
+    Order result_of(const Settled& rest, const Mover& sweeper) {
+        return sweeper.order() == rest.order ? sweeper.result() : Mover(best_, rest.order, noise_).result();
+    }
+
+    template <class Check>
+    void rate_all(Mover& sweeper, const Check& check) const {
+        for (int v : sweeper.order()) {
+            check();
+            sweeper.rate(v);
+        }
+    }
+
     // Whether a variable has moved.
     template <class Check>
-    bool swept(Sweeper& sweeper, const std::vector<int>& variables, const Check& check) const {
+    bool swept(Mover& sweeper, const std::vector<int>& variables, const Check& check) const {
         bool moved = false;
         for (int v : variables) {
             check();
-            moved |= sweeper.move(v, noise_);
+            moved |= sweeper.move(v);
         }
         return moved;
     }
@@ -109,6 +142,8 @@ private:
         const auto known = ends_.find(order);
         return known != ends_.end() && known->second.sweeps <= sweeps ? &known->second : nullptr;
     }
+
+    static constexpr std::size_t most_bytes_ = std::size_t(1) << 26;
 
     Regressions<W, Local>& best_;
     double noise_;
