@@ -118,6 +118,10 @@ def test_asking_with_a_limit(tmp_path: Path) -> None:
     bounds = [effect(graph, "Z", "Y", table, limit=limit).range.bound for limit in (0, 0.1, 0.3)]  # type: ignore[union-attr]
     assert bounds[2][0] <= bounds[0][0] < bounds[0][1] < bounds[1][1] < bounds[2][1]  # type: ignore[index]
     assert effect(graph, "Z", "Y", table).range.bound is None  # type: ignore[union-attr]
+    assert "gives no bound here" in str(effect(graph, "Z", "Y", limit=0.1))
+    told = effect(graph, "X", "Y", table, limit=0.1)
+    low, high = told.sensitivity[0].within(0.1)
+    assert f"If unmeasured causes explain at most 10 % of both, it is between {low:.3g} and {high:.3g}." in str(told)
     for wrong in (-0.1, 1, "half"):
         with pytest.raises(ParameterError, match="limit must be a share"):
             effect(graph, "Z", "Y", table, limit=wrong)  # type: ignore[arg-type]

@@ -94,7 +94,8 @@ def effect(
         (:func:`lmarvel.effect_learned_again`).
     limit : float, optional
         Assume that unmeasured causes of ``x`` explain at most this share, between 0 and 1, of what is left of ``x`` and
-        of ``y`` given what is measured: then an effect that is not identified has a bound.
+        of ``y`` given what is measured. Then an effect that is not identified has a bound, and one that is a wider
+        interval beside its own.
 
     Examples
     --------
@@ -136,6 +137,8 @@ def effect(
         near = None if table is None else _comparable(ready, table, i, j)
         span = effect_range(ready, i, j, near, most, limit, 0 if table is None else table.n)
     told = answered.answer(identified, z, span)
+    if limit is not None:
+        told = replace(told, sensitivity=tuple(replace(one, limit=limit) for one in told.sensitivity))
     if again is None or not isinstance(result, Discovery):
         return told
     found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))

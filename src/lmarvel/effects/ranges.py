@@ -119,8 +119,10 @@ class Range:
 
     @property
     def _bounded(self) -> list[str]:
-        if self.limit is None or self.bound is None:
+        if self.limit is None:
             return []
+        if self.bound is None:
+            return ["The limit gives no bound here, which takes a table of numbers."]
         most = f"at most {percent(self.limit)} of what is left of the cause and of the outcome"
         low, high = self.bound
         return [

@@ -116,6 +116,8 @@ class Sensitivity:
         The variable adjusted for that matters most; None where nothing is adjusted for.
     ratio : tuple of float or None
         The risk ratio and its interval.
+    limit : float or None
+        The share that unmeasured causes explain at most, where one was stated.
     """
 
     x: str
@@ -127,6 +129,7 @@ class Sensitivity:
     scale: float
     strongest: Strongest | None = None
     ratio: tuple[float, float, float] | None = None
+    limit: float | None = None
 
     @property
     def to_zero(self) -> float:
@@ -162,7 +165,17 @@ class Sensitivity:
         include = self.to_include_zero
         interval = f"{_share(include)} would make the interval include 0" if include else "the interval includes 0"
         hidden = f"An unmeasured cause that explains {_share(self.to_zero)} of what is left of {x} and of {y}"
-        return " ".join([f"{hidden} would bring this to 0; {interval}.", *self._for_scale, *self._ratios])
+        return " ".join(
+            [f"{hidden} would bring this to 0; {interval}.", *self._for_scale, *self._ratios, *self._limited]
+        )
+
+    @property
+    def _limited(self) -> list[str]:
+        if self.limit is None:
+            return []
+        low, high = self.within(self.limit)
+        most = f"If unmeasured causes explain at most {_share(self.limit)} of both"
+        return [f"{most}, it is between {low:.3g} and {high:.3g}."]
 
     @property
     def _for_scale(self) -> list[str]:
@@ -193,6 +206,7 @@ class Sensitivity:
             "scale": self.scale,
             "strongest": None if one is None else {**one.__dict__},
             "curve": [[share, *self.within(share)] for share in SHARES],
+            "limit": self.limit,
             "e_values": None if self.e_values is None else list(self.e_values),
         }
 
@@ -293,4 +307,4 @@ def _left(covariance: Vector, of: int, given: int) -> float:
 
 
 def _share(share: float) -> str:
-    return "less than 0.1 %" if share < 0.0005 else percent(share)
+    return "less than 0.1 %" if 0 < share < 0.0005 else percent(share)

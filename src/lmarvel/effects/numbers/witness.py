@@ -106,8 +106,7 @@ def witnesses(ready: Prepared, pair: Pair, result: object, covariance: Matrix | 
     """
     if not isinstance(result, Discovery) or pair.invisible:
         return ()
-    check = result.check
-    tested = {} if check is None else {frozenset((one.x, one.y)): one for one in check.implied}
+    tested = {} if result.check is None else result.check.by_pair
     found = []
     for v in sorted(members(pair.first), key=lambda v: v != pair.y)[:MOST]:
         paths = _paths(ready, pair.x, v)
