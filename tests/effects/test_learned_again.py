@@ -11,12 +11,13 @@ import pytest
 
 from lmarvel import PAG, DataError, Dataset, GraphError, Lift, LMarvel, ParameterError, effect, effect_learned_again
 from lmarvel.data.resampling import Resampling
+from lmarvel.effects import spread
 from lmarvel.effects.numbers.estimate import Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates
 from lmarvel.effects.numbers.resampled import Tally
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import prepare
-from lmarvel.effects.spread import learned_again
+from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.estimators.bootstrap import bootstrap_graphs
 from tests.cli.running import run, write_csv
 
@@ -103,7 +104,7 @@ def test_numbers_take_the_short_way_to_the_same_values() -> None:
     assert tally.values["X 3 in place of 1"] == pytest.approx(by_hand)
 
 
-def test_long_learning_is_not_begun_without_being_asked_for() -> None:
+def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     a, b, e, f = rng.normal(size=(4, 300))
     table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
@@ -111,6 +112,10 @@ def test_long_learning_is_not_begun_without_being_asked_for() -> None:
     told = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=0.0)
     assert isinstance(told, float)
     assert told > 0
+    monkeypatch.setattr(spread, "process_time", iter((0.0, 0.2)).__next__)  # 3 resamples in 0.2 s
+    fewer = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=8)
+    assert isinstance(fewer, Spread)
+    assert sum(fewer.statuses.values()) == 100
 
 
 def test_learning_again_needs_the_table_and_the_method_of_the_result() -> None:

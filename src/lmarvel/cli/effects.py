@@ -83,8 +83,8 @@ def effect(
         int | None,
         typer.Option(
             min=0,
-            help="Number of resamples to learn again from: intervals are over their graphs. By default 200 if it takes"
-            " under 10 seconds; 0 for none.",
+            help="Number of resamples to learn again from: intervals are over their graphs. By default 50 to 200,"
+            " as many as 10 seconds allow; 0 for none.",
         ),
     ] = None,
     limit: Annotated[

@@ -39,7 +39,8 @@ ILLEGAL = "illegal"
 QUANTILES = (0.025, 0.5, 0.975)
 FEWEST = 20  # graphs that an interval needs
 SEARCH = ("boundary", "search", "orientation")  # phases of a run that each resample repeats
-TIMED, SLACK = 3, 3  # resamples whose time tells that of all, and how far that of the result may be off
+FEWER = (100, 50)  # resamples where there is no time for all that are wanted
+TIMED, SLACK = 3, 12  # resamples whose time tells that of all, and how far that of the result may be off
 Progress = Callable[[int, int], None]
 
 
@@ -248,7 +249,7 @@ def learned_again(
 ) -> Spread | float:
     """Return what graphs of resamples say; or, where this would take more than ``within`` seconds, how many it would.
 
-    The time of the first resamples tells; where the search itself took long, none is learned from.
+    The time of the first resamples tells: fewer are taken where that helps. Where the search itself took long, none is.
     """
     seed, (x, y) = how.seed, pair
     check_settings(replicates, seed, n_jobs)
@@ -271,9 +272,14 @@ def learned_again(
             if progress is not None:
                 progress(done + 1, replicates)
             start = start if done else process_time()  # the first one also loads what is needed
-            expected = (process_time() - start) / TIMED * replicates
-            if within is not None and done == TIMED and expected > within:
-                return expected
+            if within is not None and done == TIMED:
+                each = (process_time() - start) / TIMED
+                many = next((many for many in (replicates, *FEWER) if many * each <= within), 0)
+                if not many:
+                    return replicates * each
+                replicates = min(replicates, many)
+            if done + 1 >= replicates:
+                break
     except KeyboardInterrupt:
         again.stop.set()
         raise
