@@ -9,7 +9,7 @@ from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
-from lmarvel.effects.numbers.sensitivity import Sensitivity
+from lmarvel.effects.numbers.sensitivity import Sensitivity, in_sentences
 from lmarvel.effects.numbers.witness import Witness
 from lmarvel.effects.ranges import Range
 from lmarvel.effects.spread import Spread
@@ -317,9 +317,7 @@ class Effect(ShownAsText):
     @property
     def fragility(self) -> list[str]:
         """Why unmeasured common causes are excluded, and how strong one would have to be; in sentences."""
-        several = len(self.sensitivity) > 1
-        strengths = [f"{one.contrast}: {one}" if several else str(one) for one in self.sensitivity]
-        return [*map(str, self.witnesses), *strengths]
+        return [*map(str, self.witnesses), *in_sentences(self.sensitivity)]
 
     def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""

@@ -163,7 +163,7 @@ class Sensitivity:
     def __str__(self) -> str:
         x, y = readable(self.x), readable(self.y)
         include = self.to_include_zero
-        interval = f"{_share(include)} would make the interval include 0" if include else "the interval includes 0"
+        interval = f"{_share(include)} would make the interval include 0" if include else self.interval
         hidden = f"An unmeasured cause that explains {_share(self.to_zero)} of what is left of {x} and of {y}"
         return " ".join(
             [f"{hidden} would bring this to 0; {interval}.", *self._for_scale, *self._ratios, *self._limited]
@@ -176,6 +176,12 @@ class Sensitivity:
         low, high = self.within(self.limit)
         most = f"If unmeasured causes explain at most {_share(self.limit)} of both"
         return [f"{most}, it is between {low:.3g} and {high:.3g}."]
+
+    @property
+    def interval(self) -> str:
+        """What makes the interval include 0, in words."""
+        include = self.to_include_zero
+        return f"{_share(include)} to make the interval include 0" if include else "the interval includes 0"
 
     @property
     def _for_scale(self) -> list[str]:
@@ -209,6 +215,27 @@ class Sensitivity:
             "limit": self.limit,
             "e_values": None if self.e_values is None else list(self.e_values),
         }
+
+
+def in_sentences(several: Sequence[Sensitivity]) -> list[str]:
+    """Return what an unmeasured cause would do to estimates: to one in full, to several in a line each.
+
+    Examples
+    --------
+    >>> one = Sensitivity("X", "Y", "X b in place of a", 0.5, 0.2, 0.8, 1.0)
+    >>> for line in in_sentences([one, Sensitivity("X", "Y", "X c in place of a", 0.1, -0.2, 0.4, 1.0)]):
+    ...     print(line)
+    What an unmeasured cause has to explain of what is left of X and of Y to bring an effect to 0:
+      X b in place of a: 39 % (18 % to make the interval include 0)
+      X c in place of a: 10 % (the interval includes 0)
+    """
+    if len(several) < 2:
+        return [str(one) for one in several]
+    x, y = readable(several[0].x), readable(several[0].y)
+    return [
+        f"What an unmeasured cause has to explain of what is left of {x} and of {y} to bring an effect to 0:",
+        *(f"  {one.contrast}: {_share(one.to_zero)} ({one.interval})" for one in several),
+    ]
 
 
 def sensitivity(
