@@ -31,7 +31,8 @@ MOST_CELLS = 20_000_000  # of a table that is estimated from
 WORK = 1e10  # multiplications that estimates may take, some seconds
 _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
-_BESIDE = 8
+_BESIDE, _FEWER = 8, 3  # other sets to estimate with, of numbers and of categories, which take longer
+_FITS = 270  # of a regression, about, per average effect of a cause with categories
 MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
 _COMMAND = "'lmarvel effect' reports it"
 
@@ -146,7 +147,7 @@ class _Asked:
             return self._bare.answer(told), ""
         self._left -= price
         try:
-            return replace(self._bare, table=self._table).answer(told), ""
+            return replace(self._bare, table=self._table, beside=self._beside(told)).answer(told), ""
         except LMarvelError as error:
             return self._bare.answer(told), f"It is not estimated here: {sentence(str(error))}"
 
@@ -158,9 +159,15 @@ class _Asked:
         rows = table.work
         if told.status == "formula":
             return rows * variables(told.formula).bit_count() ** 2 * _REPLICATES
-        drawn = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1)
-        rounds = drawn if table.is_level(told.y) or table.clustered else 3
-        return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + _BESIDE)
+        slow = table.is_level(told.y) or table.clustered
+        rounds = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1) if slow else 3
+        rounds = _FITS if table.is_level(told.x) else rounds
+        return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + self._beside(told))
+
+    def _beside(self, told: Identified) -> int:
+        """Return with how many other sets to estimate."""
+        table = self._table
+        return _FEWER if table is not None and (table.is_level(told.x) or table.is_level(told.y)) else _BESIDE
 
     def _pair(self, told: Identified) -> Pair:
         graph = self._bare.ready.graph
