@@ -155,3 +155,15 @@ def test_the_bias_that_the_test_of_visibility_leaves_room_for() -> None:
     noticed = np.corrcoef(left(c, x), left(y, x))[0, 1]
     bias = _room(np.cov(np.array([c, x, y])), 0, 1, 2, [], abs(noticed))
     assert bias == pytest.approx(coefficients(y, x, c)[0] - 1, rel=0.05)
+
+
+def test_a_weak_test_of_visibility_is_a_caution() -> None:
+    rng = np.random.default_rng(7)
+    a, b, e, f = rng.normal(size=(4, 2000))
+    for strength, cautious in ((1.0, False), (0.15, True)):
+        x = strength * b + strength * a + e
+        table = {"A": a, "B": b, "X": x, "Y": 0.5 * x + f}
+        told = effect(Lift().fit(table).result_, "X", "Y", table)
+        assert told.witnesses[0].bias is not None
+        assert (told.witnesses[0].bias > 0.25) == cautious
+        assert any("would have been missed" in one for one in told.cautions) == cautious

@@ -39,6 +39,7 @@ from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
+ROOM = 0.5  # share of an effect: where the test of its witness leaves room for a larger bias, the answer says so first
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
@@ -230,8 +231,15 @@ class Answering:
         else:
             bearing = Bearing(claims).within(self.ready.possible_ancestors(1 << i | 1 << j | given))
             level = min(bearing.level, claim.level if claim.status == "definite" else OPEN if own else STATED)
-        found = () if level == STATED else (*bearing.cautions(), *own)
+        found = () if level == STATED else (*bearing.cautions(), *own, *self._weak_witness(told))
         return _with_cautions(told, min(level, OPEN) if differ else level, (*found, *differ))
+
+    def _weak_witness(self, told: Effect) -> tuple[str, ...]:
+        """Return the caution where the test that excludes an unmeasured common cause leaves room for a large bias."""
+        if len(told.estimates) != 1 or self.how.values is not None:
+            return ()
+        least = abs(told.estimates[0].value) * ROOM
+        return tuple(one.caution for one in told.witnesses if one.bias is not None and one.bias >= least)
 
     def _witnesses(self, identified: Identified, i: int, j: int) -> tuple[Witness, ...]:
         """Return why unmeasured common causes of x and what it affects are excluded, where the effect is identified."""

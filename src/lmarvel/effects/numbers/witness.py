@@ -85,6 +85,13 @@ class Witness:
         return f"{excluded} and shows no association with {v}{given}{p}.{self._missed}"
 
     @property
+    def caution(self) -> str:
+        """That much bias would be missed, as a clause."""
+        both = f"{readable(self.x)} and {readable(self.v)}"
+        moved = f"that moves the effect by up to {self.bias:.2g}"
+        return f"an unmeasured common cause of {both} {moved} would have been missed"
+
+    @property
     def _missed(self) -> str:
         if self.missed is None:
             return ""
