@@ -289,7 +289,8 @@ def test_a_range_says_how_many_explanations_tell_nothing() -> None:
     assert told is not None
     assert told.complete
     assert 0 < told.untold < told.looked_at
-    assert str(told).endswith("not identify it: it may lie outside.")
+    assert str(told).startswith("Nothing bounds this effect: ")
+    assert "The others put it between" in str(told)
 
 
 def test_a_large_class_is_cut_short_with_a_message() -> None:
@@ -298,7 +299,8 @@ def test_a_large_class_is_cut_short_with_a_message() -> None:
     told = effect(pag, "V0", "V1", most=50).range
     assert told is not None
     assert (told.looked_at, told.complete) == (50, False)
-    assert str(told).startswith("Of the first 50 explanations, and there are more,")
+    assert str(told).startswith("Nothing bounds this effect: 39 of the first 50 explanations do not identify it.")
+    assert str(told).endswith("There are more explanations.")
 
 
 # --- refusals ---------------------------------------------------------------------------------------------

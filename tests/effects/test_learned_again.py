@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lmarvel import PAG, DataError, Dataset, GraphError, LMarvel, ParameterError, effect, effect_learned_again
+from lmarvel import PAG, DataError, Dataset, GraphError, Lift, LMarvel, ParameterError, effect, effect_learned_again
+from lmarvel.data.resampling import Resampling
+from lmarvel.effects import spread
+from lmarvel.effects.numbers.estimate import Estimation
+from lmarvel.effects.numbers.estimating import adjusted_estimates
+from lmarvel.effects.numbers.resampled import Tally
+from lmarvel.effects.numbers.table import Columns
+from lmarvel.effects.pag_index import prepare
+from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.estimators.bootstrap import bootstrap_graphs
 from tests.cli.running import run, write_csv
 
@@ -38,15 +46,76 @@ def status_in(graph: PAG) -> str:
         return "illegal"
 
 
-def test_learning_again_with_levels_only_counts() -> None:
+def test_the_same_estimator_and_units_as_the_number_above_it() -> None:
+    """A cause coded 1 and 11, or as text, is compared category by category in resamples, too."""
     rng = np.random.default_rng(4)
-    group = rng.integers(0, 3, 400)
-    table = {"g": [f"l{i}" for i in group], "x": group + rng.normal(size=400), "y": rng.normal(size=400)}
-    told = effect_learned_again(LMarvel().fit(table).result_, "x", "y", table, 5)
-    assert told.counted
-    assert not told.values
-    assert "median" not in str(told)
-    assert told.to_dict()["quantiles"] is None
+    a, b, e, f = rng.normal(size=(4, 1500))
+    on = 2 * a + 2 * b + e > 0
+    y = 1.5 * on + f
+    for cause in (np.where(on, 11, 1), ["yes" if one else "no" for one in on]):
+        table = {"A": a, "B": b, "X": cause, "Y": y}
+        found = Lift().fit(table).result_
+        told = effect(found, "X", "Y", table, again=25)
+        (estimate,) = told.estimates
+        assert told.again is not None
+        assert list(told.again.contrasts) == [estimate.contrast]
+        assert told.again.quantile(0.5) == pytest.approx(1.5, abs=0.15)  # per category
+        assert (estimate.low, estimate.high) == told.again.interval()
+        assert estimate.fixed == pytest.approx((estimate.value - 0.13, estimate.value + 0.13), abs=0.05)
+        assert "taken as given, it is" in str(told)
+        assert "ignores uncertainty" not in told.rests_on
+        assert json.loads(json.dumps(told.to_dict()))["learned_again"]["contrasts"]
+
+
+def test_each_resample_gives_what_the_table_of_its_rows_gives() -> None:
+    rng = np.random.default_rng(7)
+    group, a, e, f = rng.integers(0, 3, 600), *rng.normal(size=(3, 600))
+    b = 1.0 * (group == 1) - (group == 2)
+    x = a + b + e
+    names = {"g": [f"c{k}" for k in group], "A": a, "X": x, "Y": 0.5 * x + b + f, "ill": (x + f > 0).astype(int)}
+    table = Dataset.of(names)
+    graph = PAG.from_edges("g o-> X", "A o-> X", "X --> Y", "g --> Y", "X --> ill", nodes=list(names))
+    ready, how = prepare(graph), Estimation(intervals=False)
+    for y, adjusted in (("Y", ("g",)), ("ill", ())):
+        tally = Tally(table, "X", y, seed=3)
+        for number in range(4):
+            tally.add(ready, number)
+        by_hand = [
+            adjusted_estimates(Columns(table.resample([3, number])), "X", y, adjusted, how)[0] for number in range(4)
+        ]
+        assert tally.values == {by_hand[0].contrast: tuple(sorted(one.value for one in by_hand))}
+    tally = Tally(table, "A", "Y", seed=3)
+    tally.add(prepare(PAG.from_edges("A o-> X", "g o-> X", "X --> Y", nodes=list(names))), 0)
+    assert tally.statuses == {"not identified": 1}
+    assert tally.values == {}
+
+
+def test_numbers_take_the_short_way_to_the_same_values() -> None:
+    rng = np.random.default_rng(8)
+    a, b, e, f = rng.normal(size=(4, 400))
+    x = a + b + e
+    table = Dataset.of({"A": a, "B": b > 0, "X": x, "Y": 0.3 * x + a + f})
+    ready = prepare(PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y"))
+    tally = Tally(table, "X", "Y", how=Estimation(values=(1, 3)), source=Resampling(table), seed=5)
+    for number in range(3):
+        tally.add(ready, number)
+    columns = [Columns(table.resample([5, number])) for number in range(3)]
+    by_hand = sorted(adjusted_estimates(one, "X", "Y", ["A"], Estimation(values=(1, 3)))[0].value for one in columns)
+    assert tally.values["X 3 in place of 1"] == pytest.approx(by_hand)
+
+
+def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    told = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=0.0)
+    assert isinstance(told, float)
+    assert told > 0
+    monkeypatch.setattr(spread, "process_time", iter((0.0, 0.2)).__next__)  # 3 resamples in 0.2 s
+    fewer = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=8)
+    assert isinstance(fewer, Spread)
+    assert sum(fewer.statuses.values()) == 100
 
 
 def test_learning_again_needs_the_table_and_the_method_of_the_result() -> None:
@@ -60,6 +129,8 @@ def test_learning_again_needs_the_table_and_the_method_of_the_result() -> None:
         effect_learned_again(own, "X0", "X1", table, 5)
     with pytest.raises(ParameterError, match="bootstrap must be a whole number"):
         effect_learned_again(found, "X0", "X1", table, 0)
+    with pytest.raises(ParameterError, match="again needs a result and its table"):
+        effect(found.pag, "X0", "X1", table, again=5)
     with pytest.raises(GraphError, match="X9"):
         effect_learned_again(found, "X0", "X9", table, 5)
 
@@ -71,12 +142,18 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     assert run("learn", data, "--method", "lmarvel", "-o", result).code == 0
     asked = ("effect", result, data, "X", "Y", "--learn-again", "10", "--seed", "1")
-    last = run(*asked).out.splitlines()[-1]
-    assert last.startswith("Learned again from 10 resamples, each with its own graph: ")
-    assert "the effect of X on Y: median " in last
+    lines = run(*asked).out.splitlines()
+    (line,) = (line for line in lines if line.startswith("Learned again from 10 resamples, each with its own graph: "))
+    assert "the effect of X on Y: median " in line  # too few for an interval
+    assert lines[-1].endswith("The interval ignores uncertainty about the graph.")
     plain = json.loads(run(*asked, "--format", "json").out)["learned_again"]
     assert sum(plain["statuses"].values()) == 10
-    assert set(plain["quantiles"]) == {"0.05", "0.5", "0.95"}
-    done = run(*asked[:-4], "--learn-again", "0")
+    assert set(plain["quantiles"]) == {"0.025", "0.5", "0.975"}
+    usual = run(*asked[:-4])
+    assert "Learned again from 200 resamples, each with its own graph: " in usual.out
+    assert "of 200 graphs identify the effect" in usual.out
+    assert "With the learned graph taken as given, it is " in usual.out
+    assert "earn" not in run(*asked[:-4], "--learn-again", "0").out.replace("learned graph", "")
+    done = run(*asked[:-4], "--learn-again", "-1")
     assert (done.code, done.out) == (2, "")
     assert "--learn-again" in done.err

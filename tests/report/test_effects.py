@@ -71,7 +71,12 @@ def test_a_table_gives_the_estimate_with_its_interval() -> None:
     [[contrast, number, _, method]] = found["numbers"]
     assert (contrast, method) == ("one unit more of X", "least squares, HC3")
     assert found["sentence"] == f"X affects Y by {number} under every explanation of these data."
-    assert found["others"]
+    told_by = effect(result(), "X", "Y", data)
+    [[compared, rows]] = found["forest"]
+    assert compared == contrast
+    assert [row[0] for row in rows] == ["Adjusting for Z", "Adjusting for W, Z"]
+    assert rows[0][1:4] == pytest.approx([told_by.estimates[0].value, *told_by.estimates[0].in_graph], rel=1e-5)
+    assert found["fragile"] == told_by.fragility
 
 
 def test_a_pair_that_cannot_be_told_names_the_path_in_the_way() -> None:
@@ -230,6 +235,22 @@ def test_the_question_fits_the_screen(opened: Any, width: int) -> None:
     page = opened(result(PAIRS.relabel(long)), viewport={"width": width, "height": 800})
     ask(page, long["X"], long["Y"])
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_same_effect_by_each_adjustment_set_is_a_forest_plot(opened: Any) -> None:
+    page = opened(result(), table())
+    answer = ask(page, "X", "Y")
+    assert "HOW FRAGILE IS IT?" in answer
+    assert "would bring this to 0" in answer
+    assert page.locator(".forest li").count() == 2
+    assert "Adjusting for W, Z: " in page.inner_text(".forest li:last-child")
+    middles = [bar.get_attribute("cx") for bar in page.locator(".forest circle").all()]
+    starts = [bar.get_attribute("x1") for bar in page.locator(".forest .zero").all()]
+    assert all(0 < float(place[:-1]) < 100 for place in (*middles, *starts))
+    assert len(set(starts)) == 1  # one scale for all
+    assert "M" in ask(page, "X", "M")
+    ask(page, "Z", "Y")
+    assert page.locator(".forest").count() == 0  # it is not identified
 
 
 def test_names_are_text_in_answers(opened: Any) -> None:

@@ -15,17 +15,20 @@ from lmarvel.cli.showing import Result, load_result
 from lmarvel.cli.streams import readable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
+from lmarvel.data import Dataset
+from lmarvel.effects import Effect, Spread, exported, mediation
 from lmarvel.effects import effect as answer
-from lmarvel.effects import effect_learned_again, exported, mediation
 from lmarvel.effects import settle as settling
-from lmarvel.errors import FormatError, ParameterError, ResultError
+from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
+from lmarvel.effects.spread import learned_again
+from lmarvel.errors import FormatError, LMarvelError, ParameterError, ResultError
 from lmarvel.estimators.bootstrap import check_settings
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.interchange.registry import FORMATS
 from lmarvel.interchange.truth import read_stated
 from lmarvel.result.discovery import Discovery
-from lmarvel.text import counted
 
+WITHIN = 10.0  # seconds that learning again may take where nobody asked for it
 _NOTHING_SAID = TableOptions()
 ResultOrGraph = Annotated[
     Path,
@@ -106,7 +109,15 @@ def effect(
     ] = None,
     learn_again: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of resamples to learn again from; reports what their graphs say."),
+        typer.Option(
+            min=0,
+            help="Number of resamples to learn again from: intervals are over their graphs. By default 50 to 200,"
+            " as many as 10 seconds allow; 0 for none.",
+        ),
+    ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(help="Largest share, such as 0.1, of what is left of X and Y that unmeasured causes explain."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed for the resamples.")] = 0,
     n_jobs: Jobs = None,
@@ -120,7 +131,7 @@ def effect(
     if seed < 0:
         raise ParameterError(f"must be a whole number of at least 0, not {seed}", parameter="seed")
     found = _load(result)
-    if learn_again is not None and not isinstance(found, Discovery):
+    if learn_again and not isinstance(found, Discovery):
         raise ParameterError("needs a result file: a graph does not say how it was learned", parameter="learn_again")
     if form in ("dagitty", "dowhy", "econml"):
         out = exported(found, x, y)
@@ -131,7 +142,7 @@ def effect(
                 f"lmarvel: the effect of {out.x} on {out.y} is not identified, because {out.because}", file=sys.stderr
             )
         return
-    if learn_again is not None:
+    if learn_again:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
     if isinstance(found, Discovery):
         table = table.as_learned(found, data)
@@ -156,20 +167,34 @@ def effect(
             bootstrap=bootstrap,
             seed=seed,
             instrument=instrument,
+            limit=limit,
         )
         again = None
-        if learn_again is not None and isinstance(found, Discovery):
-            with progress_bar(quiet=False) as show:
-                tell = partial(show, "learning again")
-                again = effect_learned_again(
-                    found, x, y, rows, learn_again, seed=seed, n_jobs=n_jobs or 1, progress=tell
-                )
-    if form == "json":
-        print(as_json(told.to_dict() | ({} if again is None else {"learned_again": again.to_dict()})))
-        return
-    print(told)
-    if again is not None:
-        print(f"Learned again from {counted(learn_again or 0, 'resample')}, each with its own graph: {again}.")
+        if isinstance(found, Discovery) and (learn_again or (learn_again is None and told.estimates)):
+            how = Estimation(bootstrap, seed, learner, compared)
+            again = _learned_again(found, told, rows, learn_again, how, n_jobs or 1)
+    if isinstance(again, Spread):
+        told = told.over(again)
+    print(as_json(told.to_dict()) if form == "json" else told)
+    if isinstance(again, float) and form == "text":
+        print(f"Learning again from {REPLICATES} resamples would take about {again:.0f} s: --learn-again {REPLICATES}.")
+
+
+def _learned_again(
+    found: Discovery, told: Effect, rows: Dataset, many: int | None, how: Estimation, n_jobs: int
+) -> Spread | float | None:
+    """Learn again from resamples, unless nobody asked for it and it takes long or cannot be done."""
+    pair = told.identified.x, told.identified.y
+    with progress_bar(quiet=False) as show:
+        tell = partial(show, "learning again")
+        if many is not None:
+            return learned_again(found, pair, rows, many, told.given, how, n_jobs=n_jobs, progress=tell)
+        try:
+            return learned_again(
+                found, pair, rows, REPLICATES, told.given, how, n_jobs=n_jobs, progress=tell, within=WITHIN
+            )
+        except LMarvelError:  # another table, or a test that cannot be run again
+            return None
 
 
 def _two(values: str) -> tuple[str, str]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from lmarvel.data import Dataset, Kind
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
@@ -22,17 +20,19 @@ from lmarvel.effects.caveats import (
 )
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import FOLLOWS, Identified, classify, classify_given, ready_for_effects
-from lmarvel.effects.effect import Effect
-from lmarvel.effects.formula import Density
+from lmarvel.effects.effect import IGNORES, Effect
 from lmarvel.effects.knowing.instruments import stated_instrument
-from lmarvel.effects.numbers.best_set import smallest_variance
 from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
-from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group, formula_estimates
+from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group
+from lmarvel.effects.numbers.identified import best_set, identified_estimates, ordered_covariance
+from lmarvel.effects.numbers.sensitivity import sensitivity
 from lmarvel.effects.numbers.table import IMPUTED, Columns
-from lmarvel.effects.numbers.two_stage import by_instrument
+from lmarvel.effects.numbers.two_stage import Instrumented, by_instrument
+from lmarvel.effects.numbers.witness import Witness, witnesses
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
+from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
@@ -41,6 +41,7 @@ from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
+ROOM = 0.5  # share of an effect: where the test of its witness leaves room for a larger bias, the answer says so first
 SIDE_BY_SIDE = 12  # other valid sets that are shown
 
 
@@ -59,6 +60,8 @@ def effect(
     nominal: Sequence[str] = (),
     most: int = MOST,
     instrument: Node | None = None,
+    again: int | None = None,
+    limit: float | None = None,
 ) -> Effect:
     """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
 
@@ -93,6 +96,13 @@ def effect(
     instrument : str, optional
         A variable of which you state that ``x`` does not affect it, and that it affects ``y`` only through ``x`` and
         shares no unmeasured cause with ``y``: the effect is then also estimated with it as an instrument.
+    again : int, optional
+        Learn again from so many resamples of the rows, as the result was learned: intervals are then over their graphs
+        (:func:`lmarvel.effect_learned_again`).
+    limit : float, optional
+        Assume that unmeasured causes of ``x`` explain at most this share, between 0 and 1, of what is left of ``x`` and
+        of ``y`` given what is measured. Then an effect that is not identified has a bound, and one that is a wider
+        interval beside its own.
 
     Examples
     --------
@@ -113,28 +123,37 @@ def effect(
         raise GraphError(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
-    _check_counts(bootstrap, most)
+    _check_counts(bootstrap, most, again)
+    if again is not None and (data is None or not isinstance(result, Discovery)):
+        raise ParameterError(
+            "needs a result and its table: a graph does not say how it was learned, and nothing else can be resampled",
+            parameter="again",
+        )
     check_learner(learner)
+    if limit is not None and not (isinstance(limit, int | float) and 0 <= limit < 1):
+        raise ParameterError(f"must be a share of at least 0 and below 1, not {limit!r}", parameter="limit")
     group = _checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     table = None if data is None else read_table(ready, data, result, nominal)
-    answered = Answering(
-        ready, table, result, Estimation(bootstrap, seed, learner, _checked_values(values)), group=group
-    )
+    how = Estimation(bootstrap, seed, learner, _checked_values(values))
+    answered = Answering(ready, table, result, how, group=group)
     span = None
     one_graph = isinstance(ready, Stated)  # and no class of graphs
     if identified.status == "not identified" and identified.path and not z and not one_graph:
-        span = effect_range(ready, i, j, None if table is None else _comparable(ready, table, i, j), most)
+        near = None if table is None else _comparable(ready, table, i, j)
+        span = effect_range(ready, i, j, near, most, limit, 0 if table is None else table.n)
     told = answered.answer(identified, z, span)
-    if instrument is None:
+    if limit is not None:
+        told = replace(told, sensitivity=tuple(replace(one, limit=limit) for one in told.sensitivity))
+    if instrument is not None:
+        if z or by is not None or values is not None or table is None:
+            raise ParameterError("needs a table, and goes with neither given, by nor values", parameter="instrument")
+        told = replace(told, instrument=_instrumented(ready, table, instrument, i, j, seed))
+    if again is None or not isinstance(result, Discovery):
         return told
-    if z or by is not None or values is not None or table is None:
-        raise ParameterError("needs a table, and goes with neither given, by nor values", parameter="instrument")
-    w, held = stated_instrument(ready, instrument, i, j)
-    names = ready.graph.names
-    return replace(
-        told, instrument=by_instrument(table, names[w], names[i], names[j], ready.named(held), answered.how.seed)
-    )
+    found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))
+    assert isinstance(found, Spread)
+    return told.over(found)
 
 
 @dataclass(frozen=True)
@@ -183,7 +202,7 @@ class Answering:
         if self.table is not None and identified.status == "adjustment":
             estimates, others = self._by_adjustment(pair_of(ready, i, j), self.table)
         elif self.table is not None and identified.status == "formula":
-            estimates = _by_formula(ready, identified, self.table, self.how)
+            estimates = identified_estimates(ready, identified, self.table, self.how)
         told = Effect(
             identified,
             ready.named(given),
@@ -196,7 +215,10 @@ class Answering:
             stated=isinstance(ready, Stated),
             statements=statements_of(self.result),
             groups=self._by_group(identified, pair_of(ready, i, j), estimates),
+            witnesses=self._witnesses(identified, i, j),
         )
+        if self.table is not None:
+            told = replace(told, sensitivity=sensitivity(self.table, identified.x, identified.y, estimates, self.how))
         return self._graded(told, i, j, given)
 
     def _graded(self, told: Effect, i: int, j: int, given: int) -> Effect:
@@ -218,8 +240,22 @@ class Answering:
         else:
             bearing = Bearing(claims).within(self.ready.possible_ancestors(1 << i | 1 << j | given))
             level = min(bearing.level, claim.level if claim.status == "definite" else OPEN if own else STATED)
-        found = () if level == STATED else (*bearing.cautions(), *own)
+        found = () if level == STATED else (*bearing.cautions(), *own, *self._weak_witness(told))
         return _with_cautions(told, min(level, OPEN) if differ else level, (*found, *differ))
+
+    def _weak_witness(self, told: Effect) -> tuple[str, ...]:
+        """Return the caution where the test that excludes an unmeasured common cause leaves room for a large bias."""
+        if len(told.estimates) != 1 or self.how.values is not None:
+            return ()
+        least = abs(told.estimates[0].value) * ROOM
+        return tuple(one.caution for one in told.witnesses if one.bias is not None and one.bias >= least)
+
+    def _witnesses(self, identified: Identified, i: int, j: int) -> tuple[Witness, ...]:
+        """Return why unmeasured common causes of x and what it affects are excluded, where the effect is identified."""
+        if identified.status not in ("adjustment", "formula") or isinstance(self.ready, Stated):
+            return ()
+        near = None if self.table is None else _comparable(self.ready, self.table, i, j)
+        return witnesses(self.ready, pair_of(self.ready, i, j), self.result, near)
 
     def rests_on(self, numbers: bool = False, selected: bool = False) -> str:
         """Say what answers rest on; with ``numbers``, what these do.
@@ -232,7 +268,7 @@ class Answering:
         if isinstance(self.ready.graph, MAG):  # which nothing learns
             unselected = "" if selected else ", and on a sample that was not selected"
             return f"This rests on the graph you gave being right{unselected}.{filled}"
-        chance = " The interval ignores uncertainty about the graph." if numbers else ""
+        chance = IGNORES if numbers else ""
         return what_it_rests_on(self.result, selected) + chance + filled + self._elsewhere(numbers)
 
     def _elsewhere(self, numbers: bool) -> str:
@@ -263,9 +299,8 @@ class Answering:
     def _by_adjustment(self, pair: Pair, table: Columns) -> tuple[list[Estimate], list[Estimate]]:
         """Estimate with the set of smallest variance, and with the minimal ones and the largest beside it."""
         ready = self.ready
-        best = smallest_variance(ready, pair, _covariance(ready, table), self.climb)
+        best = best_set(ready, pair, table, self.climb)
         largest = canonical_set(ready, pair)
-        assert best is not None
         assert largest is not None
         beside = dict.fromkeys(
             z for z in (*islice(minimal_sets(ready, pair), self.beside), largest) if z != best and self.beside
@@ -273,6 +308,13 @@ class Answering:
         x, y = ready.graph.names[pair.x], ready.graph.names[pair.y]
         estimates = [adjusted_estimates(table, x, y, ready.named(z), self.how) for z in (best, *beside)]
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
+
+
+def _instrumented(ready: Prepared, table: Columns, instrument: Node, x: int, y: int, seed: int) -> Instrumented:
+    """Return the effect by an instrument that is stated."""
+    w, held = stated_instrument(ready, instrument, x, y)
+    names = ready.graph.names
+    return by_instrument(table, names[w], names[x], names[y], ready.named(held), seed)
 
 
 def _checked_group(ready: Prepared, by: Node | None, x: int, y: int) -> int | None:
@@ -337,27 +379,13 @@ def _with_cautions(told: Effect, level: int, cautions: Sequence[str]) -> Effect:
     return replace(told, grade=grade_named(level), cautions=tuple(dict.fromkeys(cautions)) or general)
 
 
-def _by_formula(ready: Prepared, identified: Identified, table: Columns, how: Estimation) -> list[Estimate]:
-    formula = identified.formula
-    if isinstance(formula, Density):  # P(y | x, z): a regression
-        z = ready.named(formula.given & ~(1 << ready.graph.index(identified.x)))
-        return adjusted_estimates(table, identified.x, identified.y, z, how)
-    assert formula is not None
-    return formula_estimates(table, formula, ready.graph.names, identified.x, identified.y, how)
-
-
-def _covariance(ready: Prepared, table: Columns) -> Any:
-    at = [table.names.index(name) for name in ready.graph.names]
-    return table.covariance[np.ix_(at, at)]
-
-
 def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
     """Return the covariance, unless what bears on the pair has levels without an order, of which it says nothing."""
     near = ready.named(ready.possible_ancestors(1 << x | 1 << y))
-    return None if any(table.kind(name) == Kind.NOMINAL for name in near) else _covariance(ready, table)
+    return None if any(table.kind(name) == Kind.NOMINAL for name in near) else ordered_covariance(ready, table)
 
 
-def _check_counts(bootstrap: int | None, most: int) -> None:
-    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1)):
+def _check_counts(bootstrap: int | None, most: int, again: int | None) -> None:
+    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1), ("again", again, 1)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

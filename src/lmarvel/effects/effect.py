@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
+from lmarvel.effects.numbers.sensitivity import Sensitivity, in_sentences
 from lmarvel.effects.numbers.two_stage import Instrumented
+from lmarvel.effects.numbers.witness import Witness
 from lmarvel.effects.ranges import Range
+from lmarvel.effects.spread import Spread
 from lmarvel.graph.marks import quote
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
-from lmarvel.text import ShownAsText, listing, readable, sentence
+from lmarvel.text import ShownAsText, counted, listing, readable, sentence
 
+IGNORES = " The interval ignores uncertainty about the graph."
 IN_YOURS = " in the graph you gave"
 
 
@@ -56,6 +60,12 @@ class Effect(ShownAsText):
         The effect within groups, where these were asked for.
     instrument : Instrumented or None
         The effect by an instrument that the user stated.
+    sensitivity : tuple of Sensitivity
+        For each estimate by adjustment, how strong an unmeasured common cause would have to be to explain it away.
+    witnesses : tuple of Witness
+        Why unmeasured common causes of x and what it affects are excluded, in a learned graph.
+    again : Spread or None
+        What graphs say that were learned again from resamples; then intervals are over these.
 
     Examples
     --------
@@ -79,6 +89,9 @@ class Effect(ShownAsText):
     statements: tuple[str, ...] = ()
     groups: tuple[Estimate, ...] = ()
     instrument: Instrumented | None = None
+    sensitivity: tuple[Sensitivity, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
+    again: Spread | None = None
 
     @property
     def status(self) -> str:
@@ -116,6 +129,20 @@ class Effect(ShownAsText):
     def _asked(self) -> str:
         seen = "".join(f", {name}" for name in self.given)
         return f"P({self.identified.y} | do({self.identified.x}){seen})"
+
+    def over(self, again: Spread) -> Effect:
+        """Return the answer with intervals over graphs learned again, where enough of them tell the effect."""
+        ends = [again.interval(one.contrast) for one in self.estimates]
+        estimates = tuple(
+            one if end is None else replace(one, low=end[0], high=end[1], fixed=one.in_graph)
+            for one, end in zip(self.estimates, ends, strict=True)
+        )
+        strengths = tuple(
+            replace(one, low=estimate.low, high=estimate.high)
+            for one, estimate in zip(self.sensitivity, estimates, strict=False)
+        )
+        rests_on = self.rests_on.replace(IGNORES, "") if ends and None not in ends else self.rests_on
+        return replace(self, estimates=estimates, sensitivity=strengths, again=again, rests_on=rests_on)
 
     # --- words --------------------------------------------------------------------------------------------
 
@@ -244,7 +271,8 @@ class Effect(ShownAsText):
         mine = {chosen.contrast: chosen for chosen in self.estimates}
         for alternative in self.others:
             chosen = mine[alternative.contrast]
-            if alternative.low > chosen.high or alternative.high < chosen.low:
+            low, high = chosen.in_graph
+            if alternative.low > high or alternative.high < low:
                 ours, theirs = listing(sorted(chosen.adjusted or ())), listing(sorted(alternative.adjusted or ()))
                 sets = f"adjusting for {ours} gives {chosen}, for {theirs} {alternative}"
                 return f"valid sets disagree ({sets}), so the graph is wrong or the effect is not linear"
@@ -259,11 +287,13 @@ class Effect(ShownAsText):
             ]
             lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
             lines += _trimmed(self.estimates)
+        lines += self._learned_again
         if self.groups:
             lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
             lines += ["The same by other valid adjustment sets:"]
             lines += [f"  {self.labelled(estimate)}, {self._by(estimate)}" for estimate in self.others]
+        lines += self.fragility
         if self.formula and self.status == "formula":
             lines += [
                 f"Formula: {self.formula}",
@@ -282,6 +312,27 @@ class Effect(ShownAsText):
             return []
         x, y = (quote(name) for name in (self.identified.x, self.identified.y))
         return [f"What would settle it: lmarvel settle {'graph.txt' if self.stated else 'result.json'} {x} {y}"]
+
+    @property
+    def _learned_again(self) -> list[str]:
+        """What resamples say of the effect, and the interval that takes the graph as given."""
+        if self.again is None:
+            return []
+        total = counted(sum(self.again.statuses.values()), "resample")
+        if not any(one.fixed for one in self.estimates):
+            return [f"Learned again from {total}, each with its own graph: {self.again}."]
+        ends = "; ".join(
+            self.labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1])) for one in self.estimates
+        )
+        return [
+            f"Learned again from {total}, each with its own graph: {self.again.counts}. The interval is over these."
+            f" With the learned graph taken as given, it is {ends}."
+        ]
+
+    @property
+    def fragility(self) -> list[str]:
+        """Why unmeasured common causes are excluded, and how strong one would have to be; in sentences."""
+        return [*map(str, self.witnesses), *in_sentences(self.sensitivity)]
 
     def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""
@@ -304,6 +355,8 @@ class Effect(ShownAsText):
             "cautions": list(self.cautions),
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "groups": [estimate.to_dict() for estimate in self.groups],
+            "sensitivity": [one.to_dict() for one in self.sensitivity],
+            "witnesses": [one.to_dict() for one in self.witnesses],
             "others": [estimate.to_dict() for estimate in self.others],
             "disagreement": self.disagreement,
             "formula": self.formula,
@@ -313,6 +366,7 @@ class Effect(ShownAsText):
             "instrument": None if self.instrument is None else self.instrument.to_dict(),
             "rests_on": self.rests_on,
             "statements": list(self.statements),
+            **({} if self.again is None else {"learned_again": self.again.to_dict()}),
         }
 
 

@@ -16,6 +16,11 @@ changes, A --> B into A <-> B or back, leads from one to the other with every gr
 
 So a walk over allowed changes finds the class, and the first of very many members cost little.
 
+**A bound.** In each member, the measured ancestors of x and y that x does not affect, together with all unmeasured
+causes of x, are a valid adjustment set. So if these unmeasured causes explain at most a share of what is left of x and
+of y, the effect is no further from the regression than the formula of Cinelli and Hazlett allows
+(:mod:`lmarvel.effects.numbers.sensitivity`). The union over the class is a bound.
+
 References
 ----------
 .. [1] Estimating bounds on causal effects in high-dimensional and possibly confounded systems, International Journal
@@ -34,16 +39,23 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.deferred import late
 from lmarvel.effects.adjustment import canonical_set, pair_of
 from lmarvel.effects.formula import Density, Formula, slope
 from lmarvel.effects.identify import identify
 from lmarvel.effects.knowing.informed import Informed
+from lmarvel.effects.numbers.best_set import variance
+from lmarvel.effects.numbers.estimate import LEVEL
+from lmarvel.effects.numbers.sensitivity import moved
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.equivalence import explain_unfit
+from lmarvel.result.support.frequencies import percent
 from lmarvel.text import counted
+
+stats = late("scipy.stats")
 
 MOST = 500
 WALKED = 10  # times as many MAGs of a class are looked at as may fit
@@ -63,56 +75,119 @@ class Range:
         In how many of them the effect is not identified.
     complete : bool
         True if these are all.
+    limit : float or None
+        The share of what is left of x and of y that unmeasured causes of x explain at most, as was stated.
+    bound : tuple of float or None
+        Under that limit, the ends of the effect over all explanations, with their 95 % intervals.
 
     Examples
     --------
     >>> print(Range((0.0, 0.42), 3, 1, True))
-    Of 3 explanations 2 put the effect between 0 and 0.42, and 1 does not identify it: it may lie outside.
+    Nothing bounds this effect: 1 of 3 explanations does not identify it. The others put it between 0 and 0.42.
     """
 
     values: tuple[float, ...]
     looked_at: int
     untold: int
     complete: bool
+    limit: float | None = None
+    bound: tuple[float, float] | None = None
 
     def __str__(self) -> str:
+        explanations = f"{'' if self.complete else 'the first '}{counted(self.looked_at, 'explanation')}"
         telling = self.looked_at - self.untold
-        first = "" if self.complete else "the first "
-        more = "" if self.complete else ", and there are more"
-        explanations = f"{first}{counted(self.looked_at, 'explanation')}{more}"
+        verb = "does" if self.untold == 1 else "do"
+        nothing = f"Nothing bounds this effect: {self.untold:,} of {explanations} {verb} not identify it."
         if telling == 0:
-            return f"Of {explanations}, none identifies the effect."
-        comma = "" if self.complete else ","
-        if not self.untold:
-            return f"Of {explanations}{comma} all {self._says('')}."
-        outside = ": it may lie outside" if self.values else ""
-        rest = f"{self.untold:,} {'does' if self.untold == 1 else 'do'} not{outside and ' identify it'}{outside}."
-        return f"Of {explanations}{comma} {telling:,} {self._says('s' if telling == 1 else '')}, and {rest}"
+            parts = [f"Nothing bounds this effect: none of {explanations} identifies it."]
+        elif self.untold:
+            parts = [nothing, *([f"The {self._others(telling)} it {self._between}."] if self.values else [])]
+        elif self.values:
+            parts = [f"All of {explanations} put the effect {self._between}."]
+        else:
+            parts = [f"All of {explanations} identify the effect."]
+        return " ".join([*parts, *([] if self.complete else ["There are more explanations."]), *self._bounded])
 
-    def _says(self, s: str) -> str:
-        """Return what explanations say of the effect; ``s`` ends the verb where it is of one."""
-        if not self.values:
-            return f"identif{'ies' if s else 'y'} the effect"
+    @staticmethod
+    def _others(telling: int) -> str:
+        return "other puts" if telling == 1 else "others put"
+
+    @property
+    def _between(self) -> str:
         low, high = f"{self.values[0]:.3g}", f"{self.values[-1]:.3g}"
-        return f"put{s} the effect {f'at {low}' if low == high else f'between {low} and {high}'}"
+        return f"at {low}" if low == high else f"between {low} and {high}"
+
+    @property
+    def _bounded(self) -> list[str]:
+        if self.limit is None:
+            return []
+        if self.bound is None:
+            return ["The limit gives no bound here, which takes a table of numbers."]
+        most = f"at most {percent(self.limit)} of what is left of the cause and of the outcome"
+        low, high = self.bound
+        return [
+            f"If unmeasured causes explain {most}, the effect lies between {low:.3g} and {high:.3g}"
+            " (95 % intervals included)."
+        ]
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        return {**self.__dict__, "values": list(self.values)}
+        return {**self.__dict__, "values": list(self.values), "bound": None if self.bound is None else [*self.bound]}
 
 
-def effect_range(ready: Prepared, x: int, y: int, covariance: NDArray[np.float64] | None, most: int = MOST) -> Range:
-    """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them."""
+def effect_range(
+    ready: Prepared,
+    x: int,
+    y: int,
+    covariance: NDArray[np.float64] | None,
+    most: int = MOST,
+    limit: float | None = None,
+    rows: int = 0,
+) -> Range:
+    """Return the values of the effect of x on y over the MAGs of the class, of the first ``most`` of them.
+
+    With a ``limit`` on what unmeasured causes of x explain, also a bound, from a covariance of so many rows.
+    """
     near = ready.possible_ancestors(1 << x | 1 << y)
     counts: Counter[Formula | int | None] = Counter()
+    sets: set[tuple[int, bool]] = set()
     members = fitting_members(ready, near, most)
     for member in islice(members, most):
-        counts[effect_formula(member, x, y)] += 1
+        formula = effect_formula(member, x, y)
+        counts[formula] += 1
+        if limit is not None and formula != 0:
+            z = _non_descendants(member, x, y)
+            sets.add((z, formula != Density(1 << y, 1 << x | z)))
     formulas = [formula for formula in counts if formula is not None]
     values: list[float] = []
+    bound = None
     if covariance is not None:
         values = sorted({0.0 if isinstance(formula, int) else slope(formula, covariance, x, y) for formula in formulas})
-    return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None)
+        if limit is not None:
+            ends = [_limited(covariance, x, y, z, rows, limit if hidden else 0.0) for z, hidden in sets]
+            zero = [0.0] if 0 in counts else []
+            bound = float(min([*zero, *(low for low, _ in ends)])), float(max([*zero, *(high for _, high in ends)]))
+    return Range(tuple(values), sum(counts.values()), counts[None], next(members, None) is None, limit, bound)
+
+
+def _non_descendants(ready: Prepared, x: int, y: int) -> int:
+    """Return the ancestors of x and y that x does not affect; with all unmeasured causes of x they are a valid set.
+
+    They include every measured cause of x. So adjusting for them and for what else causes x closes all other paths.
+    """
+    ends = 1 << x | 1 << y
+    return ready.possible_ancestors(ends) & ~ends & ~pair_of(ready, x, y).forbidden
+
+
+def _limited(covariance: NDArray[np.float64], x: int, y: int, z: int, rows: int, limit: float) -> tuple[float, float]:
+    """Return the interval of a regression, widened by what unmeasured causes that explain up to a share can do."""
+    at = slope(Density(1 << y, 1 << x | z), covariance, x, y)
+    freedom = rows - z.bit_count() - 3
+    if freedom < 1:
+        return -np.inf, np.inf
+    scale = float(np.sqrt(variance(covariance, x, y, z)))
+    half = scale * (moved(limit) + float(stats.t.ppf((1 + LEVEL) / 2, freedom)) / np.sqrt(freedom))
+    return at - half, at + half
 
 
 def fitting_members(ready: Prepared, near: int = -1, most: int = MOST) -> Iterator[Prepared]:

@@ -8,24 +8,27 @@ what that leaves out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from lmarvel.ci.registry import TESTS
-from lmarvel.data import Dataset, Kind
-from lmarvel.effects.adjustment import pair_of
-from lmarvel.effects.classify import Identified, classify
-from lmarvel.effects.formula import Density, Formula, slope
+from lmarvel.data import Dataset
+from lmarvel.data.resampling import Resampling
+from lmarvel.effects.classify import classify
+from lmarvel.effects.formula import slope
 from lmarvel.effects.knowing.informed import informed
-from lmarvel.effects.numbers.best_set import smallest_variance
-from lmarvel.effects.pag_index import Prepared, prepare
+from lmarvel.effects.numbers.doubly_robust import Learner
+from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
+from lmarvel.effects.numbers.resampled import Tally, best_formula
+from lmarvel.effects.pag_index import prepare
 from lmarvel.errors import DataError, GraphError, ParameterError
 from lmarvel.estimators import METHODS
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.bootstrap import bootstrap_graphs, check_can_be_drawn, check_settings
+from lmarvel.estimators.bootstrap import check_can_be_drawn, check_settings, drawn_graphs, prepared
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
 from lmarvel.result.discovery import Discovery
@@ -33,6 +36,12 @@ from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
 
 ILLEGAL = "illegal"
+QUANTILES = (0.025, 0.5, 0.975)
+FEWEST = 20  # graphs that an interval needs
+SEARCH = ("boundary", "search", "orientation")  # phases of a run that each resample repeats
+FEWER = (100, 50)  # resamples where there is no time for all that are wanted
+TIMED, SLACK = 3, 12  # resamples whose time tells that of all, and how far that of the result may be off
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -44,51 +53,72 @@ class Spread:
     x, y : str
         Cause and outcome.
     statuses : mapping
-        How many graphs say 'none', 'adjustment', 'formula' or 'not identified'; 'illegal' are those that no MAG has.
-    values : tuple of float
-        The effect in each graph that tells it, zeros included, ascending; none where ``counted``.
-    counted : bool
-        Whether graphs were only counted, since columns with levels are no numbers to work with.
+        How many graphs say 'none', 'adjustment', 'formula' or 'not identified'; 'illegal' are those that no MAG has,
+        'not estimated' those whose rows do not allow it.
+    contrasts : mapping
+        For each comparison the effect in each graph that tells it, zeros included, ascending.
     """
 
     x: str
     y: str
     statuses: dict[str, int]
-    values: tuple[float, ...]
-    counted: bool = False
+    contrasts: dict[str, tuple[float, ...]]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The effect in each graph that tells it, ascending; of several comparisons the first."""
+        return next(iter(self.contrasts.values()), ())
 
     @property
     def told(self) -> float:
         """The share of the graphs that tell the effect."""
         total = sum(self.statuses.values())
-        return self._telling / total if total else 0.0
+        return self.telling / total if total else 0.0
 
     @property
-    def _telling(self) -> int:
+    def telling(self) -> int:
+        """How many graphs tell the effect."""
         return sum(self.statuses.get(status, 0) for status in ("none", "adjustment", "formula"))
 
-    def quantile(self, share: float) -> float:
+    def quantile(self, share: float, contrast: str | None = None) -> float:
         """Return a quantile of the values; NaN if no graph tells the effect."""
-        return float(np.quantile(self.values, share)) if self.values else float("nan")
+        values = self.values if contrast is None else self.contrasts.get(contrast, ())
+        return float(np.quantile(values, share)) if values else float("nan")
+
+    def interval(self, contrast: str | None = None) -> tuple[float, float] | None:
+        """Return the middle 95 % of the values; None where too few graphs tell the effect."""
+        if len(self.values if contrast is None else self.contrasts.get(contrast, ())) < FEWEST:
+            return None
+        return self.quantile(QUANTILES[0], contrast), self.quantile(QUANTILES[-1], contrast)
+
+    @property
+    def counts(self) -> str:
+        """How many graphs identify the effect, and find none, in words."""
+        zero, total = self.statuses.get("none", 0), sum(self.statuses.values())
+        verb = "identifies" if self.telling == 1 else "identify"
+        none = f", and {zero:,} of them {'finds' if zero == 1 else 'find'} no effect" if zero else ""
+        return f"{self.telling:,} of {counted(total, 'graph')} {verb} the effect{none}"
 
     def __str__(self) -> str:
         x, y = readable(self.x), readable(self.y)
-        total = sum(self.statuses.values())
-        if not self._telling:
-            return f"none of {counted(total, 'graph')} identifies the effect of {x} on {y}"
+        if not self.telling:
+            return f"none of {counted(sum(self.statuses.values()), 'graph')} identifies the effect of {x} on {y}"
         zero = self.statuses.get("none", 0)
-        verb = "identifies" if self._telling == 1 else "identify"
-        share_telling = f"{self._telling:,} of {counted(total, 'graph')} {verb} the effect"
-        none = f"{zero:,} {'finds' if zero == 1 else 'find'} no effect"
-        if self.counted:
-            return f"{share_telling} of {x} on {y}; {none}"
-        low, middle, high = (self.quantile(share) for share in (0.05, 0.5, 0.95))
-        return f"{share_telling} of {x} on {y}: median {middle:.3g}, 90 % of them {low:.3g} to {high:.3g}; {none}"
+        verb = "identifies" if self.telling == 1 else "identify"
+        telling = f"{self.telling:,} of {counted(sum(self.statuses.values()), 'graph')} {verb} the effect of {x} on {y}"
+        several = len(self.contrasts) > 1
+        found = "; ".join(f"{key}: {self._middle(key)}" if several else self._middle(key) for key in self.contrasts)
+        return f"{telling}: {found}; {zero:,} {'finds' if zero == 1 else 'find'} no effect"
+
+    def _middle(self, contrast: str) -> str:
+        low, middle, high = (self.quantile(share, contrast) for share in QUANTILES)
+        return f"median {middle:.3g}, 95 % of them {low:.3g} to {high:.3g}"
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data, ready for JSON."""
-        quantiles = {f"{share}": self.quantile(share) for share in (0.05, 0.5, 0.95)} if self.values else None
-        return {"statuses": dict(self.statuses), "told": self.told, "quantiles": quantiles}
+        each = {key: {f"{share}": self.quantile(share, key) for share in QUANTILES} for key in self.contrasts}
+        first = next(iter(each.values()), None)
+        return {"statuses": dict(self.statuses), "told": self.told, "quantiles": first, "contrasts": each}
 
 
 def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, covariance: Any = None) -> Spread:
@@ -112,7 +142,7 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     >>> graphs = [PAG.from_edges(*edges, "X --> Y"), PAG.from_edges(*edges)]
     >>> loadings = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0.5, 0.5, 0.5, 1]])
     >>> print(effect_spread(graphs, "X", "Y", covariance=loadings @ loadings.T))
-    2 of 2 graphs identify the effect of X on Y: median 0.25, 90 % of them 0.025 to 0.475; 1 finds no effect
+    2 of 2 graphs identify the effect of X on Y: median 0.25, 95 % of them 0.0125 to 0.488; 1 finds no effect
     """
     known = list(graphs)
     if not known:
@@ -126,39 +156,24 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
     return spread_of(((graph.reordered(names), matrix) for graph in known), x, y)
 
 
-def spread_of(
-    learned: Iterable[tuple[PAG, Any]], x: str, y: str, counted: bool = False, knowledge: Knowledge | None = None
-) -> Spread:
-    """Return what graphs say about an effect, each with the covariance of the table that it was learned from.
-
-    ``counted``: the covariances mean nothing, so that graphs are only counted by what they say. ``knowledge`` is what
-    was stated; a graph that contradicts it counts as illegal.
-    """
+def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str) -> Spread:
+    """Return what graphs say about an effect, each with a covariance of numbers."""
     statuses: Counter[str] = Counter()
     values = []
     for graph, covariance in learned:
         try:
-            ready = prepare(graph) if knowledge is None else informed(graph, knowledge)
+            ready = prepare(graph)
         except GraphError:
             statuses[ILLEGAL] += 1
             continue
         i, j = ready.graph.index(x), ready.graph.index(y)
         identified = classify(ready, i, j)
         statuses[identified.status] += 1
-        if counted:
-            continue
         if identified.status == "none":
             values.append(0.0)
         elif identified.formula is not None:
-            values.append(slope(_best(ready, identified, i, j, covariance), covariance, i, j))
-    return Spread(x, y, dict(statuses), tuple(sorted(values)), counted)
-
-
-def _best(ready: Prepared, identified: Identified, x: int, y: int, covariance: Any) -> Formula:
-    """Return the formula to evaluate: the regression of smallest variance where adjustment does."""
-    assert identified.formula is not None
-    z = smallest_variance(ready, pair_of(ready, x, y), covariance) if identified.status == "adjustment" else None
-    return identified.formula if z is None else Density(1 << y, 1 << x | z)
+            values.append(slope(best_formula(ready, identified, covariance), covariance, i, j))
+    return Spread(x, y, dict(statuses), {"": tuple(sorted(values))} if values else {})
 
 
 def _ordered(data: Dataset, names: Sequence[str]) -> Any:
@@ -171,17 +186,21 @@ def effect_learned_again(
     x: str,
     y: str,
     data: Any,
-    replicates: int = 200,
+    replicates: int = REPLICATES,
     *,
+    given: str | Iterable[str] = (),
+    values: tuple[Any, Any] | None = None,
+    learner: Learner = "glm",
+    nominal: Sequence[str] = (),
     seed: int = 0,
     n_jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Spread:
     """Learn again from resamples of the rows as a result was learned, and return what these graphs say about an effect.
 
-    The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph and its own
-    numbers, so that the spread holds both. What was stated beforehand (:class:`lmarvel.Knowledge`) counts for each
-    graph, as in ``effect``, but not for its search.
+    The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph, its own
+    adjustment set and its own numbers, by the same estimator and in the same units, so that the spread holds both. What
+    was stated beforehand (:class:`lmarvel.Knowledge`) counts for each graph, as in ``effect``, but not for its search.
 
     Parameters
     ----------
@@ -191,6 +210,8 @@ def effect_learned_again(
         Cause and outcome.
     data : array, frame, mapping, path or Dataset
         The table that it was learned from.
+    given, values, learner, nominal
+        As for :func:`lmarvel.effect`.
     replicates, seed, n_jobs
         How many resamples, from which seed, by how many workers; ``fit(bootstrap=...)`` makes the same.
     progress : callable, optional
@@ -205,20 +226,74 @@ def effect_learned_again(
     >>> X = A + B + e
     >>> table = {"A": A, "B": B, "X": X, "Y": 0.5 * X + f}
     >>> print(effect_learned_again(LMarvel().fit(table).result_, "X", "Y", table, 20, seed=1))
-    20 of 20 graphs identify the effect of X on Y: median 0.508, 90 % of them 0.492 to 0.533; 0 find no effect
+    20 of 20 graphs identify the effect of X on Y: median 0.508, 95 % of them 0.488 to 0.534; 0 find no effect
     """
+    how = Estimation(None, seed, learner, values)
+    held = (given,) if isinstance(given, str) else tuple(given)
+    found = learned_again(result, (x, y), data, replicates, held, how, tuple(nominal), n_jobs, progress)
+    assert isinstance(found, Spread)
+    return found
+
+
+def learned_again(
+    result: Discovery,
+    pair: tuple[str, str],
+    data: Any,
+    replicates: int,
+    given: tuple[str, ...],
+    how: Estimation,
+    nominal: tuple[str, ...] = (),
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+    within: float | None = None,
+) -> Spread | float:
+    """Return what graphs of resamples say; or, where this would take more than ``within`` seconds, how many it would.
+
+    The time of the first resamples tells: fewer are taken where that helps. Where the search itself took long, none is.
+    """
+    seed, (x, y) = how.seed, pair
     check_settings(replicates, seed, n_jobs)
-    result.pag.index(x), result.pag.index(y)
+    for name in (x, y, *given):
+        result.pag.index(name)
     method, table = _same_method(result), _same_table(result, data)
     check_can_be_drawn(table, method)
-    report = progress or (lambda done, of: None)
+    before = sum(took for phase, took in result.stats.seconds.items() if phase in SEARCH) * replicates
+    if within is not None and before > SLACK * within:
+        return before
+    source, again, compiled = prepared(table, method)
+    moments = source if isinstance(source, Resampling) else None
+    tally = Tally(table, x, y, given, how, moments, seed, nominal)
+    start = 0.0
+    drawn = drawn_graphs(source, again, replicates, seed=seed, n_jobs=n_jobs, threads=compiled)
+    try:
+        for done, marks in enumerate(drawn):
+            if marks is not None:
+                _count(tally, PAG._trusted(table.names, marks), done, result.knowledge)
+            if progress is not None:
+                progress(done + 1, replicates)
+            start = start if done else process_time()  # the first one also loads what is needed
+            if within is not None and done == TIMED:
+                each = (process_time() - start) / TIMED
+                many = next((many for many in (replicates, *FEWER) if many * each <= within), 0)
+                if not many:
+                    return replicates * each
+                replicates = min(replicates, many)
+            if done + 1 >= replicates:
+                break
+    except KeyboardInterrupt:
+        again.stop.set()
+        raise
+    return Spread(x, y, dict(tally.statuses), tally.values)
 
-    def drawn() -> Iterator[tuple[PAG, Any]]:
-        for done, graph in enumerate(bootstrap_graphs(table, method, replicates, seed, n_jobs), 1):
-            report(done, replicates)
-            yield graph
 
-    return spread_of(drawn(), x, y, counted=Kind.NOMINAL in table.kinds, knowledge=result.knowledge)
+def _count(tally: Tally, graph: PAG, number: int, knowledge: Knowledge | None) -> None:
+    """Count what the graph of a resample says; one that contradicts what was stated counts as illegal."""
+    try:
+        ready = prepare(graph) if knowledge is None else informed(graph, knowledge)
+    except GraphError:
+        tally.statuses[ILLEGAL] += 1
+    else:
+        tally.add(ready, number)
 
 
 def _same_method(result: Discovery) -> PagEstimator:

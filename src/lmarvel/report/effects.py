@@ -13,6 +13,7 @@ from lmarvel.effects.answer import Answering
 from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
+from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.errors import LMarvelError
 from lmarvel.result.discovery import Discovery
@@ -30,7 +31,8 @@ MOST_CELLS = 20_000_000  # of a table that is estimated from
 WORK = 1e10  # multiplications that estimates may take, some seconds
 _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
-_BESIDE = 3
+_BESIDE, _FEWER = 8, 3  # other sets to estimate with, of numbers and of categories, which take longer
+_FITS = 270  # of a regression, about, per average effect of a cause with categories
 MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
 _COMMAND = "'lmarvel effect' reports it"
 
@@ -58,6 +60,21 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
     notes = [*trouble, *asked.notes()]
     badge, sentence_of_none = _none(found)
     return {"badge": badge, "none": sentence_of_none, "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
+
+
+def _forest(answer: Effect) -> list[Any]:
+    """Return for each comparison its value and interval by each adjustment set, where there are several."""
+    rows = [*answer.estimates, *answer.others]
+    return [
+        [chosen.contrast, [_row(one) for one in rows if one.contrast == chosen.contrast]]
+        for chosen in answer.estimates
+        if answer.others
+    ]
+
+
+def _row(one: Estimate) -> list[Any]:
+    adjusted = f"Adjusting for {listing(sorted(one.adjusted or ()))}"
+    return [adjusted, *(float(f"{v:.6g}") for v in (one.value, one.low, one.high)), str(one)]
 
 
 def _none(found: Discovery) -> tuple[str, str]:
@@ -107,7 +124,8 @@ class _Asked:
             "adjust": None if used is None else [ready.graph.index(name) for name in used],
             "paths": [list(path) for path in self._paths(told, used)],
             "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
-            "others": [[answer.labelled(one), listing(one.adjusted or ())] for one in answer.others],
+            "forest": _forest(answer),
+            "fragile": answer.fragility,
             "formula": answer.formula if told.status == "formula" else None,
             "notes": [trouble] if trouble else [],
             "rests_on": place,
@@ -129,7 +147,7 @@ class _Asked:
             return self._bare.answer(told), ""
         self._left -= price
         try:
-            return replace(self._bare, table=self._table).answer(told), ""
+            return replace(self._bare, table=self._table, beside=self._beside(told)).answer(told), ""
         except LMarvelError as error:
             return self._bare.answer(told), f"It is not estimated here: {sentence(str(error))}"
 
@@ -141,9 +159,15 @@ class _Asked:
         rows = table.work
         if told.status == "formula":
             return rows * variables(told.formula).bit_count() ** 2 * _REPLICATES
-        drawn = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1)
-        rounds = drawn if table.is_level(told.y) or table.clustered else 3
-        return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + _BESIDE)
+        slow = table.is_level(told.y) or table.clustered
+        rounds = _REPLICATES * (_ROUNDS if table.is_level(told.y) else 1) if slow else 3
+        rounds = _FITS if table.is_level(told.x) else rounds
+        return rows * (2 + len(told.adjustment or ())) ** 2 * rounds * (2 + self._beside(told))
+
+    def _beside(self, told: Identified) -> int:
+        """Return with how many other sets to estimate."""
+        table = self._table
+        return _FEWER if table is not None and (table.is_level(told.x) or table.is_level(told.y)) else _BESIDE
 
     def _pair(self, told: Identified) -> Pair:
         graph = self._bare.ready.graph

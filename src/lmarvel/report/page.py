@@ -19,7 +19,16 @@ from typing import Any
 
 SCRIPTS = (
     *("dom.js", "geometry.js", "view.js", "labels.js", "hands.js", "marks.js", "graph.js"),  # the drawing
-    *("panels.js", "tables.js", "search.js", "effects.js", "save.js", "printing.js", "page.js"),  # and all around it
+    *(
+        "panels.js",
+        "tables.js",
+        "search.js",
+        "forest.js",
+        "effects.js",
+        "save.js",
+        "printing.js",
+        "page.js",
+    ),  # and all around it
 )
 STYLES = ("page.css", "graph.css", "narrow.css", "paper.css")
 

@@ -94,7 +94,14 @@ class Scores:
 
 
 def scores(
-    table: Columns, x: str, outcome: Vector, z: Sequence[str], chance: bool, learner: Learner = "glm", seed: int = 0
+    table: Columns,
+    x: str,
+    outcome: Vector,
+    z: Sequence[str],
+    chance: bool,
+    learner: Learner = "glm",
+    seed: int = 0,
+    splits: int = SPLITS,
 ) -> Scores:
     """Return the scores of an outcome for each category of the cause x, adjusting for z.
 
@@ -114,6 +121,8 @@ def scores(
         What models of outcome and cause are made of.
     seed : int
         For the folds.
+    splits : int
+        Into folds, whose scores are averaged.
 
     Examples
     --------
@@ -144,8 +153,8 @@ def scores(
     of_chance = _preferred(lines, bent, [(slice(None), hit, True) for hit in hits], weights)
     units = table.units
     rng = np.random.default_rng(seed)
-    found, low = np.empty((SPLITS, len(given), arms)), np.zeros(len(given), dtype=bool)
-    for split in range(SPLITS):
+    found, low = np.empty((splits, len(given), arms)), np.zeros(len(given), dtype=bool)
+    for split in range(splits):
         means, chances = np.empty((len(given), arms)), np.empty((len(given), arms))
         for held in _folds(given, units, table.clustered, rng):
             for a in range(arms):

@@ -36,6 +36,9 @@ class Estimate:
         The risk ratio with the ends of its interval, for a cause and an outcome of categories.
     trimmed : float
         The share of the rows that could hardly have had some category of the cause, so that they count for less.
+    fixed : tuple of float or None
+        The interval that takes the graph as given, where ``low`` and ``high`` do not: they are of resamples, each with
+        its own graph.
 
     Examples
     --------
@@ -52,14 +55,20 @@ class Estimate:
     adjusted: tuple[str, ...] | None
     ratio: tuple[float, float, float] | None = None
     trimmed: float = 0.0
+    fixed: tuple[float, float] | None = None
 
     def __str__(self) -> str:
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
+    @property
+    def in_graph(self) -> tuple[float, float]:
+        """The interval that takes the graph as given."""
+        return (self.low, self.high) if self.fixed is None else self.fixed
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
         plain = {**self.__dict__}
-        lists = {"adjusted": self.adjusted, "ratio": self.ratio}
+        lists = {"adjusted": self.adjusted, "ratio": self.ratio, "fixed": self.fixed}
         return {**plain, **{name: None if values is None else list(values) for name, values in lists.items()}}
 
 
@@ -78,12 +87,15 @@ class Estimation:
     values : tuple or None
         Two values of the cause to compare: the second in place of the first. None for one unit more, and for each
         category in place of the first one.
+    intervals : bool
+        Whether to find intervals; without, an estimate has its value only where an interval takes a bootstrap.
     """
 
     bootstrap: int | None = None
     seed: int = 0
     learner: Learner = "glm"
     values: tuple[Any, Any] | None = None
+    intervals: bool = True
 
     @property
     def fewer(self) -> Estimation:

@@ -32,7 +32,7 @@ from lmarvel.data import Kind
 from lmarvel.deferred import late
 from lmarvel.effects.formula import Formula, slope, variables
 from lmarvel.effects.numbers.best_set import variance
-from lmarvel.effects.numbers.doubly_robust import Scores, expit, logistic, scores
+from lmarvel.effects.numbers.doubly_robust import SPLITS, Scores, expit, logistic, scores
 from lmarvel.effects.numbers.estimate import DEFAULT, LEVEL, REPLICATES, Estimate, Estimation, pooled
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.errors import DataError, ParameterError
@@ -55,7 +55,7 @@ def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Es
     _check_design(design, [x, *z])
     if table.is_level(x):
         return _average_effects(table, x, y, tuple(z), how)
-    step, contrast = _step(x, how, contrasts[0])
+    step, contrast = step_of(x, how, contrasts[0])
     if table.is_level(y):
         return _standardised(table, design, contrast, x, y, tuple(z), how)
     outcome = table.column(y)
@@ -72,7 +72,7 @@ def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Es
 def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estimation) -> list[Estimate]:
     """Estimate by least squares from a covariance alone, with the standard error for equal variances."""
     scatter = table.scatter([table.names.index(name) for name in (x, *z, y)])
-    step, contrast = _step(x, how, table.contrasts(x)[0])
+    step, contrast = step_of(x, how, table.contrasts(x)[0])
 
     def coefficient(matrix: Vector) -> Vector:
         among = scatter(matrix)
@@ -113,7 +113,7 @@ def _groups(table: Columns, group: str) -> list[tuple[str, NDArray[np.bool_]]]:
     ]
 
 
-def _step(x: str, how: Estimation, unit: str) -> tuple[float, str]:
+def step_of(x: str, how: Estimation, unit: str = "") -> tuple[float, str]:
     """Return by how much a number is changed, and that in words."""
     if how.values is None:
         return 1.0, unit
@@ -131,15 +131,15 @@ def _step(x: str, how: Estimation, unit: str) -> tuple[float, str]:
 
 def _average_effects(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estimation) -> list[Estimate]:
     """Compare the mean outcomes if all rows had one category of x or another."""
-    pairs = _compared(table, x, how)
+    pairs = compared(table, x, how)
     found = []
-    for outcome, label in _outcomes(table, y):
-        scored = scores(table, x, outcome, z, bool(label), how.learner, how.seed)
+    for outcome, label in outcomes(table, y):
+        scored = scores(table, x, outcome, z, bool(label), how.learner, how.seed, SPLITS if how.intervals else 1)
         found += [_difference(table, scored, x, pair, label, z, how) for pair in pairs]
     return found
 
 
-def _compared(table: Columns, x: str, how: Estimation) -> list[tuple[int, int]]:
+def compared(table: Columns, x: str, how: Estimation) -> list[tuple[int, int]]:
     """Return the codes of the categories to compare."""
     if how.values is None:
         return [(0, code) for code in range(1, int(table.column(x).max()) + 1)]
@@ -149,7 +149,7 @@ def _compared(table: Columns, x: str, how: Estimation) -> list[tuple[int, int]]:
     return [(first, second)]
 
 
-def _outcomes(table: Columns, y: str) -> list[tuple[Vector, str]]:
+def outcomes(table: Columns, y: str) -> list[tuple[Vector, str]]:
     """Return a number as it is, or whether each row has each category, with what that is the chance of."""
     values = table.column(y)
     if not table.is_level(y):
@@ -165,6 +165,10 @@ def _difference(
     unit = np.eye(len(scored.means))
     means = scored.means
     value = float(means[after] - means[before])
+    contrast = f"{table.category(x, after)} in place of {table.category(x, before).removeprefix(f'{readable(x)} ')}"
+    text = f"{contrast}: {label}" if label else contrast
+    if not how.intervals:
+        return Estimate(text, value, np.nan, np.nan, np.nan, "doubly robust", z)
     error, half = _half(scored, unit[after] - unit[before])
     ratio = None
     if label and means[after] > 0 and means[before] > 0:
@@ -172,8 +176,6 @@ def _difference(
         middle = float(np.log(means[after] / means[before]))
         low, high = np.exp([middle - off, middle + off])
         ratio = float(np.exp(middle)), float(low), float(high)
-    contrast = f"{table.category(x, after)} in place of {table.category(x, before).removeprefix(f'{readable(x)} ')}"
-    text = f"{contrast}: {label}" if label else contrast
     if how.bootstrap:
         resampled = _resampled_error(table, scored, unit[after] - unit[before], how)
         error, half = resampled, half * resampled / error
@@ -274,6 +276,11 @@ def bootstrapped(
     rng = np.random.default_rng(how.seed)
     replicates = how.bootstrap or REPLICATES
     value = estimate(table.weights)
+    if not how.intervals:
+        return [
+            Estimate(text, float(value[i]), np.nan, np.nan, np.nan, method, adjusted)
+            for i, text in enumerate(contrasts)
+        ]
     drawn = np.array([estimate(table.drawn(rng)) for _ in range(replicates)])
     error = drawn.std(axis=0, ddof=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)

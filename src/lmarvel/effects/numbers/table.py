@@ -49,12 +49,16 @@ class Columns:
         self._kinds = dict(zip(data.names, data.kinds, strict=True))
         self._levels = dict(zip(data.names, data.levels, strict=True))
         moments = data.moments  # refuses a table that nothing can be estimated from
-        unit = self._units()
-        self.covariance = moments.covariance / np.outer(unit, unit)
+        self._unit = self._units()
+        self.covariance = self.in_units(moments.covariance)
         self.has_rows, self.n = data.has_rows, moments.n
         self._normal = None if data.has_rows else NormalResampling(data)
         self._read: tuple[Vector, Vector, Clusters | None] | None = None
         self._whole: dict[int, list[Columns]] = {}  # completed tables by seed
+
+    def in_units(self, covariance: Vector) -> Vector:
+        """Return a covariance of the columns as they are read here: two values are 0 and 1."""
+        return np.asarray(covariance / np.outer(self._unit, self._unit))
 
     @property
     def fingerprint(self) -> str:

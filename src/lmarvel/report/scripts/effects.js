@@ -73,9 +73,11 @@ const Effects = (place, page, graph, callbacks) => {
   function numbers(found) {
     if (!found.numbers) return [];
     const line = ([contrast, value, error, method]) => `${contrast}: ${value}, standard error ${error} (${method})`;
-    const others = (found.others || []).map(([value, set]) => `${value}, adjusting for ${set}`);
-    return [list(found.numbers.map(line)), others.length
-      ? html("details", null, html("summary", { text: "The same by other valid adjustment sets" }), list(others)) : null];
+    return [list(found.numbers.map(line)), ...(found.forest || []).map(Forest.plot)];
+  }
+
+  function fragility(found) {
+    return found.fragile ? [html("h3", { text: "How fragile is it?" }), list(found.fragile)] : [];
   }
 
   function key(found, edges) {
@@ -100,6 +102,7 @@ const Effects = (place, page, graph, callbacks) => {
       html("p", null, html("span", { class: `badge ${plain ? "plain" : ""}`, text: found.badge })),
       html("p", { class: "meaning", text: found.sentence || fill(told.none) }),
       ...numbers(found),
+      ...fragility(found),
       ...(found.notes || []).map((text) => html("p", { text })),
       found.formula ? html("p", { class: "code", text: found.formula }) : null,
       ...adjusting(found),

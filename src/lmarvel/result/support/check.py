@@ -93,6 +93,11 @@ class ModelCheck(ShownAsText):
         passed = [k for k, one in enumerate(self.implied, 1) if one.pvalue * tested <= FALSE_SHARE * k]
         return self.failed[: passed[-1]] if passed else ()
 
+    @cached_property
+    def by_pair(self) -> dict[frozenset[str], Implied]:
+        """What was tested of each pair."""
+        return {frozenset((one.x, one.y)): one for one in self.implied}
+
     @property
     def fits(self) -> bool:
         """Whether the data reject no more than chance would."""
