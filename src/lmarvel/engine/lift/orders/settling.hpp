@@ -46,28 +46,19 @@ public:
         return sweeper.result();
     }
 
-    // Put a variable and then its parents in front and settle again, for all variables, until that does not help. What
-    // a turn leads to depends on the order alone: without another order since, no family is turned again.
+    // Put a variable before its parents, where they stand and then in front, and settle again, for all variables, until
+    // that does not help. What a turn leads to depends on the order alone: without another since, none is done again.
     template <class Check>
     void turn_families(Order& found, int rounds, const LiftConstants& set, const Check& check) {
         if (rounds <= 0) return;
-        const double hope = set.family_hope * best_.price();
-        Mover base(best_, found.order, noise_), turned(base);
+        Mover base(best_, found.order, noise_);
         int gains = 0;
         std::vector<int> turned_at(found.parents.size(), -1);
         for (int round = 0; round < rounds; ++round) {
             const double start = found.score;
             for (int v : std::vector<int>(found.order)) {
                 if (std::exchange(turned_at[v], gains) == gains || found.parents[v].count() < 2) continue;
-                turned = base;
-                turn(turned, found, v);
-                settle_stirred(turned, set.family_sweeps, check);
-                if (!(turned.score() < found.score + hope)) continue;
-                const Rest rest = settled(turned, set.family_sweeps, check);
-                if (!(rest->score < found.score - noise_)) continue;
-                found = result_of(*rest, turned);
-                base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
-                ++gains;
+                gains += turn_gains(found, base, v, false, set, check) || turn_gains(found, base, v, true, set, check);
             }
             if (found.score > start - noise_) return;
         }
@@ -93,12 +84,27 @@ private:
         }
     };
 
-    // Put v and then its parents in front, and stir all whose edges differ from those found.
-    static void turn(Mover& sweeper, const Order& found, int v) {
+    // Whether a turn helps; then it is done.
+    template <class Check>
+    bool turn_gains(Order& found, Mover& base, int v, bool in_front, const LiftConstants& set, const Check& check) {
+        Mover turned(base);
+        turn(turned, found, v, in_front);
+        settle_stirred(turned, set.family_sweeps, check);
+        if (!(turned.score() < found.score + set.family_hope * best_.price())) return false;
+        const Rest rest = settled(turned, set.family_sweeps, check);
+        if (!(rest->score < found.score - noise_)) return false;
+        found = result_of(*rest, turned);
+        base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
+        return true;
+    }
+
+    // Put v and then its parents in front, or where the first of them stood; stir all whose edges differ from those found.
+    static void turn(Mover& sweeper, const Order& found, int v, bool in_front) {
         std::vector<int> family{v};
         for (int u : found.order)
             if (found.parents[v].has(u)) family.push_back(u);
-        for (std::size_t i = 0; i < family.size(); ++i) sweeper.shift(family[i], int(i));
+        const int first = in_front ? 0 : sweeper.place(family[1]);
+        for (std::size_t i = 0; i < family.size(); ++i) sweeper.shift(family[i], first + int(i));
         sweeper.stirred = {};
         for (int u : family) sweeper.stirred.add(u);
         for (int u : found.order)

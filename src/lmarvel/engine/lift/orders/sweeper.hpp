@@ -34,6 +34,7 @@ public:
     Sweeper(const Sweeper&) = default;
 
     const std::vector<int>& order() const { return order_; }
+    int place(int v) const { return place_[v]; }
     const Set& parents(int v) const { return now_[v].parents; }
 
     Set stirred;  // those with edges that came or went, until somebody takes them out
