@@ -19,6 +19,7 @@ from lmarvel import (
     Auto,
     CITestError,
     DataError,
+    Dataset,
     Discovery,
     FisherZ,
     FunctionTest,
@@ -31,6 +32,7 @@ from lmarvel import (
     mag_to_pag,
 )
 from lmarvel.ci.fisher_z import kernel_name
+from lmarvel.ci.registry import as_ci_test
 from lmarvel.ci.search import readable_search
 from lmarvel.result.trace import Separated
 from lmarvel.simulate import LinearSEM, hide, load_network
@@ -310,7 +312,6 @@ def test_auto_takes_lift_where_the_table_allows_it_and_says_why() -> None:
     ("data", "options", "why"),
     [
         (np.random.default_rng(0).normal(size=(30, 20)), {}, "30 rows are few"),
-        (np.random.default_rng(0).normal(size=(500, 61)), {}, "61 columns are many"),
         (None, {"test": ORACLE}, "the test is one of your own"),
     ],
 )
@@ -318,6 +319,18 @@ def test_auto_takes_lmarvel_elsewhere(data: object, options: dict[str, object], 
     settings = Auto(**options).fit(data).result_.settings
     assert settings["method"] == "LMarvel"
     assert why in settings["chosen"]
+
+
+def test_auto_takes_lift_for_as_many_columns_as_time_allows() -> None:
+    test = as_ci_test("fisher-z", Dataset.of(np.random.default_rng(0).normal(size=(700, 300))))
+    method, why = Auto().resolved(test)
+    assert (type(method), method.max_seconds) == (Lift, 60.0)
+    assert why == "lift: 700 rows and 300 columns allow a search by score"
+    method, why = Auto(max_seconds=0.5).resolved(test)
+    assert type(method) is LMarvel
+    assert why == "lmarvel: 300 columns are many for a search by score: about 1 s, and 0.5 s are given"
+    few = as_ci_test("fisher-z", Dataset.of(np.random.default_rng(0).normal(size=(100, 8))))
+    assert Auto().resolved(few)[0].max_seconds is None
 
 
 def test_auto_hands_its_parameters_on() -> None:

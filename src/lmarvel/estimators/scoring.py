@@ -12,6 +12,7 @@ from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores
 from lmarvel.ci.glm.kinds import KindTable, kind_table
 from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.ci.glm.ordinal import is_monotone
+from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
@@ -132,9 +133,11 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
 def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Matrix | None:
     """Return how far unequal noise and bends inflate the evidence for hidden nodes; None where they do not.
 
-    Without rows nothing can be said. Rows with gaps are left out.
+    Without rows nothing can be said, and no file is read again for it. Rows with gaps are left out.
     """
     if data is None or data.was_said is None or not set(test.names) <= set(data.names):
+        return None
+    if data.n * len(data.names) > held.KEPT:
         return None
     columns, every = [data.names.index(name) for name in test.names], -(-data.n // _MOST_ROWS)
     parts, seen = [], 0
