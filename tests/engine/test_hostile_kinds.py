@@ -53,7 +53,7 @@ def ask(*arguments: Any) -> Any:
 def search(*arguments: Any) -> Any:
     table, (noise, sweeps, rounds, again, seconds, more, matrices, flags) = arguments[:7], arguments[7:]
     limits = dict(zip(MATRICES, matrices, strict=True)) | dict(zip(FLAGS, flags, strict=True))
-    return made(*table).search(noise, sweeps, rounds, again, more=more, limits=limits, seconds=seconds)
+    return made(*table).search(noise, sweeps, rounds, again, 3.0, more=more, limits=limits, seconds=seconds)
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex", "ignore:invalid value", "ignore:overflow")
@@ -194,7 +194,7 @@ def test_many_categories_need_memory_for_their_rows_only() -> None:
     starts = np.arange(4, dtype=np.int32) * (size - 1)
     scores = made(basis, starts, np.full(3, size, dtype=np.int32), codes, None, (), PRICES)
     assert scores.value(0, (1, 2))[0] == pytest.approx(2 * n * math.log(size) + 2 * (PRICES[5] - PRICES[0]))
-    assert not scores.search(1e-6, 5, 1, 1)[0]
+    assert not scores.search(1e-6, 5, 1, 1, 3.0)[0]
 
 
 def test_what_was_not_made_cannot_be_asked() -> None:

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(engine is None, reason="the engine is not built"
 
 SEEDS = st.integers(0, 10_000)
 WORDS = np.array([f"k{i}" for i in range(8)])
-SWEEPS = (LIFT.max_sweeps, LIFT.family_rounds, LIFT.family_sweeps)
+SWEEPS = (LIFT.max_sweeps, LIFT.family_rounds, LIFT.family_sweeps, LIFT.family_hope)
 
 
 def numbers(rng: np.random.Generator, n: int) -> dict[str, Any]:

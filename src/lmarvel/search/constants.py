@@ -50,6 +50,7 @@ class Constants:
     max_sweeps: int = 30  # from each start; nearly all end after three or four
     family_sweeps: int = 6  # after a family was turned
     family_rounds: int = 2
+    family_hope: float = 3.0  # prices: a turned family that stays further behind is given up before all is swept
 
     # --- ancestral graphs ---
     margin: float = 0.75  # of a price: what latent causes and selection must gain beyond theirs: they explain much

@@ -3,8 +3,9 @@
 An order of the variables fixes a DAG once it is said which of its predecessors each variable takes as parents. They are
 chosen greedily by score: add the best one while the score falls, then drop the worst one while it falls (the
 grow-shrink of GRaSP and BOSS [1]_). A *sweep* takes the variables in turn and moves each to its best place; sweeps are
-repeated until none moves. A sweep cannot turn a whole family: for v with two parents or more, *families* puts v and
-then its parents in front and sweeps again.
+repeated until none moves. A sweep cannot turn a whole family: for v with two parents or more, *families* puts v
+before its parents, where they stand and then in front of all, and moves those whose edges change, until none does. Only
+where that ends near the score before, or below it, is everything swept again.
 
 The search asks for parents with many sets of predecessors that differ by a variable, and nearly always the way is the
 same, so each step is remembered: at a set of parents S the other variables in the order of what they would add. The
@@ -154,13 +155,22 @@ class Sweeper:
         self.best = best
         self.order = list(order)
         self.family: dict[int, Family] = {}
+        self.stirred = 0  # those with edges that came or went, until somebody takes them out
         self._refresh(0, len(self.order), 0)
 
     def _refresh(self, start: int, stop: int, before: int) -> None:
         """Choose the families again at some places; ``before`` are the predecessors of the first of them."""
         for v in self.order[start:stop]:
+            had = self.family.get(v)
             self.family[v] = self.best(v, before)
+            if had is not None:
+                self.stir(v, had.parents, self.family[v].parents)
             before |= 1 << v
+
+    def stir(self, v: int, before: int, after: int) -> None:
+        """Stir v, if its parents have changed, and those that it took or left."""
+        if before != after:
+            self.stirred |= 1 << v | before ^ after
 
     def move(self, v: int, noise: float) -> bool:
         """Move v to its best place; tell whether it moved."""
@@ -246,21 +256,41 @@ def turn_families(
     noise: float = LIFT.noise,
     check: Check = nothing,
 ) -> Order:
-    """Put a variable and then its parents in front and settle again, for all variables, until that does not help."""
+    """Put a variable before its parents, where they stand and then in front, and settle; until that does not help."""
     for _ in range(rounds):
         start = found.score
         for v in list(found.order):
             parents = [u for u in found.order if found.parents[v] >> u & 1]
             if len(parents) < 2:
                 continue
-            family = {v, *parents}
-            order = [v, *parents, *(u for u in found.order if u not in family)]
-            turned = settle(best, order, LIFT.family_sweeps, noise=noise, check=check)
-            if turned.score < found.score - noise:
-                found = turned
+            for first in (found.order.index(parents[0]), 0):
+                turned = _turned(best, found, [v, *parents], first, noise, check)
+                if turned.score < found.score + LIFT.family_hope * best.price:
+                    turned = settle(best, turned.order, LIFT.family_sweeps, noise=noise, check=check)
+                if turned.score < found.score - noise:
+                    found = turned
+                    break
         if found.score > start - noise:
             break
     return found
+
+
+def _turned(best: Regressions, found: Order, family: list[int], first: int, noise: float, check: Check) -> Order:
+    """Put a family at a place, in this order; move those whose edges change, by this or by each other."""
+    rest = [u for u in found.order if u not in family]
+    sweeper = Sweeper(best, [*rest[:first], *family, *rest[first:]])
+    sweeper.stirred = bits(family)
+    for u in found.order:
+        sweeper.stir(u, found.parents[u], sweeper.family[u].parents)
+    for _ in range(LIFT.family_sweeps):
+        if not sweeper.stirred:
+            break
+        for u in list(sweeper.order):
+            if sweeper.stirred >> u & 1:
+                check()
+                sweeper.move(u, noise)
+                sweeper.stirred &= ~(1 << u)
+    return sweeper.result()
 
 
 def forward(best: Regressions, check: Check = nothing) -> list[int]:

@@ -31,7 +31,7 @@ _CHANCE = 8.0  # standard errors, by which the fourth moment of a Gaussian numbe
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
 MOST_VALUES = 60_000  # rows times columns, where the shape of noise is looked at, which takes longest
-_NOISE, _SWEEPS = 1e-6, (1, 0, 0)  # a rough search: one sweep, and families are not turned
+_NOISE, _SWEEPS = 1e-6, (1, 0, 0, 0.0)  # a rough search: one sweep, and families are not turned
 _AS_THEY_ARE, _AS_RANKS = math.inf, 0.0  # the fourth moment from which on a number is taken as normal scores
 
 

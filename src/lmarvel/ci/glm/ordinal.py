@@ -177,7 +177,7 @@ def _edges(moments: Moments) -> int:
         (),
         prices | {"shape": math.inf},
     )
-    _, met = scores.search(_NOISE, 1, 0, 0)
+    _, met = scores.search(_NOISE, 1, 0, 0, 0.0)
     return sum(len(parents) for parents in met[-1][1])
 
 

@@ -92,6 +92,7 @@ cdef class KindScores:
         int max_sweeps,
         int family_rounds,
         int family_sweeps,
+        double family_hope,
         *,
         more=(),
         limits=None,
@@ -108,9 +109,11 @@ cdef class KindScores:
             raise ValueError("noise cannot be negative")
         if min(max_sweeps, family_rounds, family_sweeps) < 0:
             raise ValueError("sweeps and rounds cannot be negative")
+        if not family_hope >= 0:
+            raise ValueError("family_hope cannot be negative")
         task.noise = noise
         task.constants.max_sweeps, task.constants.family_rounds = max_sweeps, family_rounds
-        task.constants.family_sweeps = family_sweeps
+        task.constants.family_sweeps, task.constants.family_hope = family_sweeps, family_hope
         for order in more:
             task.more.push_back(whole_order(order, p))
         if limits is not None:

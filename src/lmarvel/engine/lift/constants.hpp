@@ -22,6 +22,7 @@ struct LiftConstants {
     double tie, step, equal, resting, alike;
     double near;
     int max_sweeps, family_sweeps, family_rounds;
+    double family_hope;
     double margin, far_behind;
     int climb_rounds, smallest_region, largest_region, local_steps;
     double next_to_nothing;

@@ -45,6 +45,7 @@ class KindStages:
             LIFT.max_sweeps,
             LIFT.family_rounds,
             LIFT.family_sweeps,
+            LIFT.family_hope,
             more=more,
             limits=None if self.limits is None else self.limits.parts(),
             seconds=self.record.seconds(),

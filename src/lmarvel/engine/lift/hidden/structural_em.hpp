@@ -40,7 +40,7 @@ public:
             FoundOrder<W> found = only == nullptr
                                    ? settling.settle(model.order, sweeps, check)
                                    : settling.settle_some(model.order, sweeps, check, [only](int v) { return only->has(v); });
-            settling.turn_families(found, families, fits_.set.family_sweeps, check);
+            settling.turn_families(found, families, fits_.set, check);
             return pricing.without_idle(fits_.fit(expected(model, S, std::move(found))));
         } catch (const Singular&) {
             return model;

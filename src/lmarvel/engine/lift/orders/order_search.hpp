@@ -33,7 +33,7 @@ public:
             see(settled);
             if (found.order.empty() || settled.score < found.score - noise_) found = std::move(settled);
         }
-        settling_.turn_families(found, set_.family_rounds, set_.family_sweeps, check);
+        settling_.turn_families(found, set_.family_rounds, set_, check);
     }
 
     // Append the variable that loses least by having only the earlier ones as parents.

@@ -55,6 +55,7 @@ public:
           trees_(std::size_t(m_)) {}
 
     int size() const { return m_; }
+    double price() const { return price_; }
 
     // Walk from no parents to the end. `allowed` says of a variable whether it is a predecessor; `passed` is called with
     // those that would have been taken earlier if they were.

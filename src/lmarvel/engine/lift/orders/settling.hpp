@@ -46,27 +46,19 @@ public:
         return sweeper.result();
     }
 
-    // Put a variable and then its parents in front and settle again, for all variables, until that does not help.
+    // Put a variable before its parents, where they stand and then in front, and settle again, for all variables, until
+    // that does not help. What a turn leads to depends on the order alone: without another since, none is done again.
     template <class Check>
-    void turn_families(Order& found, int rounds, int max_sweeps, const Check& check) {
+    void turn_families(Order& found, int rounds, const LiftConstants& set, const Check& check) {
         if (rounds <= 0) return;
         Mover base(best_, found.order, noise_);
-        rate_all(base, check);
-        Mover turned(base);
+        int gains = 0;
+        std::vector<int> turned_at(found.parents.size(), -1);
         for (int round = 0; round < rounds; ++round) {
             const double start = found.score;
             for (int v : std::vector<int>(found.order)) {
-                std::vector<int> family{v};
-                for (int u : found.order)
-                    if (found.parents[v].has(u)) family.push_back(u);
-                if (family.size() < 3) continue;
-                turned = base;  // with its ratings: most of them hold
-                for (std::size_t i = 0; i < family.size(); ++i) turned.shift(family[i], int(i));
-                const Rest rest = settled(turned, max_sweeps, check);
-                if (!(rest->score < found.score - noise_)) continue;
-                found = result_of(*rest, turned);
-                base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
-                rate_all(base, check);
+                if (std::exchange(turned_at[v], gains) == gains || found.parents[v].count() < 2) continue;
+                gains += turn_gains(found, base, v, false, set, check) || turn_gains(found, base, v, true, set, check);
             }
             if (found.score > start - noise_) return;
         }
@@ -91,6 +83,45 @@ private:
             return std::size_t(h);
         }
     };
+
+    // Whether a turn helps; then it is done.
+    template <class Check>
+    bool turn_gains(Order& found, Mover& base, int v, bool in_front, const LiftConstants& set, const Check& check) {
+        Mover turned(base);
+        turn(turned, found, v, in_front);
+        settle_stirred(turned, set.family_sweeps, check);
+        if (!(turned.score() < found.score + set.family_hope * best_.price())) return false;
+        const Rest rest = settled(turned, set.family_sweeps, check);
+        if (!(rest->score < found.score - noise_)) return false;
+        found = result_of(*rest, turned);
+        base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
+        return true;
+    }
+
+    // Put v and then its parents in front, or where the first of them stood; stir all whose edges differ from those found.
+    static void turn(Mover& sweeper, const Order& found, int v, bool in_front) {
+        std::vector<int> family{v};
+        for (int u : found.order)
+            if (found.parents[v].has(u)) family.push_back(u);
+        const int first = in_front ? 0 : sweeper.place(family[1]);
+        for (std::size_t i = 0; i < family.size(); ++i) sweeper.shift(family[i], first + int(i));
+        sweeper.stirred = {};
+        for (int u : family) sweeper.stirred.add(u);
+        for (int u : found.order)
+            if (!(sweeper.parents(u) == found.parents[u])) sweeper.stir(u, found.parents[u], sweeper.parents(u));
+    }
+
+    // Move those that are stirred, by what was done or by each other.
+    template <class Check>
+    static void settle_stirred(Mover& sweeper, int max_sweeps, const Check& check) {
+        for (int sweep = 0; sweep < max_sweeps && sweeper.stirred.any(); ++sweep)
+            for (int v : std::vector<int>(sweeper.order())) {
+                if (!sweeper.stirred.has(v)) continue;
+                check();
+                sweeper.move(v);
+                sweeper.stirred.drop(v);
+            }
+    }
 
     // Sweep until nothing moves, or the rest of the way is known: then the sweeper stays where it is.
     template <class Check>
@@ -117,14 +148,6 @@ private:
 
     Order result_of(const Settled& rest, const Mover& sweeper) {
         return sweeper.order() == rest.order ? sweeper.result() : Mover(best_, rest.order, noise_).result();
-    }
-
-    template <class Check>
-    void rate_all(Mover& sweeper, const Check& check) const {
-        for (int v : sweeper.order()) {
-            check();
-            sweeper.rate(v);
-        }
     }
 
     // Whether a variable has moved.

@@ -27,13 +27,17 @@ public:
     }
 
     Sweeper& operator=(const Sweeper& other) {  // of the same regressions
-        order_ = other.order_, place_ = other.place_, now_ = other.now_;
+        stirred = other.stirred, order_ = other.order_, place_ = other.place_, now_ = other.now_;
         asked_by_ = other.asked_by_, rating_ = other.rating_;
         return *this;
     }
     Sweeper(const Sweeper&) = default;
 
     const std::vector<int>& order() const { return order_; }
+    int place(int v) const { return place_[v]; }
+    const Set& parents(int v) const { return now_[v].parents; }
+
+    Set stirred;  // those with edges that came or went, until somebody takes them out
 
     // Move v to its best place; tell whether it moved.
     bool move(int v) {
@@ -45,9 +49,10 @@ public:
         return true;
     }
 
-    // Learn where nothing would move.
-    void rate(int v) {
-        if (!rating_[v].holds) rating_[v].holds = best_place(v) == place_[v];
+    // The parents of v have changed: stir it, and those that it took or left.
+    void stir(int v, const Set& before, const Set& after) {
+        stirred.add(v);
+        stirred |= before.without(after) | after.without(before);
     }
 
     // Put v at a place.
@@ -98,6 +103,7 @@ private:
         const int limit = place_[v];
         const ChosenFamily<W> before = now_[v];
         now_[v] = best_.best(v, [&](int u) { return place_[u] < limit; });
+        if (!(before.parents == now_[v].parents)) stir(v, before.parents, now_[v].parents);
         const Set had = before.grown | before.tempting, has = now_[v].grown | now_[v].tempting;
         if (before.grown == now_[v].grown && before.tempting == now_[v].tempting) return;
         had.each([&](int u) { rating_[u].holds = false, asked_by_[u].drop(v); });
