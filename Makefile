@@ -62,8 +62,11 @@ wheel:
 
 bench: .venv-bench/done
 	cd benchmarks && ../.venv-bench/bin/python table.py $(FOLDER)
+	cd benchmarks && ../.venv-bench/bin/python large.py --cases 100x2 200x2 400x2 1000x2 100x4
 
 bench-all: bench
+	cd benchmarks && ../.venv-bench/bin/python large.py --cases 200x4 400x4
+	cd benchmarks && ../.venv-bench/bin/python wide.py
 	cd benchmarks && ../.venv-bench/bin/python kernel.py
 	cd benchmarks && ../.venv-bench/bin/python engine.py
 	cd benchmarks && ../.venv-bench/bin/python startup.py
