@@ -172,6 +172,7 @@ MODELS = (
     Model("mixed", "two values, by whether two common causes are equal", exclusive, fits=False),
     Model("curved", "Gaussian, common causes", linear),
     Model("curved", "curves, common causes", curves, fits=False),
+    Model("scores", "Gaussian, common causes", linear),
 )
 
 
@@ -197,7 +198,7 @@ def block(column: NDArray[Any], form: str) -> NDArray[np.float64]:
     """Return a column as a block, as :mod:`lmarvel.ci.blocks` makes it."""
     if column.dtype.kind == "i":
         return np.array(indicators(column))
-    if form == "fisher-z":
+    if form in ("fisher-z", "scores"):  # numbers that are no counts stay as they are
         return column[None]
     made = scores(len(column))
     placed = np.empty_like(made)
@@ -221,7 +222,7 @@ def kernel(form: str, columns: list[NDArray[Any]]) -> Any:
     spread = np.sqrt(np.diag(gram))
     correlation = gram / np.outer(spread, spread)
     np.fill_diagonal(correlation, 1.0)
-    return _tests.Kernel(correlation, n, (starts, widths, widths))
+    return _tests.Kernel(correlation, n, starts)
 
 
 def usual(form: str, columns: list[NDArray[Any]]) -> Any:
