@@ -108,7 +108,7 @@ def test_the_header_of_dagitty_names_the_kind() -> None:
     assert type(dagitty.loads("PAG { a -> b }")) is PAG
     assert type(dagitty.loads("pdag { a -- b }")) is MixedGraph
     assert type(dagitty.loads("dag { a <-> b }")) is MAG
-    with pytest.raises(FormatError, match="said to be a MAG, but is none: not ancestral"):
+    with pytest.raises(FormatError, match="said to be a MAG, but is not one: not ancestral"):
         dagitty.loads("mag { a -> b -> c -> a }")
 
 

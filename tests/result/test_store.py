@@ -110,7 +110,7 @@ def plain():
         (lambda p: p.update(version=5), "version 5, and version 4 is read; install a newer lmarvel"),
         (lambda p: p.update(version=3), "version 3, and version 4 is read; learn it again"),
         (lambda p: p.update(version="x"), "version 'x'"),
-        (lambda p: p.update(format="other"), "this is no result of lmarvel"),
+        (lambda p: p.update(format="other"), "this is not a result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),
         (lambda p: p.pop("trace"), "checksum does not fit"),
         (lambda p: p.pop("checksum"), "checksum does not fit"),

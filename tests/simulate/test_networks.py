@@ -106,7 +106,7 @@ def test_bif_files(tmp_path):
         ("x.csv", "A\nB\n", "holds no edge"),
         ("x.txt", "A -> B\nB -> C\n", "an edge is 'cause,effect'"),
         ("x.txt", "digraph { A -> B; }", "cannot read"),
-        ("x.csv", '"A,B\nB,C\n', "line 1: this is no list of edges: unexpected end of data"),
+        ("x.csv", '"A,B\nB,C\n', "line 1: this is not a list of edges: unexpected end of data"),
         (
             "x.csv",
             "A," + '"' + "x" * 200_000 + '"\n',

@@ -125,7 +125,7 @@ def discover(
     (progress or silent)("data", 0, 1)
     table = None if data is None else Dataset.of(data, names, **said)
     if table is None and any(value is not None and len(value) for value in said.values()):
-        raise DataError("there is no table that anything could be said of: pass one, or leave these out")
+        raise DataError("there is no table to describe: pass one, or leave these out")
     if table is not None:
         try:
             table.read(clock.within(settings.max_seconds))
