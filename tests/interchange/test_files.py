@@ -75,7 +75,7 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.dot", b"digraph { /* a }", "line 1: a comment is opened here and never closed"),
         ("graph.dot", b"digraph { a [label=<b }", "line 1: a '<' is opened here and never closed"),
         ("graph.dot", b"digraph { a -> b [arrowhead=crow] }", "arrowhead=crow is not a mark: use normal, odot"),
-        ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is no direction"),
+        ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is not a direction"),
         (
             "graph.dot",
             b"digraph { a-b }",
