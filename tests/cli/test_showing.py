@@ -162,8 +162,8 @@ def test_a_damaged_result_file_is_refused(result, tmp_path):
     done = run("explain", result, "Weight", "SecondsTo60")
     assert (done.code, "checksum does not fit" in done.err) == (2, True)
     result.write_text(text[:100])
-    assert "is cut off, or no result" in run("report", result, tmp_path / "r.html").err
-    assert "is cut off, or no result" in run("explain", CARS, "Weight", "Cylinders").err
+    assert "is cut off, or not a result" in run("report", result, tmp_path / "r.html").err
+    assert "is cut off, or not a result" in run("explain", CARS, "Weight", "Cylinders").err
 
 
 @pytest.mark.parametrize("command", [("convert", "out.txt"), ("draw", "out.svg")])

@@ -204,7 +204,7 @@ def test_what_is_wrong_with_a_graph_of_causal_learn() -> None:
     with pytest.raises(FormatError, match="FCI returns a pair"):
         from_causallearn((found, []))
     found.graph[0, 1] = 3
-    with pytest.raises(FormatError, match="endpoint 3, which is no tail"):
+    with pytest.raises(FormatError, match="endpoint 3, which is not a tail"):
         from_causallearn(found)
 
 

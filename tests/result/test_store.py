@@ -171,7 +171,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     text = path.read_text()
     for cut in (1, 50, len(text) // 2):
         path.write_text(text[:-cut] if cut > 1 else text[: len(text) // 3])
-        with pytest.raises(ResultError, match="is cut off, or no result"):
+        with pytest.raises(ResultError, match="is cut off, or not a result"):
             Discovery.load(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ResultError, match="no result"):

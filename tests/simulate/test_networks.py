@@ -115,7 +115,7 @@ def test_bif_files(tmp_path):
         ("x.xlsx", "A,B\n", "a structure is read from a file that ends in .csv"),
         ("x.csv.gz", gzip.compress(b"A,B\n" * 50, mtime=0)[:12] + b"garbage" * 9, "cannot unpack"),
         ("x.csv", b"\xff\xfe\x00", "x.csv: this is not UTF-8 text"),
-        ("x.csv", b"A,B\n\x00,C\n", "x.csv: this is no text .byte 4 is null."),
+        ("x.csv", b"A,B\n\x00,C\n", "x.csv: this is not text .byte 4 is null."),
         ("x.bif", "variable A { }\nprobability ( A", "cut off, or is not a BIF file"),
         ("x.bif", "variable A { }\nprobability A { }", "cut off, or is not a BIF file"),
         ("x.bif", "variable A { }\nvariable B { }\nprobability ( A | B { }", "cut off, or is not a BIF file"),

@@ -1,7 +1,7 @@
 """Lists of links as cards with thumbnails.
 
-A list below the line ``<!-- cards -->`` reads as a list in the repository, and is shown as cards in the site. Each item is
-``- [Title](page.md): text``; its thumbnail is the first picture of the page that it links to.
+A list below the line ``<!-- cards -->`` reads as a list in the repository, and is shown as cards in the site. Each item
+is ``- [Title](page.md): text``; its thumbnail is the first picture of the page that it links to.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _card(line: str, page: Path) -> str:
         raise ValueError(f"{page.name}: a card is '- [Title](page.md): text', not {line!r}")
     title, target, text = found.groups()
     picture = thumbnail(page.parent / target.partition("#")[0])
-    above = [] if picture is None else [f"![{title}]({os.path.relpath(picture, page.parent)})", "^^^"]
+    above = [] if picture is None else [f"![{title}]({os.path.relpath(picture, page.parent)})", ""]
     return "\n".join([":::{grid-item-card}", *above, f"**[{title}]({target})**", "", text, ":::", ""])
 
 
