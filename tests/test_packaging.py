@@ -33,13 +33,15 @@ def recipe() -> str:
     return (ROOT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
 
 
-def test_the_version_is_the_same_wherever_it_stands(recipe: str) -> None:
+def test_the_version_is_the_same_everywhere(recipe: str) -> None:
     printed = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "version.py")], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == lmarvel.__version__
     assert f"\nversion: {lmarvel.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'\n  version: "{lmarvel.__version__}"\n' in recipe
+    assert f"version = {{{lmarvel.__version__}}}" in (ROOT / "docs" / "cite.md").read_text("utf-8")
+    assert f"lmarvel {lmarvel.__version__}" in (ROOT / "llms.txt").read_text("utf-8")
     heads = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert heads[0] == lmarvel.__version__
 
