@@ -151,7 +151,7 @@ def api_pages() -> dict[str, str]:
             [f".. autoclass:: lmarvel.{name}", *(f"   :{key}: {value}" for key, value in options.items())]
         )
         about = "[Methods](../methods.md) says when to use which."
-        pages[f"api/{name}.md"] = f"# {name}\n\n{about}\n\n```{{eval-rst}}\n{entry}\n```\n"
+        pages[f"api/{name}.md"] = f"# {name} (estimator)\n\n{about}\n\n```{{eval-rst}}\n{entry}\n```\n"
     for group in GROUPS:
         entries = "\n\n".join(_entry(name) for name in group.names)
         pages[f"api/{group.page}.md"] = f"# {group.title}\n\n{group.about}\n\n```{{eval-rst}}\n{entries}\n```\n"
