@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from lmarvel.clock import current
 from lmarvel.deferred import late
 from lmarvel.drawing.readability import Component, crossings
 from lmarvel.drawing.spacing import GAP, Points, separate
@@ -110,6 +111,8 @@ def _component(part: _Part, layout: str) -> Points:
     """Lay out connected nodes in the middle of their own picture."""
     n, tried = len(part.sizes), []
     layers = None
+    if layout == "auto" and current().is_late():
+        return _filled(separate(_at_once(part), part.sizes), part.aspect)
     if layout == "layered" or (layout == "auto" and n <= _MOST_LAYERED and part.directed.mean() >= 0.5):
         layers = separate(_layered(part), part.sizes, rows=True)
         if layout == "layered":
@@ -188,6 +191,16 @@ def _springs(part: _Part, layers: Points | None) -> Iterator[Points]:
         mean = part.sizes.mean(axis=0)
         ideal = np.array([mean[0] + 0.9 * GAP, mean[1] + 1.7 * GAP])
         yield _turned(flat, ideal * crowd / typical, part)
+
+
+def _at_once(part: _Part) -> Points:
+    """Return a layout that takes little time, for a run whose time is up: a few steps of springs from a circle."""
+    n = len(part.sizes)
+    start = [(math.cos(2 * math.pi * k / n), math.sin(2 * math.pi * k / n)) for k in range(n)]
+    found = _steady(part.network().layout_fruchterman_reingold, seed=start, niter=50, grid=n > _MOST_SPRINGS)
+    flat = np.array(found.coords, dtype=np.float64)
+    typical = float(np.median(np.hypot(*(flat[part.ends[:, 0]] - flat[part.ends[:, 1]]).T))) or 1.0
+    return np.asarray(flat * (part.sizes.mean(axis=0) + GAP) / typical)
 
 
 def _rings(n: int, many: int) -> list[Points]:

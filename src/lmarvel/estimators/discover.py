@@ -20,6 +20,7 @@ from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.boundary_searches import Boundary, boundaries_for, choose_boundary
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
@@ -27,7 +28,7 @@ from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
-from lmarvel.estimators.recording import Clock, settings_of, statistics, versions
+from lmarvel.estimators.recording import settings_of, statistics, versions
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
@@ -97,7 +98,12 @@ class Settings(Protocol):
 
 
 def discover(
-    data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None, **said: Any
+    data: Any,
+    settings: Settings,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+    **said: Any,
 ) -> Discovery:
     """Learn a PAG from a table.
 
@@ -111,6 +117,8 @@ def discover(
         Variable names for an array, or for a test that is a plain function.
     progress : callable, optional
         Called with (phase, done, of how many) as the work goes on.
+    clock : Clock, optional
+        The clock that runs already; by default one that counts the seconds of the settings from now.
     **said
         What is said of the table: categorical, ordinal, missing, weights, cluster, as for :meth:`lmarvel.Dataset.of`.
 
@@ -121,19 +129,33 @@ def discover(
     >>> discover(CARS, LMarvel()).pag
     <PAG: 6 nodes, 7 edges>
     """
-    clock = Clock()
+    clock = Clock(settings.max_seconds) if clock is None else clock
+    with clock.running():
+        return _discovered(data, settings, names, progress, clock, said)
+
+
+def _discovered(
+    data: Any,
+    settings: Settings,
+    names: Sequence[str] | None,
+    progress: Progress | None,
+    clock: Clock,
+    said: Mapping[str, Any],
+) -> Discovery:
     (progress or silent)("data", 0, 1)
     table = None if data is None else Dataset.of(data, names, **said)
     if table is None and any(value is not None and len(value) for value in said.values()):
         raise DataError("there is no table that anything could be said of: pass one, or leave these out")
-    if table is not None:
-        try:
-            table.read(clock.within(settings.max_seconds))
-        except BudgetSpent as spent:
-            clock.lap("data")
-            unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
-            return _nothing_learned(table.names, str(spent), clock, unread)
-    return _by_test(as_ci_test(settings.test, table, names, settings.measures()), table, settings, clock, progress)
+    try:
+        if table is not None:
+            table.read(clock.check)
+        test = as_ci_test(settings.test, table, names, settings.measures())
+    except BudgetSpent as spent:
+        assert table is not None
+        clock.lap("data")
+        unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
+        return _nothing_learned(table.names, str(spent), clock, unread)
+    return _by_test(test, table, settings, clock, progress)
 
 
 def _by_test(
@@ -150,7 +172,8 @@ def _by_test(
     report("boundary", 0, 1)
     limit = settings.max_seconds
     seconds = limit and limit - min(_KEPT_BACK * len(order) ** 2, limit / 10)
-    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started, known)
+    began = limit and clock.deadline - limit
+    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, began, known)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
@@ -330,7 +353,6 @@ def _discovery(
     """Put everything together under names."""
     names = test.names
     pag, mag = PAG._trusted(names, found.pag), None if found.mag is None else MAG._trusted(names, found.mag)
-    spent = sum(clock.seconds.values()), max(ledger.meter.deadline - time.monotonic(), 0.0)
     return Discovery(
         pag=pag,
         sepsets=sepsets,
@@ -345,7 +367,7 @@ def _discovery(
         versions=dict(versions(test.search_name)),
         knowledge=knowledge,
         unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
-        later_check=later_check(test, pag, mag, settings["alpha"], sepsets, *spent, len(found.undecided)),
+        later_check=later_check(test, pag, mag, settings["alpha"], sepsets, clock, len(found.undecided)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lmarvel.clock import current
 from lmarvel.data import Dataset
 from lmarvel.effects.adjustment import is_valid_adjustment, minimal_sets, pair_of
 from lmarvel.effects.answer import Answering
@@ -15,7 +16,8 @@ from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.numbers.table import Columns
-from lmarvel.errors import LMarvelError
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted, listing, sentence
 
@@ -47,15 +49,24 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
         size = f"Answers for all pairs of {counted(len(names), 'variable')} are too many for this page"
         return {"why": f"{size}, which has room for {MOST_VARIABLES}: 'lmarvel effect' answers for one pair."}
     try:
-        ready = ready_for_effects(found)
+        current().check()
+        return _answers(found, ready_for_effects(found), data)
     except LMarvelError as error:
         return {"why": sentence(str(error))}
+    except BudgetSpent:  # some answers would be none: a pair that the page does not find has no path
+        return {"why": "Time ran out (max_seconds) before the effects of all pairs: 'lmarvel effect' answers for one."}
+
+
+def _answers(found: Discovery, ready: Prepared, data: Dataset | None) -> dict[str, Any]:
+    """Return the answers for all ordered pairs by position."""
+    names, clock = found.pag.names, current()
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
     asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     each = found.grades.basis != "exact" and len(names) <= MOST_ABSENT
+    clock.check()
     pairs = {key: asked.shown(one) for key, one in told.items() if each or one.status != "none"}
     notes = [*trouble, *asked.notes()]
     badge, sentence_of_none = _none(found)
@@ -110,6 +121,7 @@ class _Asked:
 
     def shown(self, told: Identified) -> dict[str, Any]:
         """Return the answer for a pair as the page shows it."""
+        current().check()
         if told.status == "adjustment":
             told = replace(told, adjustment=self._smallest(told))
         answer, trouble = self._estimated(told)
