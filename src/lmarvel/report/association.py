@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,7 +129,7 @@ def partial_correlation(correlation: NDArray[np.float64]) -> float | None:
 
 def _inverse(correlation: NDArray[np.float64]) -> NDArray[np.float64] | None:
     try:
-        precision = np.linalg.inv(correlation)
+        precision: NDArray[np.float64] = np.asarray(np.linalg.inv(correlation), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     return precision if np.isfinite(precision).all() else None
