@@ -112,7 +112,7 @@ def _component(part: _Part, layout: str) -> Points:
     n, tried = len(part.sizes), []
     layers = None
     if layout == "auto" and current().is_late():
-        return _filled(separate(_at_once(part), part.sizes), part.aspect)
+        return _at_once(part)
     if layout == "layered" or (layout == "auto" and n <= _MOST_LAYERED and part.directed.mean() >= 0.5):
         layers = separate(_layered(part), part.sizes, rows=True)
         if layout == "layered":
@@ -194,13 +194,11 @@ def _springs(part: _Part, layers: Points | None) -> Iterator[Points]:
 
 
 def _at_once(part: _Part) -> Points:
-    """Return a layout that takes little time, for a run whose time is up: a few steps of springs from a circle."""
-    n = len(part.sizes)
-    start = [(math.cos(2 * math.pi * k / n), math.sin(2 * math.pi * k / n)) for k in range(n)]
-    found = _steady(part.network().layout_fruchterman_reingold, seed=start, niter=50, grid=n > _MOST_SPRINGS)
-    flat = np.array(found.coords, dtype=np.float64)
-    typical = float(np.median(np.hypot(*(flat[part.ends[:, 0]] - flat[part.ends[:, 1]]).T))) or 1.0
-    return np.asarray(flat * (part.sizes.mean(axis=0) + GAP) / typical)
+    """Return a ring, which takes no time and no library, for a run whose time is up; no edge runs over a box."""
+    n, room = len(part.sizes), part.sizes.max(axis=0) + GAP
+    angle = 2 * math.pi * np.arange(n) / n
+    radius = max(n * float(np.hypot(*room)) / (2 * math.pi), float(room.max()))
+    return np.column_stack([np.cos(angle), np.sin(angle)]) * radius
 
 
 def _rings(n: int, many: int) -> list[Points]:

@@ -66,7 +66,7 @@ def associations(found: Discovery, data: Dataset | None) -> dict[frozenset[str],
     >>> associations(found, None)
     {}
     """
-    if data is None:
+    if data is None or not found.pag.n_edges or current().is_late():
         return {}
     try:
         table = Dataset.of(data, columns=found.pag.names)
