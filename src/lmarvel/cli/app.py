@@ -121,7 +121,7 @@ def main() -> None:
     except LMarvelError as error:
         fail(with_option(error, _options()), 2)
     except MemoryError:
-        fail("there is not enough memory for this: ask for fewer rows or variables", 2)
+        fail("there is not enough memory for this: take fewer rows or columns, or allow more (--max-memory)", 2)
     except BrokenPipeError:
         _reader_left()
     except OSError as error:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel import memory
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.boundary_searches import Boundary, boundaries_for, choose_boundary
@@ -44,6 +45,8 @@ from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 
 Marks = NDArray[np.int8]
+_MATRICES = 4  # of a number for each pair, that a run holds at a time
+_FOR_LOOKS = 0.25  # of the time, to see how the columns are related
 _FEW = 10_000  # pairs, that are listed by name at once
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
 _FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
@@ -148,14 +151,34 @@ def _discovered(
         raise DataError("there is no table that anything could be said of: pass one, or leave these out")
     try:
         if table is not None:
+            columns = len(table.names)
+            memory.check(_MATRICES * 8 * columns**2, f"correlations of {columns:,} columns")
             table.read(clock.check)
-        test = as_ci_test(settings.test, table, names, settings.measures())
+        with memory.enforced():
+            test = _chosen_test(settings, table, names, clock)
     except BudgetSpent as spent:
         assert table is not None
         clock.lap("data")
         unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
         return _nothing_learned(table.names, str(spent), clock, unread)
-    return _by_test(test, table, settings, clock, progress)
+    with memory.enforced():
+        return _by_test(test, table, settings, clock, progress)
+
+
+def _chosen_test(
+    settings: Settings, table: Dataset | None, names: Sequence[str] | None, clock: Clock
+) -> IndependenceTest:
+    """Return the test; a look at how the numbers are related that takes too much of the time is broken off."""
+    if not (settings.measures() and settings.test == "auto"):
+        return as_ci_test(settings.test, table, names)
+    try:
+        with Clock(_FOR_LOOKS * clock.left()).running():
+            return as_ci_test(settings.test, table, names, measured=True)
+    except BudgetSpent:
+        clock.check()
+    test = as_ci_test(settings.test, table, names)
+    test.why = f"{test.name}: time ran out before it was known whether the columns are related along curves"
+    return test
 
 
 def _by_test(

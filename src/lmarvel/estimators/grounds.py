@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.resampling import Resampling
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
-from lmarvel.errors import LMarvelError
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
@@ -70,7 +71,9 @@ def later_grounds(
         with clock.running():
             bends = () if clock.is_late() else bends_of(found, table)
             left = min(MOST_SECONDS, clock.left())
-            return Grounds(resampled(table, unlimited, left) if resample and left > 0 else None, bends)
+            with suppress(BudgetSpent):
+                return Grounds(resampled(table, unlimited, left) if resample and left > 0 else None, bends)
+            return Grounds(None, bends)
 
     return Deferred(make)
 

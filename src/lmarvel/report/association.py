@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lmarvel.clock import current
 from lmarvel.data import Dataset
 from lmarvel.data.columns import Kind
-from lmarvel.errors import LMarvelError
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.graph.marks import Edge
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import listing
@@ -73,7 +73,7 @@ def associations(found: Discovery, data: Dataset | None) -> dict[frozenset[str],
         if found.data is not None and table.fingerprint != found.data["fingerprint"]:
             return {}
         moments, fit = table.moments, _numbers(table)
-    except LMarvelError:
+    except (LMarvelError, BudgetSpent):
         return {}
     told = _of_edges(found, moments.correlation(), fit, moments.n)
     return {frozenset((edge.a, edge.b)): one for edge, one in told if one is not None}

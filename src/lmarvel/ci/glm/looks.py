@@ -16,9 +16,11 @@ from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores
 from lmarvel.ci.glm.basis import GlmTable
 from lmarvel.ci.glm.fits import GlmFits
 from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
+from lmarvel.errors import BudgetSpent
 
 _engine = load()
 
@@ -116,7 +118,9 @@ def explained(table: KindTable, shapes: bool = True) -> float:
     scores = _engine.KindScores(
         table.basis, table.starts, table.categories, table.codes, table.weights, table.products, prices
     )
-    _, met = scores.search(_NOISE, *_SWEEPS)
+    late, met = scores.search(_NOISE, *_SWEEPS, seconds=current().left())
+    if late:
+        raise BudgetSpent(SPENT)
     return float(sum(scores.value(v, ())[0] for v in range(len(table))) - met[-1][0])
 
 
@@ -143,7 +147,9 @@ def interacts(data: Dataset) -> bool:
 def _interacts(data: Dataset, names: list[str]) -> bool:
     table = kind_table(data, names, 2.0, every=_every(data))
     scores = table.scores()
-    _, met = scores.search(_NOISE, *_SWEEPS)
+    late, met = scores.search(_NOISE, *_SWEEPS, seconds=current().left())
+    if late:
+        raise BudgetSpent(SPENT)
     score, dag = met[-1]
     explained = sum(scores.value(v, ())[0] for v in range(len(table))) - score
     parts = (table.basis, table.starts, table.categories, table.codes, table.weights, table.rows)
