@@ -34,7 +34,7 @@ def result_of(result: Discovery) -> dict[str, str]:
         return large
     if current().is_late():
         return {
-            "why": "Time ran out (max_seconds) before the result: 'lmarvel learn table.csv -o result.json' writes it."
+            "why": "Time ran out (max_seconds) for the result here: 'lmarvel learn table.csv -o result.json' writes it."
         }
     text = packed(result.to_json())
     return large if len(text) > MOST_BYTES else {"packed": text}
@@ -57,9 +57,7 @@ def gaps_of(result: Discovery) -> dict[str, str]:
     reasons, clock = {}, current()
     for i, j in pairs:
         if clock.is_late():
-            return {
-                "why": "Time ran out (max_seconds) before all pairs: 'lmarvel explain' says why a pair has no edge."
-            }
+            return {"why": "Time ran out (max_seconds) for these here: 'lmarvel explain' says why a pair has no edge."}
         reasons[f"{i},{j}"] = _reasons(result, i, j, texts)
     return {"packed": packed(as_json({"texts": list(texts), "pairs": reasons}))}
 
