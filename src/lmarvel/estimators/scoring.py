@@ -24,7 +24,7 @@ from lmarvel.search.lift import lift
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
-_MOST_ROWS = 10_000  # looked at for unequal noise and bends, evenly spread
+_MOST_ROWS = 10_000  # looked at for unequal noise, bends and interactions, evenly spread
 
 
 def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Scored:
@@ -130,8 +130,10 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     return moments.take([where[name] for name in test.names])
 
 
-def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Matrix | None:
-    """Return how far unequal noise and bends inflate the evidence for hidden nodes; None where they do not.
+def inflation_of(
+    test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float, interactions: bool
+) -> Matrix | None:
+    """Return how far noise, bends and interactions inflate the evidence for hidden nodes; None where they do not.
 
     Without rows nothing can be said, and no file is read again for it. Rows with gaps are left out.
     """
@@ -151,4 +153,4 @@ def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, p
         weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
-    return inflation(rows, penalty * math.log(table.n), weights)
+    return inflation(rows, penalty * math.log(table.n), weights, interactions=interactions)
