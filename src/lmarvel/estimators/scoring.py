@@ -35,6 +35,7 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     ======================================  ==========================================================================
     of categories                           the chance of their counts
     of numbers, along curves                lines, bends, products, and the shape of the noise
+    of numbers, straight, skewed noise      lines and the shape of the noise
     of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
     of both, along curves, or where         the score of curves, with logistic regressions of categories
     categories interact
@@ -52,6 +53,9 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     gaps = data is not None and any(data.missing)
     if data is not None and (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
         return kind_table(data.completed() if gaps else data, test.names, penalty)
+    if data is not None and (data.test_wise or not gaps) and test.name == "skewed":
+        whole = data.completed() if gaps else data
+        return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         bent = curvature(data)
         if (bent is not None and bent.is_curved) or interacts(data):
