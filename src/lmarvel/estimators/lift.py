@@ -150,12 +150,15 @@ class Lift(PagEstimator):
             if isinstance(table, KindTable):
                 ask = ledger.test.pvalue
                 return lift_kinds(table, **how | changed, pvalue=lambda x, y, given: ask(x, y, tuple(given)))
-            return lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how | changed)
+            return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
 
         try:
-            if not isinstance(table, Groups | KindTable) and (self.latents or self.selection):
-                factors = inflation_of(ledger.test, data, table, self.penalty)
+            if isinstance(table, Moments) and (self.latents or self.selection):
+                factors = inflation_of(ledger.test, data, table, self.penalty, False)
             found = search()
+            if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
+                look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
+                found, factors = _beside_interactions(found, factors, search, look)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
@@ -277,6 +280,20 @@ def what_statements_cost(
             yield StatementCost(str(statement), max(alone - free, 0.0))
     except OutOfTime:
         return
+
+
+def _beside_interactions(
+    found: LiftResult,
+    factors: Matrix | None,
+    search: Callable[..., LiftResult],
+    look: Callable[[], Matrix | None],
+) -> tuple[LiftResult, Matrix | None]:
+    """Search again where interactions inflate the evidence for the hidden nodes found; return all factors, too."""
+    with suppress(OutOfTime):  # what was found by then stands
+        more = look()
+        if more is not None and (factors is None or (more > factors).any()):
+            return search(inflation=more), more
+    return found, factors
 
 
 def _refused(
