@@ -37,14 +37,20 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, A
     only = [name for name in before["variables"] if name not in set(after["variables"])]
     more = [name for name in after["variables"] if name not in set(before["variables"])]
     return {
-        "summary": f"{counted(counts['new'], 'edge')} {_be(counts['new'])} new, {counts['gone']} {_be(counts['gone'])} gone,"
-        f" {counts['other']} {'has' if counts['other'] == 1 else 'have'} other marks, {counts['same']}"
-        f" {_be(counts['same'])} the same.",
+        "summary": _summary(**counts),
         "edges": [row for row in rows if row["kind"] != "same"],
         "added": [one for one in after["statements"] if one not in before["statements"]],
         "removed": [one for one in before["statements"] if one not in after["statements"]],
-        "variables": [*(f"{readable(name)} is left out" for name in only), *(f"{readable(name)} is new" for name in more)],
+        "variables": [
+            *(f"{readable(name)} is left out" for name in only),
+            *(f"{readable(name)} is new" for name in more),
+        ],
     }
+
+
+def _summary(new: int, gone: int, other: int, same: int) -> str:
+    first = f"{counted(new, 'edge')} {_be(new)} new, {gone} {_be(gone)} gone"
+    return f"{first}, {other} {'has' if other == 1 else 'have'} other marks, {same} {_be(same)} the same."
 
 
 def _be(number: int) -> str:

@@ -77,7 +77,9 @@ def perform(task: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dic
     except MemoryError:
         return {"error": "There is not enough memory for this: leave out columns, or raise the limit with --memory."}
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust
+        if (
+            not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime"
+        ):  # a panic of a library in Rust
             raise
         traceback.print_exc()  # on the terminal, where it helps whoever reports it
         name = type(error).__name__

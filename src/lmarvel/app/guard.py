@@ -51,7 +51,7 @@ HEADERS = (
 # A page that goes on by itself: a redirect would not carry a strict cookie where another site opened the address.
 _ENTER = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
-    b'<title>lmarvel</title><p>Opening <a href="/">lmarvel</a>.'
+    b'<link rel="icon" href="data:,"><title>lmarvel</title><p>Opening <a href="/">lmarvel</a>.'
 )
 
 
@@ -145,7 +145,8 @@ class Guard:
             return self._enter(query)
         if not self._has_session(headers):
             raise Refused(
-                HTTPStatus.FORBIDDEN, "This window is not let in: open the address that 'lmarvel app' shows when it starts."
+                HTTPStatus.FORBIDDEN,
+                "This window is not let in: open the address that 'lmarvel app' shows when it starts.",
             )
         site = headers.get(b"sec-fetch-site")
         if method in WRITING:
@@ -169,7 +170,9 @@ class Guard:
         if int(length) > self._most(scope):
             most = self._most(scope)
             size = f"{most >> 30} GiB" if most >= 1 << 30 else f"{most >> 10:,} KiB"
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"This is larger than {size}, the most that is taken here.")
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"This is larger than {size}, the most that is taken here."
+            )
 
     def _most(self, scope: Scope) -> int:
         """Return how many bytes a body may have."""
@@ -185,7 +188,8 @@ class Guard:
             given = []
         if self.token is None or len(given) != 1 or not _same(given[0], self.token):
             raise Refused(
-                HTTPStatus.FORBIDDEN, "This address works once, and was used: go back to that window, or start the app again."
+                HTTPStatus.FORBIDDEN,
+                "This address works once, and was used: go back to that window, or start the app again.",
             )
         self.token = None
         return _ENTER

@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -38,7 +39,7 @@ from lmarvel.errors import OutputError, SettingsError
 from lmarvel.files import write_text
 from lmarvel.text import readable
 
-if os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
@@ -75,8 +76,8 @@ class Project:
     >>> project.write_statements("bp causes age", "e3b0c44298fc1c14")
     Traceback (most recent call last):
     ...
-    lmarvel.app.project.Stale: statements.txt was changed in another window or program since this page read it: nothing \
-was overwritten. The newer version is shown now
+    lmarvel.app.project.Stale: statements.txt was changed in another window or program since this page read it: \
+nothing was overwritten. The newer version is shown now
     >>> project.close()
     """
 
@@ -92,7 +93,7 @@ was overwritten. The newer version is shown now
     def _make(self) -> None:
         if self.folder.is_dir() and not self._file(SETTINGS).is_file() and any(self.folder.iterdir()):
             raise SettingsError(
-                f"{readable(str(self.folder))} has files but no {SETTINGS}, so it is not a project: choose another folder"
+                f"{readable(str(self.folder))} has files but no {SETTINGS}, so it is no project: choose another folder"
             )
         for folder in (self.folder, self._file("tables"), self._file("runs")):
             folder.mkdir(parents=True, exist_ok=True)
@@ -310,7 +311,7 @@ def ending_of(name: str) -> str:
     for ending in sorted(ENDINGS, key=len, reverse=True):
         if low.endswith(ending):
             return ending
-    raise SettingsError(f"{readable(name)} is not a table that can be read: {', '.join(ENDINGS[:3])}, .parquet, .xlsx ...")
+    raise SettingsError(f"{readable(name)} is not a table that can be read: {', '.join(ENDINGS)}")
 
 
 def _changes(old: Settings, new: Settings) -> Iterator[str]:
@@ -332,7 +333,7 @@ def _digest(content: bytes) -> str:
 def _locked(handle: int) -> bool:
     """Lock a file for this process; the system lets go of it however the process ends."""
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

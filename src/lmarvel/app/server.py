@@ -10,6 +10,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,7 +152,8 @@ class Running:
             await asyncio.sleep(_LOOK)
             now, busy = time.monotonic(), self.service.job is not None
             unused, alone = now - events.used, now - max(events.left, events.used)
-            if not busy and (unused > self.limits.idle or (not events.windows and alone > min(ALONE, self.limits.idle))):
+            left = not events.windows and alone > min(ALONE, self.limits.idle)
+            if not busy and (unused > self.limits.idle or left):
                 why = f"nobody used it for {_minutes(unused)}"
                 events.tell("stopping", why=f"The app stopped, because {why}.")
                 self.stop(why)
@@ -170,10 +172,8 @@ def serve(folder: Path, table: Path | None, limits: Limits, browser: bool) -> No
         if browser:
             webbrowser.open(running.address)
 
-    try:
+    with suppress(KeyboardInterrupt):
         running.run(started)
-    except KeyboardInterrupt:
-        pass
     again = command_of(["app", str(running.project.folder)])
     print(f"lmarvel app: {running.why or 'stopped'}. Open the project again with: {again}", file=sys.stderr)
 
@@ -191,4 +191,3 @@ def _listening(port: int) -> socket.socket:
 
 def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
-

@@ -160,8 +160,9 @@ class Service:
             "check", {"text": text, "edit": edit, "names": names}, seconds=SHORT
         )
         found["revision"] = await self._stale(self.project.write_statements, found["text"], _revision(given))
-        if edit is not None:
-            await run_in_threadpool(self.project.note, f"Statements: {'; '.join(found['text'].split(chr(10))[:-1])}")
+        if found["text"] != now and not found["error"]:
+            stated = "; ".join(one["text"] for one in found["statements"])
+            await run_in_threadpool(self.project.note, f"Statements: {stated or 'none'}")
         self.events.tell("statements", revision=found["revision"])
         return found
 
@@ -286,7 +287,7 @@ def _listed(run: Run) -> dict[str, Any]:
         about = run.about
     except SettingsError:
         about = {}
-    shown = {name: about.get(name) for name in ("verdict", "method", "seconds", "made", "rows", "variables", "statements")}
+    shown = {name: about.get(name) for name in ("verdict", "method", "seconds", "made", "rows", "statements")}
     return {"number": run.number, "table": run.settings.name, "edges": len(about.get("edges") or []), **shown}
 
 

@@ -1,4 +1,4 @@
-"""The settings of a project: what is said of the table, and how to learn. They come from a browser, and are checked here.
+"""The settings of a project: what is said of the table, and how to learn. They come from a browser, and are checked.
 
 A settings file is TOML. Every value is data: a name of a column, a number, or one of a few words.
 """
@@ -125,7 +125,7 @@ class LearnSettings:
             raise SettingsError(f"method must be one of {', '.join(LEARNERS)}, not {method!r}")
         if test is not None and test not in (AUTO, *TESTS):
             raise SettingsError(f"test must be one of auto, {', '.join(TESTS)}, not {test!r}")
-        numbers = {name: _number(given.get(name), name) for name in ("alpha", "penalty", "max_seconds")}
+        numbers: dict[str, Any] = {name: _number(given.get(name), name) for name in ("alpha", "penalty", "max_seconds")}
         whole = {name: _whole(given.get(name), name) for name in ("max_conditioning", "max_tests", "bootstrap", "seed")}
         if (whole["bootstrap"] or 0) > MOST_RESAMPLES:
             raise SettingsError(f"bootstrap must be at most {MOST_RESAMPLES:,} resamples")
@@ -264,7 +264,7 @@ def _encodable(text: str) -> bool:
 
 def _number(value: Any, what: str) -> float | str | None:
     if value is None or (value == AUTO and what != "max_seconds"):
-        return value
+        return AUTO if value == AUTO else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise SettingsError(f"{what} must be a number")
     return value

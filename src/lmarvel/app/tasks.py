@@ -148,7 +148,9 @@ def _what_would_change(edge: Mapping[str, Any], penalty: float | None) -> list[s
     if edge["p"] is not None:
         lines.append(f"At a significance level below its largest p-value ({edge['p']}), it would have been removed.")
     if isinstance(edge.get("share"), float) and edge["share"] < 1:
-        lines.append(f"It is absent from {100 * (1 - edge['share']):.0f} % of the resamples, so other rows may lack it.")
+        lines.append(
+            f"It is absent from {100 * (1 - edge['share']):.0f} % of the resamples, so other rows may lack it."
+        )
     if {"open", "unchecked", None} & {edge["grade_a"], edge["grade_b"]}:
         lines.append("More rows, or a statement about its direction, could settle the marks that are not established.")
     elif "likely" in (edge["grade_a"], edge["grade_b"]):

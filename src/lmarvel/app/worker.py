@@ -23,9 +23,12 @@ from lmarvel.errors import LMarvelError, WorkerError
 Progress = Callable[[str, int, int], None]
 _LONGEST = 1 << 26  # bytes of a reply
 # Isolated, so that no file of the folder it starts in is taken for a module; then with the parent's way to modules.
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from lmarvel.app.child import main; main(int(sys.argv[2]))"
-)
+_START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from lmarvel.app.child import main
+main(int(sys.argv[2]))
+"""
 
 
 class Cancelled(LMarvelError):

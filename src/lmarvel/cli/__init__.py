@@ -16,7 +16,18 @@ from lmarvel.cli import (  # they register themselves
 )
 from lmarvel.cli.app import app, main, ordered
 
-__all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "serving", "showing", "simulating"]
+__all__ = [
+    "app",
+    "checking",
+    "describing",
+    "effects",
+    "learning",
+    "main",
+    "reproducing",
+    "serving",
+    "showing",
+    "simulating",
+]
 
 # As somebody comes upon them: a look, a table, a result and what is asked of it; then the research.
 ordered(

@@ -79,9 +79,9 @@ function chooser() {
 }
 
 export async function show(mode) {
-  byId("result-heading").textContent = mode === "ask" ? "Ask" : "Graph";
   byId("step-result").dataset.mode = mode;
-  const number = current();
+  const number = current(), what = mode === "ask" ? "Ask" : "Graph";
+  byId("result-heading").textContent = number === null ? `${what}: no run yet` : mode === "ask" ? `Ask about run ${number}` : `Graph of run ${number}`;
   byId("no-run").hidden = number !== null;
   chooser();
   if (number === null) return;

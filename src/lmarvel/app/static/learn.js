@@ -42,7 +42,7 @@ function more() {
 
 function expected() {
   const last = [...state.all.runs].reverse().find((run) => run.table === state.all.table.name && run.seconds);
-  const about = state.described && state.described.expected !== undefined ? `The search takes about ${duration(state.described.expected)} on a common computer. ` : "";
+  const about = state.described && state.described.expected !== undefined ? `Expected time of the search: ${duration(state.described.expected)}. ` : "";
   return about + (last ? `The last run on this table took ${duration(last.seconds)} in all.` : "Reading the table and weighing the evidence come on top.");
 }
 
@@ -76,10 +76,10 @@ function run(one) {
 function runs() {
   const all = [...state.all.runs].reverse();
   if (!all.length) return null;
-  const head = ["Run", "When", "Method", "Verdict", "Stated", ""].map((text) => html("th", { scope: "col", text }));
+  const head = ["Run", "When", "Method", "Verdict", "Stated"].map((text) => html("th", { scope: "col", text }));
   return html("div", { class: "card" }, html("h3", { text: "Runs" }),
     html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Runs" },
-      html("table", { class: "runs" }, html("thead", null, html("tr", null, ...head)), html("tbody", null, ...all.map(run)))),
+      html("table", { class: "runs" }, html("thead", null, html("tr", null, ...head, html("td"))), html("tbody", null, ...all.map(run)))),
     all.length > 1 ? comparison(all) : null);
 }
 

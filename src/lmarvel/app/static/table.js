@@ -57,7 +57,7 @@ async function apply(way) {
 function picture(column) {
   const counts = column.bins || (column.bars || []).map(([, n]) => n), most = Math.max(...counts, 1), wide = 120 / Math.max(counts.length, 1);
   const bar = (n, k) => svg("rect", { x: (k * wide).toFixed(2), y: (36 - 36 * n / most).toFixed(2), width: Math.max(wide - 1, 0.6).toFixed(2), height: (36 * n / most).toFixed(2) });
-  const words = column.bins ? `from ${column.low} to ${column.high}` : (column.bars || []).slice(0, 4).map(([name, n]) => `${name}: ${n.toLocaleString("en")}`).join(", ");
+  const words = column.bins ? `from ${column.low} to ${column.high}` : (column.bars || []).slice(0, 4).map(([name, n]) => `${name} (${n.toLocaleString("en")})`).join(", ");
   const more = !column.bins && (column.bars || []).length > 4 ? ", …" : "";
   return html("div", { class: "spread" }, svg("svg", { viewBox: "0 0 120 36", class: "bars", "aria-hidden": "true" }, ...counts.map(bar)),
     html("span", { class: "note", text: counts.length ? words + more : "no values" }));
@@ -107,7 +107,7 @@ function columns(found) {
 function firstRows(found) {
   const head = found.columns.map(({ name }) => html("th", { scope: "col", text: name }));
   const line = (cells) => html("tr", null, ...cells.map((text) => html("td", { text })));
-  return html("details", { class: "card" }, html("summary", { text: `First rows` }),
+  return html("details", { class: "card" }, html("summary", { text: "First rows" }),
     html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "First rows of the table" },
       html("table", { class: "cells" }, html("thead", null, html("tr", null, ...head)), html("tbody", null, ...found.head.map(line)))));
 }
@@ -163,7 +163,7 @@ async function take(file) {
 }
 
 function start() {
-  byId("endings").textContent = `Read are ${state.all.endings.filter((one) => !one.endsWith(".gz")).join(", ")}, and packed text (.csv.gz).`;
+  byId("endings").textContent = `Files that can be read: ${state.all.endings.filter((one) => !one.endsWith(".gz")).join(", ")}, and packed text (.csv.gz).`;
   byId("file").accept = state.all.endings.map((one) => `.${one.split(".").pop()}`).join(",");
   if (!byId("bundled").querySelector("button")) {
     byId("bundled").append(...state.all.bundled.map((name) => button(name, async () => {
