@@ -82,13 +82,23 @@ def check_report(path: Path) -> None:
     check_writable(path)
 
 
-def page_of(found: Discovery, title: str | None = None, data: Any = None, marks: Shown = "supported") -> dict[str, Any]:
-    """Return the data of the page; where nothing was learned, or far too much undecided, its graph has no edges."""
+def page_of(
+    found: Discovery,
+    title: str | None = None,
+    data: Any = None,
+    marks: Shown = "supported",
+    *,
+    effects: bool = True,
+) -> dict[str, Any]:
+    """Return the data of the page; where nothing was learned, or far too much undecided, its graph has no edges.
+
+    Without ``effects`` the answers for all pairs are left out: the page is then shown where they can be asked for.
+    """
     if marks not in MARKS_SHOWN:
         raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
     notes, verdict = found.notes, found.verdict.lines
     table = None if data is None else read_as_before(data, found.data)
-    effects, result = effects_of(found, table), result_of(found)
+    answers, result = effects_of(found, table) if effects else None, result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     gaps = gaps_of(found)
@@ -124,7 +134,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
         "knowledge": _knowledge(found),
         "warnings": [sentence(note) for note in notes],
         "data": _data(found),
-        "effects": effects,
+        "effects": answers,
         "gaps": gaps,
         "result": result,
         "footer": f"{written}. This file needs no connection and sends nothing.",

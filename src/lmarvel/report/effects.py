@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lmarvel.effects.classify import Identified
     from lmarvel.effects.effect import Effect
     from lmarvel.effects.numbers.table import Columns
+    from lmarvel.effects.pag_index import Prepared
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
@@ -125,24 +126,8 @@ class _Asked:
         if told.status == "adjustment":
             told = replace(told, adjustment=self._smallest(told))
         answer, trouble = self._estimated(told)
-        ready = self._bare.ready
         place = self.rests_on.setdefault(answer.rests_on, len(self.rests_on))
-        used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
-        shown = {
-            "status": told.status,
-            "badge": answer.badge,
-            "reliable": answer.reliable,
-            "sentence": answer.sentence,
-            "adjust": None if used is None else [ready.graph.index(name) for name in used],
-            "paths": [list(path) for path in self._paths(told, used)],
-            "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
-            "forest": _forest(answer),
-            "fragile": answer.fragility,
-            "formula": answer.formula if told.status == "formula" else None,
-            "notes": [trouble] if trouble else [],
-            "rests_on": place,
-        }
-        return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
+        return _shown(self._bare.ready, answer, trouble) | {"rests_on": place}
 
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
@@ -189,15 +174,38 @@ class _Asked:
         few = islice(minimal_sets(self._bare.ready, self._pair(told)), _SETS)
         return self._bare.ready.named(min(few, key=lambda z: z.bit_count()))
 
-    def _paths(self, told: Identified, used: tuple[str, ...] | None) -> Iterator[list[Any]]:
-        """Give the path that stands in the way; or, of each variable that is adjusted for, one it has to block."""
-        ready = self._bare.ready
-        if told.status == "not identified" and told.path:
-            yield [None, [ready.graph.index(name) for name in told.path]]
-        if used is None:
-            return
-        for name in used:
-            verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used if other != name])
-            if not verdict and verdict.path:
-                text = ready.path_text(ready.graph.index(step) for step in verdict.path)
-                yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
+
+def answer_of(found: Discovery, answer: Effect) -> dict[str, Any]:
+    """Return one answer as the page shows it, with what it rests on in words."""
+    return _shown(ready_for_effects(found), answer) | {"rests_on": answer.rests_on}
+
+
+def _shown(ready: Prepared, answer: Effect, trouble: str = "") -> dict[str, Any]:
+    """Return an answer as plain data: words, numbers, and the paths that the graph lights."""
+    told = answer.identified
+    used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
+    shown = {
+        "status": told.status,
+        "badge": answer.badge,
+        "reliable": answer.reliable,
+        "sentence": answer.sentence,
+        "adjust": None if used is None else [ready.graph.index(name) for name in used],
+        "paths": [list(path) for path in _paths(ready, told, used)],
+        "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
+        "forest": _forest(answer),
+        "fragile": answer.fragility,
+        "formula": answer.formula if told.status == "formula" else None,
+        "notes": [trouble] if trouble else [],
+    }
+    return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
+
+
+def _paths(ready: Prepared, told: Identified, used: tuple[str, ...] | None) -> Iterator[list[Any]]:
+    """Give the path that stands in the way; or, of each variable that is adjusted for, one it has to block."""
+    if told.status == "not identified" and told.path:
+        yield [None, [ready.graph.index(name) for name in told.path]]
+    for name in used or ():
+        verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used or () if other != name])
+        if not verdict and verdict.path:
+            text = ready.path_text(ready.graph.index(step) for step in verdict.path)
+            yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
