@@ -5,7 +5,8 @@ from lmarvel import __version__
 project = "lmarvel"
 author = "The lmarvel developers"
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton", "sphinx_design"]
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # as GitHub makes them
 highlight_language = "none"
 smartquotes = False  # a quote in a command is to be typed as it stands
@@ -29,7 +30,7 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "show_prev_next": True,
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -38,7 +39,6 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"changelog": [], "theory": [], "reproduction": [], "benchmarks": []}
 copyright = "The lmarvel developers, MIT licence"
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True

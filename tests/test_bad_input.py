@@ -167,9 +167,7 @@ PROJECTIONS = [
     Case("unknown selection", lambda: CHAIN.project(selection=["S"]), GraphError, ("'S'",)),
     Case("unknown latent in an oracle", lambda: MSeparation(CHAIN, latent=["U"]), GraphError, ("'U'",)),
     Case("string in place of a graph", lambda: MSeparation("A --> B"), GraphError, ("str",)),  # type: ignore[arg-type]
-    Case(
-        "overlap in m_separated", lambda: CHAIN.m_separated("A", "C", ["A"]), GraphError, ("A stands in more than one",)
-    ),
+    Case("overlap in m_separated", lambda: CHAIN.m_separated("A", "C", ["A"]), GraphError, ("A is in more than one",)),
 ]
 
 CONVERSIONS = [

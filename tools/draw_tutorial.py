@@ -96,7 +96,12 @@ def _save(figure: Any, path: Path) -> None:
 
 
 FIGURES: dict[str, dict[str, Picture]] = {
-    "README.md": {"tutorials/figures/sprinkler.svg": graph_of("found")},
+    "get-started.md": {"tutorials/figures/get-started.svg": graph_of("found")},
+    "tutorials/hidden-cause.md": {"tutorials/figures/hidden-cause.svg": graph_of("found")},
+    "tutorials/churn.md": {"tutorials/figures/churn.svg": graph_of("found")},
+    "tutorials/panel.md": {"tutorials/figures/panel.svg": graph_of("found")},
+    "tutorials/intervention.md": {"tutorials/figures/intervention.svg": graph_of("found")},
+    "tutorials/cars-and-tetrad.md": {"tutorials/figures/cars-and-tetrad.svg": graph_of("found")},
     "tutorial-effect.md": {
         "tutorial-effect-cars.svg": graph_of("found", "all"),
         "tutorial-effect-measured.svg": graph_of("measured"),

@@ -46,7 +46,7 @@ class GraphError(LMarvelError):
     >>> DAG.from_edges("A --> B", "B --> A")
     Traceback (most recent call last):
     ...
-    lmarvel.errors.GraphError: the pair A, B has two edges, 'A --> B' and 'B --> A': a graph holds one edge a pair
+    lmarvel.errors.GraphError: the pair A, B has two edges, 'A --> B' and 'B --> A': a graph has one edge per pair
     """
 
 
@@ -103,7 +103,7 @@ class UnusableError(DataError):
 
 
 class LMarvelWarning(UserWarning):
-    """Something a user should know, though the result stands.
+    """Something a user should know, though the result is valid.
 
     Examples
     --------

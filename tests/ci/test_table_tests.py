@@ -311,7 +311,7 @@ def test_bad_tables_are_refused_by_name() -> None:
     rng = np.random.default_rng(16)
     with pytest.raises(DataError, match="'b' has numbers"):
         as_ci_test("g-square", Dataset.of(table_with()))
-    with pytest.raises(DataError, match="'a' has levels without an order: use test='mixed'"):
+    with pytest.raises(DataError, match="'a' has categories without an order: use test='mixed'"):
         as_ci_test("fisher-z", Dataset.of(table_with()))
     wide = {name: levels(rng.permutation(np.repeat(np.arange(6), 10))) for name in "ab"}
     with pytest.raises(DataError, match=r"60 rows are too few to test .* which needs 180"):
@@ -325,7 +325,7 @@ def test_bad_tables_are_refused_by_name() -> None:
         as_ci_test("mixed", Dataset.of({"city": levels(city), "b": b, "height": height}))
     with pytest.raises(DataError, match=r"'b' .*: test='curved' needs whole rows"):
         as_ci_test("curved", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
-    with pytest.raises(DataError, match="has one level"):
+    with pytest.raises(DataError, match="has one category"):
         indicators(np.zeros(5, int), name="a")
     with pytest.raises(
         ParameterError, match="'auto', 'fisher-z', 'rank', 'scores', 'skewed', 'g-square', 'mixed', 'curved'"

@@ -164,7 +164,7 @@ def test_graphs_in_other_files(files: tuple[Path, Path], tmp_path: Path, name: s
     ("name", "text", "said"),
     [
         ("bad.txt", "A -> X\n", "bad.txt, line 1: cannot read the edge 'A -> X'"),
-        ("cut.json", '{"format": "lmarvel-res', "cut.json is cut off, or no result"),
+        ("cut.json", '{"format": "lmarvel-res', "cut.json is cut off, or not a result"),
         ("more.txt", "A --> X\nX --> Y\nQ --> Y\n", "no column 'Q', which the graph has"),
         ("cycle.txt", "A --> X\nX --> Y\nY --> A\n", "directed cycle"),
     ],

@@ -51,7 +51,7 @@ def test_text_shows_the_verdict_the_edges_and_their_meaning(table: Path) -> None
         "The graph fits: the data reject 0 of 3 implied independences (0.03 expected by chance).",
         "Next: ask why (explain), what causes a variable (causes), and by how much (effect).",
         "",
-        "Supported marks: a circle stands where the data do not establish the mark",
+        "Supported marks: a circle replaces each mark that the data do not establish",
     ]
     for line in ("  A o-> B   firm; edge 100 %", "  B <-> C   firm; edge 100 %", "  D o-> C   firm; edge 100 %"):
         assert line in out.splitlines()

@@ -101,7 +101,7 @@ def test_a_comparison_goes_on_without_a_method_that_cannot_take_the_table(tmp_pa
     assert done.code == 0
     skipped = [line for line in done.out.splitlines() if line.startswith("m3hc")]
     assert skipped == [
-        "m3hc     skipped: this method scores numbers, and 'colour' has levels: use the method lift, or leave such"
+        "m3hc     skipped: this method scores numbers, and 'colour' has categories: use the method lift, or leave such"
         " columns out"
     ]
     assert list(json.loads(run("compare", data, "--methods", "m3hc,fci", "--format", "json").out)["skipped"]) == [

@@ -185,7 +185,7 @@ def test_the_package_runs_as_a_module() -> None:
         (["learn"], "'data': a file with a table, or the name of a bundled one, such as cars"),
         (["draw", CARS], "'out' of lmarvel draw GRAPH OUT: the picture to write: .svg, .png or .pdf"),
         (["effect", "r.json", CARS, "Weight"], "'y' of lmarvel effect RESULT DATA X Y: the outcome ("),
-        (["draw", CARS, "-o", "x.svg"], "no option -o: what it writes stands at the end, lmarvel draw GRAPH OUT"),
+        (["draw", CARS, "-o", "x.svg"], "no option -o: name the output last, lmarvel draw GRAPH OUT"),
         (["simulate"], "'OUT' of lmarvel simulate OUT: directory for data.csv"),
         (["learn", CARS, "--alhpa", "1"], "lmarvel learn has no option --alhpa; did you mean --alpha?"),
         (["describe", CARS, "--boundary", "tc"], "lmarvel describe has no option --boundary; "),
@@ -204,7 +204,7 @@ def test_the_package_runs_as_a_module() -> None:
         (["learn", CARS, "--weights", "Wieght"], "--weights names 'Wieght'"),
         (
             ["learn", CARS, "--tiers", "Wieght < Horsepower"],
-            "names Wieght, which is no variable here; did you mean Weight?",
+            "names Wieght, which is not a variable here; did you mean Weight?",
         ),
         (["learn", CARS, "--forbid", "Wieght -> Horsepower"], "did you mean Weight?"),
         (["explain", "r.json", "Wieght"], "did you mean 'Weight'?"),
@@ -228,4 +228,4 @@ def test_what_was_meant_is_asked(legal: str, arguments: list[str | Path], messag
 def test_knowledge_names_columns_in_the_order_of_the_table() -> None:
     done = run("learn", CARS, "--require", "Colour -> Weight")
     order = "MilesPerGallon, Cylinders, Displacement, Horsepower, Weight, SecondsTo60"
-    assert f"names Colour, which is no variable here; there are {order}\n" in done.err
+    assert f"names Colour, which is not a variable here; there are {order}\n" in done.err

@@ -112,7 +112,7 @@ def test_help_says_what_each_option_is_for() -> None:
     assert all(option.sentence.endswith(".") for option in options.values())
     assert options["colliders"].choices == ("standard", "conservative", "majority")
     assert options["tabu"].help == "m3hc: How many of the last graphs not to go back to."
-    assert options["alpha"].help == "Level of the independence tests."
+    assert options["alpha"].help == "Significance level of the independence tests."
     shown = "".join(run("learn", "--help").out.split())
     assert "--max-iterations" in shown
     assert set(documented_parameters(M3HC)) >= {"max_k", "tabu", "patience", "max_iterations", "boundary"}

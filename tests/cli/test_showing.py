@@ -135,11 +135,11 @@ def test_a_truth_can_be_a_dag_with_bidirected_edges(tmp_path):
         (("report", "RESULT", "OUT/no/r.html"), "there is no directory"),
         (("draw", "RESULT", "OUT/r.jpg"), "must end in .svg, .png or .pdf"),
         (("draw", "RESULT", "OUT/r.svg", "--layout", "round"), "layout must be one of"),
-        (("convert", "RESULT", "OUT/r.xyz"), "cannot tell the format of 'r.xyz'"),
+        (("convert", "RESULT", "OUT/r.xyz"), "cannot infer the format of 'r.xyz'"),
         (("convert", "RESULT", "OUT/r.dot", "--to", "visio"), "there is no format 'visio'"),
         (("convert", "OUT/none.dot", "OUT/r.txt"), "there is no such file"),
         (("score", "RESULT", "OUT/none.txt"), "there is no such file"),
-        (("learn", "CARS", "--output", "OUT/r.xyz"), "cannot tell the format of 'r.xyz'"),
+        (("learn", "CARS", "--output", "OUT/r.xyz"), "cannot infer the format of 'r.xyz'"),
         (("learn", "CARS", "--report", "OUT/r.pdf"), "should end in .html"),
     ],
 )
@@ -162,8 +162,8 @@ def test_a_damaged_result_file_is_refused(result, tmp_path):
     done = run("explain", result, "Weight", "SecondsTo60")
     assert (done.code, "checksum does not fit" in done.err) == (2, True)
     result.write_text(text[:100])
-    assert "is cut off, or no result" in run("report", result, tmp_path / "r.html").err
-    assert "is cut off, or no result" in run("explain", CARS, "Weight", "Cylinders").err
+    assert "is cut off, or not a result" in run("report", result, tmp_path / "r.html").err
+    assert "is cut off, or not a result" in run("explain", CARS, "Weight", "Cylinders").err
 
 
 @pytest.mark.parametrize("command", [("convert", "out.txt"), ("draw", "out.svg")])
@@ -214,7 +214,7 @@ def test_scoring_needs_the_same_variables(result, tmp_path):
     (tmp_path / "p.txt").write_text("A o-> B\n")
     assert "only a DAG or a MAG can have latent" in run("score", result, tmp_path / "p.txt", "--latent", "A").err
     (tmp_path / "d.txt").write_text("# latent: Q\nA --> B\n")
-    assert "names 'Q', which is no node of its graph" in run("score", result, tmp_path / "d.txt").err
+    assert "names 'Q', which is not a node of its graph" in run("score", result, tmp_path / "d.txt").err
 
 
 def test_roles_in_the_head_of_a_file(tmp_path):

@@ -134,7 +134,7 @@ def test_standard_input_is_a_table(tmp_path: Path) -> None:
 def test_what_is_left_out_is_said_once_even_where_the_table_is_refused(tmp_path: Path) -> None:
     done = run_apart("learn", table(tmp_path, BASE | {"g": GROUP, "y": [1] * N}), "--numeric-only")
     assert done.code == 2
-    assert done.err.count("left out, since not numbers: g") == 1
+    assert done.err.count("left out, because they are not numbers: g") == 1
 
 
 def test_the_ways_out_of_gaps_that_a_refusal_names_lead_out(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_ways_out_of_gaps_that_a_refusal_names_lead_out(tmp_path: Path) -> N
 def test_numeric_only_says_what_it_leaves_out(tmp_path: Path) -> None:
     done = run_apart("learn", table(tmp_path, BASE | {"g": GROUP}), "--numeric-only", "--format", "json")
     assert json.loads(done.out)["nodes"] == ["x", "y", "z"]
-    assert "left out, since not numbers: g" in done.err
+    assert "left out, because they are not numbers: g" in done.err
 
 
 def test_compare_takes_the_same_options(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_every_source_takes_an_order(source: Any) -> None:
 
 
 def test_every_source_leaves_out_what_is_not_numbers(source: Any) -> None:
-    with pytest.warns(UserWarning, match="left out, since not numbers: colour, flag, size"):
+    with pytest.warns(UserWarning, match="left out, because they are not numbers: colour, flag, size"):
         data = Dataset.of(source, numeric_only=True)
     assert data.names == ("x", "count")
 

@@ -212,7 +212,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["data.doc", "data", "data.csv.zip", "data.gz"])
 def test_an_unknown_ending_is_named(name: str, write: Writer) -> None:
-    with pytest.raises(DataError, match=f"cannot tell the format of '{name}' by its ending"):
+    with pytest.raises(DataError, match=f"cannot infer the format of '{name}' by its ending"):
         moments_of(write(GOOD, name))
 
 

@@ -24,7 +24,7 @@ def test_a_set_without_fault_is_valid() -> None:
     verdict = is_valid_adjustment(FRONT, "X", "Y", ["A"])
     assert verdict
     assert verdict.path == ()
-    assert verdict.reason == "it holds nothing that X may affect on the way to Y, and blocks every other path"
+    assert verdict.reason == "it has nothing that X may affect on the way to Y, and blocks every other path"
 
 
 def test_an_open_path_is_named() -> None:

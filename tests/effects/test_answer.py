@@ -240,7 +240,7 @@ def test_given_what_the_cause_affects_it_is_not_called_an_effect_in_a_group() ->
     pag = PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y", "Y --> D")
     told = effect(pag, "X", "Y", data, given=["D"], bootstrap=20)
     assert told.affected == ("D",)
-    assert "D may be affected by X, so this is no effect within a group that exists before." in told.sentence
+    assert "D may be affected by X, so this is not an effect within a group that exists before." in told.sentence
     assert "among those with the same" not in told.sentence.lower()
 
 

@@ -102,7 +102,7 @@ def test_contrasts_between_values_that_were_asked_for() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (("a", "d"), "name 'd', which is no category of X: it has a, b, c"),
+        (("a", "d"), "name 'd', which is not a category of X: it has a, b, c"),
         (("a", "a"), "two different categories"),
         (("a",), "must be two values of the cause"),
         ("ab", "must be two values of the cause"),

@@ -160,7 +160,7 @@ def test_a_positive_claim_is_as_firm_as_its_best_ground() -> None:
 
 
 def test_two_ways_need_the_missing_edge_between_their_first_nodes() -> None:
-    """W causes M or D, because it is no collider between them; which of the two, the graph leaves open."""
+    """W causes M or D, because it is not a collider between them; which of the two, the graph leaves open."""
     pag = PAG.from_edges("W o-o M", "W o-o D", "M --> H", "D --> H")
     joined = PAG.from_edges("W o-o M", "W o-o D", "M --> H", "D --> H", "M o-o D", nodes=pag.names)
     firm, likely, weak = (causes(graded(pag, [pag] * k + [joined] * (20 - k)), "H")["W"] for k in (20, 17, 10))

@@ -144,7 +144,7 @@ def test_what_cannot_be_an_instrument_is_refused() -> None:
     with pytest.raises(GraphError, match="because X affects W"):
         effect(chain, "X", "Y", {**rows, "A": rows["Y"] ** 2, "B": rows["X"] ** 2}, instrument="W")
     apart = PAG.from_edges("nodes: W X Y", "X o-o Y")
-    with pytest.raises(GraphError, match="W is no instrument for the effect of X on Y"):
+    with pytest.raises(GraphError, match="W is not an instrument for the effect of X on Y"):
         effect(apart, "X", "Y", rows, instrument="W")
     with pytest.raises(ParameterError, match="X is asked about"):
         effect(OPEN, "X", "Y", rows, instrument="X")

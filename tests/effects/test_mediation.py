@@ -175,5 +175,5 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     done = run("effect", graph, data, "X", "Y", "--instrument", "M")
     assert (done.code, done.err) == (
         2,
-        "lmarvel: M is no instrument for the effect of X on Y, because X affects M\n",
+        "lmarvel: M is not an instrument for the effect of X on Y, because X affects M\n",
     )

@@ -223,7 +223,7 @@ def test_the_best_so_far_is_the_answer_when_the_time_is_up() -> None:
             continue
         if found.ended is None:
             break
-        assert found.ended == "the time was up"
+        assert found.ended == "the time limit was reached"
         assert time.monotonic() - begun < seconds + 2.0
         assert found.seen
         used.add(found.used)

@@ -87,7 +87,7 @@ def test_a_table_that_nothing_can_be_learned_from_is_left_out_and_counted():
     def never(table):
         raise DataError("the column 'B' is constant")
 
-    with pytest.raises(DataError, match=r"from any of 5 tables that were drawn again: the column 'B' is constant"):
+    with pytest.raises(DataError, match=r"from any of 5 resamples: the column 'B' is constant"):
         bootstrap(Dataset.of(rare), never, 5)
 
 

@@ -48,13 +48,13 @@ def test_a_method_that_cannot_take_the_table_is_skipped_and_says_why():
     compared = compare(with_categories(), ["lmarvel", "m3hc", "fci"])
     assert list(compared.results) == ["lmarvel", "fci"]
     assert list(compared.skipped) == ["m3hc"]
-    assert "'colour' has levels" in compared.skipped["m3hc"]
+    assert "'colour' has categories" in compared.skipped["m3hc"]
     assert compared.to_dict()["skipped"] == dict(compared.skipped)
     assert all(len(edges) == 2 for _, edges in compared.differences())
 
 
 def test_a_table_that_no_method_can_take_is_refused(monkeypatch):
-    with pytest.raises(DataError, match=r"^this method scores numbers, and 'colour' has levels"):
+    with pytest.raises(DataError, match=r"^this method scores numbers, and 'colour' has categories"):
         compare(with_categories(), ["m3hc"])
 
     def refuse(*_args, **_more):

@@ -92,7 +92,7 @@ def test_auto_is_the_value_that_the_path_takes():
 
 def test_where_columns_have_levels_stability_decides():
     levels = {**TABLE, "F": np.where(A > 0.4, "x", np.where(B > 0, "y", "z"))}
-    with pytest.raises(DataError, match="'F' has levels: choose by stability"):
+    with pytest.raises(DataError, match="'F' has categories: choose by stability"):
         tune(levels, LMarvel())
     found = LMarvel(alpha="auto").fit({name: levels[name] for name in "ABF"}).result_
     assert "edges" in found.settings["value_chosen"]

@@ -25,8 +25,8 @@ def test_tables_figure_and_entries_are_written(tmp_path, small):
     text = (tmp_path / "accuracy.md").read_text()
     titles = [line for line in text.splitlines() if line.startswith("###")]
     assert [title.split(": ")[1] for title in titles] == [
-        "benchmark structures, 50 rows a variable",
-        "random graphs, 50 rows a variable",
+        "benchmark structures, 50 rows per variable",
+        "random graphs, 50 rows per variable",
         "insurance by sample size",
     ]
     assert "|  |  | insurance (22,3,2) |" in text

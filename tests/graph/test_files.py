@@ -82,4 +82,4 @@ def test_binary_files_get_a_line(ending: str, tmp_path: Path) -> None:
     path.write_bytes(b"A --> B\n\x00\x01")
     with pytest.raises(FormatError) as caught:
         read_graph(path)
-    assert str(caught.value) == f"{path}: this is no text (byte 8 is null): give a graph as text"
+    assert str(caught.value) == f"{path}: this is not text (byte 8 is null): give a graph as text"

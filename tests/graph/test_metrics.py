@@ -93,5 +93,5 @@ def test_boundaries_over_other_variables_are_refused():
     truth = MAG.from_edges("A --> C", "B --> C")
     with pytest.raises(GraphError, match=r"different variables \(true only: C\)"):
         compare_boundaries({"A": ["B"], "B": ["A"]}, truth)
-    with pytest.raises(GraphError, match="a boundary holds X, which is no variable of the true graph"):
+    with pytest.raises(GraphError, match="a boundary holds X, which is not a variable of the true graph"):
         compare_boundaries({"A": ["X"], "B": [], "C": []}, truth)

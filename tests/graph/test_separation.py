@@ -96,7 +96,7 @@ def test_nodes_may_be_names_positions_or_collections_of_them() -> None:
     [("A", "A", [], "A"), ("A", "B", ["A"], "A"), ("A", ["B", "C"], ["C"], "C"), (["A", "B"], ["B", "A"], [], "A, B")],
 )
 def test_overlapping_sets_are_refused(x: str, y: str, given_: list[str], culprit: str) -> None:
-    with pytest.raises(GraphError, match=f"disjoint sets; {culprit} stands"):
+    with pytest.raises(GraphError, match=f"disjoint sets; {culprit} is in"):
         MAG.from_edges("A --> B", "B --> C").m_separated(x, y, given_)
 
 

@@ -74,9 +74,13 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.dot", b'digraph {\n "a -> b }', "graph.dot, line 2: a quote is opened here and never closed"),
         ("graph.dot", b"digraph { /* a }", "line 1: a comment is opened here and never closed"),
         ("graph.dot", b"digraph { a [label=<b }", "line 1: a '<' is opened here and never closed"),
-        ("graph.dot", b"digraph { a -> b [arrowhead=crow] }", "arrowhead=crow stands for no mark: use normal, odot"),
-        ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is no direction"),
-        ("graph.dot", b"digraph { a-b }", "cannot read '-b': DOT edges are '->', '--', and odd names stand in quotes"),
+        ("graph.dot", b"digraph { a -> b [arrowhead=crow] }", "arrowhead=crow is not a mark: use normal, odot"),
+        ("graph.dot", b"digraph { a -> b [dir=up] }", "dir=up is not a direction"),
+        (
+            "graph.dot",
+            b"digraph { a-b }",
+            "cannot read '-b': DOT edges are '->', '--', and unusual names are in quotes",
+        ),
         ("graph.dot", b"digraph { a -> b; a -> b }", "line 1: the edge 'a --> b' is given twice"),
         (
             "graph.dot",
@@ -98,7 +102,7 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.dot", b'digraph { "" -> a }', "a node has an empty name"),
         ("graph.dot", b"digraph " + b"{" * 5000, "more than 100 subgraphs"),
         ("graph.dot", b'digraph { "a" + b }', "a quoted name is needed here, not 'b'"),
-        ("graph.dot", b"digraph { kind=DAG a -- b }", "this is said to be a DAG, but is none: a DAG has directed"),
+        ("graph.dot", b"digraph { kind=DAG a -- b }", "this is declared as a DAG, but is not one: a DAG has directed"),
         ("graph.dagitty", b"pag {\nA --> B }", "graph.dagitty, line 2: cannot read '>': DAGitty edges are '->'"),
         ("graph.dagitty", b"pag {\nA o-> B }", "line 2: a circle is not written 'o' here: write A @-> B"),
         ("graph.dagitty", b"pag { A <-o B }", "line 1: a circle is not written 'o' here: write A @-> B"),
@@ -127,22 +131,22 @@ def test_a_byte_order_mark_is_no_part_of_the_graph(tmp_path: Path) -> None:
         ("graph.csv", b";A;B\nA;0;2\nB;3;0\n", "graph.csv, line 1: this table is separated by semicolons"),
         ("graph.csv", b"A,B\nB,C\n", "graph.csv: the first row must be a header, one of 'from,to', 'source,target'"),
         ("graph.csv", b"from,to\n,B\n", "graph.csv, line 2: this row has no name in its first cell"),
-        ("graph.csv", b"from,to,edge\nA,B,=>\n", "graph.csv, line 2: '=>' is no edge: write '-->'"),
+        ("graph.csv", b"from,to,edge\nA,B,=>\n", "graph.csv, line 2: '=>' is not an edge: write '-->'"),
         ("graph.csv", b"from,to,edge\nA,,o->\n", "line 2: the edge 'o->' leads nowhere: name both of its ends"),
         ("graph.csv", b"from,to\nA\nA\n", "line 3: the node 'A' is given twice"),
         ("graph.csv", b"from,to\nA,B,-->,1\n", "line 2: an edge is 'from,to,edge', and this row has 4 cells"),
-        ("graph.csv", b'from,to\n"A,B\n', "line 2: this is no list of edges: unexpected end of data"),
+        ("graph.csv", b'from,to\n"A,B\n', "line 2: this is not a list of edges: unexpected end of data"),
         ("graph.csv", b",A,A\nA,0,0\nA,0,0\n", "line 1: the node 'A' is given twice"),
         ("graph.csv", b",A,B\nA,0,2\n", "2 columns have a name and 1 row follows: the matrix must be square"),
         ("graph.csv", b",A,B\nA,0,2\nB,3\n", "graph.csv, line 3: this row has 2 cells, and 3 are needed"),
         ("graph.csv", b",A,B\nB,0,2\nA,3,0\n", "row 1 is called 'B' and column 1 'A'"),
-        ("graph.csv", b",A,B\nA,0,x\nB,3,0\n", "line 2: 'x' in column 'B' is no mark: use 0, 1, 2 or 3"),
+        ("graph.csv", b",A,B\nA,0,x\nB,3,0\n", "line 2: 'x' in column 'B' is not a mark: use 0, 1, 2 or 3"),
         ("graph.csv", b",A,B\nA,0,2\nB,0,0\n", "has a mark at one end only"),
         ("graph.csv", b",A\nA,2\n", "self-loop at A"),
         ("graph.tetrad", b"Graph Nodes:\nA;B\n", "a line 'Graph Nodes:', the names, and a line 'Graph Edges:'"),
         ("graph.tetrad", b"Graph Nodes:\nA;A\nGraph Edges:\n", "line 2: the node 'A' is given twice"),
         ("graph.tetrad", b"Graph Nodes:\nA;B\nGraph Edges:\n1. A\n", "line 4: cannot read the edge '1. A'"),
-        ("graph.tetrad", b"Graph Nodes:\nA;B\nGraph Edges:\n1. A b --> B\n", "'b' is none; names have no blanks"),
+        ("graph.tetrad", b"Graph Nodes:\nA;B\nGraph Edges:\n1. A b --> B\n", "'b' is not one; names have no blanks"),
     ],
 )
 def test_a_bad_file_gives_one_clear_message(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
@@ -171,7 +175,7 @@ def test_a_directory_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["graph.xyz", "graph"])
 def test_an_unknown_ending_is_answered_with_those_known(path: str, tmp_path: Path) -> None:
-    message = re.escape(f"cannot tell the format of '{path}' by its ending: use one of .txt, .json, .dot")
+    message = re.escape(f"cannot infer the format of '{path}' by its ending: use one of .txt, .json, .dot")
     with pytest.raises(FormatError, match=message):
         read_graph(tmp_path / path)
     with pytest.raises(FormatError, match=message):

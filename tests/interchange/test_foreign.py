@@ -108,7 +108,7 @@ def test_the_header_of_dagitty_names_the_kind() -> None:
     assert type(dagitty.loads("PAG { a -> b }")) is PAG
     assert type(dagitty.loads("pdag { a -- b }")) is MixedGraph
     assert type(dagitty.loads("dag { a <-> b }")) is MAG
-    with pytest.raises(FormatError, match="said to be a MAG, but is none: not ancestral"):
+    with pytest.raises(FormatError, match="declared as a MAG, but is not one: not ancestral"):
         dagitty.loads("mag { a -> b -> c -> a }")
 
 
@@ -140,7 +140,7 @@ def test_a_study_survives_dagitty() -> None:
     dag = DAG.from_edges('"u 1" --> A', '"u 1" --> B', "A --> S")
     written = dagitty.dumps(dag, latent=["u 1"], selection=["S"])
     assert dagitty.loads_study(written) == (dag, ("u 1",), ("S",))
-    with pytest.raises(FormatError, match="'X' is said to be latent"):
+    with pytest.raises(FormatError, match="'X' is declared latent"):
         dagitty.dumps(dag, latent=["X"])
 
 

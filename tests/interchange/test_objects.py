@@ -106,7 +106,7 @@ def test_what_is_wrong_with_a_graph_of_networkx(nx: Any) -> None:
         from_networkx(nx.path_graph(3))
     with pytest.raises(FormatError, match="B and A have two edges, 'B <-- A' and 'B --> A'"):
         from_networkx(nx.DiGraph([("A", "B"), ("B", "A")]))
-    with pytest.raises(FormatError, match="'x' is no mark of the edge A-B"):
+    with pytest.raises(FormatError, match="'x' is not a mark of the edge A-B"):
         from_networkx(nx.Graph([("A", "B", {"marks": {"A": "x", "B": "o"}})]))
     with pytest.raises(FormatError, match="should map 'A' and 'B'"):
         from_networkx(nx.Graph([("A", "B", {"marks": "o->"})]))
@@ -204,7 +204,7 @@ def test_what_is_wrong_with_a_graph_of_causal_learn() -> None:
     with pytest.raises(FormatError, match="FCI returns a pair"):
         from_causallearn((found, []))
     found.graph[0, 1] = 3
-    with pytest.raises(FormatError, match="endpoint 3, which is no tail"):
+    with pytest.raises(FormatError, match="endpoint 3, which is not a tail"):
         from_causallearn(found)
 
 

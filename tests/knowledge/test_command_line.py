@@ -24,7 +24,7 @@ def test_learn_takes_tiers_and_single_statements(tmp_path):
     assert found.knowledge.tiers[1] == ("Horsepower",)
     assert found.knowledge.causes == (("Weight", "Horsepower"),)
     told = run("explain", target, "Horsepower", "MilesPerGallon")
-    assert "you said that nothing in tier 3 causes tier 2" in told.out
+    assert "you stated that nothing in tier 3 causes tier 2" in told.out
 
 
 def test_learn_and_compare_read_a_file(tmp_path):
@@ -75,7 +75,7 @@ def test_no_latents_means_the_same_as_the_statement(tmp_path, method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--tiers", "Cylinderss < Weight"), "names Cylinderss, which is no variable here; did you mean Cylinders?"),
+        (("--tiers", "Cylinderss < Weight"), "names Cylinderss, which is not a variable here; did you mean Cylinders?"),
         (("--tiers", "a < "), "cannot read the tiers 'a <'"),
         (("--forbid", "bp age"), "cannot read 'bp age': write it as 'bp -> age', with blanks around"),
         (("--forbid", "A -> B", "--require", "A -> B"), "contradict each other: 'A causes B' and 'A does not cause B'"),

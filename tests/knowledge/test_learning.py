@@ -102,7 +102,7 @@ def test_conflicts_are_kept_and_listed_with_the_p_value():
     by_pair = {frozenset((c.a, c.b)): c for c in found.conflicts}
     separated = by_pair[frozenset(("Cylinders", "SecondsTo60"))]
     joined = by_pair[frozenset(("Displacement", "Weight"))]
-    assert separated.statement == "you said that Cylinders and SecondsTo60 are adjacent"
+    assert separated.statement == "you stated that Cylinders and SecondsTo60 are adjacent"
     assert separated.pvalue > 0.01 > joined.pvalue
     assert "the data contradict 2 statements; they were kept" in found.notes
     assert "yet the tests find them independent" in str(found.explain("Cylinders", "SecondsTo60"))
@@ -136,9 +136,9 @@ def test_the_only_way_from_a_cause_to_its_effect_is_directed_and_explained():
     truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
     found = LMarvel(test=truth, knowledge=Knowledge(causes=[("A", "C")])).fit().result_
     assert str(found.pag).splitlines()[1:] == ["A --> B", "B --> C"]
-    assert "you said that A causes C, and no other way is left" in str(found.explain("A", "B"))
+    assert "you stated that A causes C, and no other way is left" in str(found.explain("A", "B"))
     denied = LMarvel(test=truth, knowledge=Knowledge(not_causes=[("A", "C")])).fit().result_
-    assert "A to B to C: otherwise A would be a cause of C, and you said that it is not" in str(
+    assert "A to B to C: otherwise A would be a cause of C, and you stated that it is not" in str(
         denied.explain("A", "B")
     )
 
@@ -147,7 +147,7 @@ def test_explanations_cite_statements_and_results_tell_sources():
     truth = MSeparation(DAG.from_edges("A --> B", "B --> C", "D --> C"))
     found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A", "D"], ["B", "C"]], selection=False)).fit().result_
     told = str(found.explain("A", "B"))
-    assert "At B an arrowhead: you said that nothing in tier 2 causes tier 1" in told
+    assert "At B an arrowhead: you stated that nothing in tier 2 causes tier 1" in told
     assert "being in the sample" not in told
     assert found.source("A", "B") == "knowledge"
     assert found.source("D", "C") == "both"

@@ -27,9 +27,15 @@ def test_patterns_stand_for_groups_and_a_name_goes_before_a_pattern():
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"tiers": [["agee"], ["bp"]]}, "'tiers: agee < bp' names agee, which is no variable here; did you mean age?"),
-        ({"exogenous": ["AGE"]}, "'AGE is exogenous' names AGE, which is no variable here; did you mean age?"),
-        ({"exogenous": ["x9"]}, "'x9 is exogenous' names x9, which is no variable here; there are age, sex, smoking,"),
+        (
+            {"tiers": [["agee"], ["bp"]]},
+            "'tiers: agee < bp' names agee, which is not a variable here; did you mean age?",
+        ),
+        ({"exogenous": ["AGE"]}, "'AGE is exogenous' names AGE, which is not a variable here; did you mean age?"),
+        (
+            {"exogenous": ["x9"]},
+            "'x9 is exogenous' names x9, which is not a variable here; there are age, sex, smoking,",
+        ),
         ({"no_edges": [("gene_*", "bp")]}, "'no edge gene_* - bp' has the pattern gene_*, which no variable here"),
         (
             {"causes": [("lab_?", "bp")], "not_causes": [("lab_a", "bp")]},
@@ -79,7 +85,7 @@ def test_what_follows_is_closed():
     )
     assert {(a, b) for a, b in np.argwhere(known.causes).tolist()} == {(0, 1), (1, 2), (0, 2)}
     assert {(1, 3), (2, 3), (0, 3), (4, 0), (4, 1), (4, 2)} <= {(a, b) for a, b in np.argwhere(known.never).tolist()}
-    assert known.why_never(2, 3) == ("you said that A does not cause D and that A causes B and that B causes C")
+    assert known.why_never(2, 3) == ("you stated that A does not cause D and that A causes B and that B causes C")
 
 
 def test_the_text_form_is_read_as_it_is_written():
@@ -132,7 +138,7 @@ def test_what_is_randomised_has_no_cause_and_shares_none():
     assert known.never[2, 1]
     assert known.unconfounded[1].tolist() == known.unconfounded[:, 1].tolist() == [True, False, True]
     assert not known.unconfounded[0, 2]
-    assert known.why_never(0, 1) == "you said that drug is randomised"
+    assert known.why_never(0, 1) == "you stated that drug is randomised"
 
 
 def test_contradictions_about_unmeasured_causes_are_named():

@@ -112,7 +112,7 @@ def test_a_dag_and_a_mag_can_be_compared() -> None:
 
 
 def test_graphs_over_different_nodes_cannot_be_compared() -> None:
-    with pytest.raises(GraphError, match="C, D stands in one of them only"):
+    with pytest.raises(GraphError, match="C, D is in one of them only"):
         markov_equivalent(MAG.from_edges("A --> B", nodes=list("ABC")), MAG.from_edges("A --> B", nodes=list("ABD")))
 
 

@@ -77,7 +77,7 @@ def test_a_statement_that_the_tests_deny_is_marked():
     told = badges(found)
     assert told[str(found.pag.edge("A", "C"))] == ["Contradicted", "From statements"]
     text = Signs(found).on(found.pag.edge("A", "C"))[0].text
-    assert "you said that A and C are adjacent" in text
+    assert "you stated that A and C are adjacent" in text
 
 
 def test_where_nothing_was_learned_nothing_is_told_of_pairs():

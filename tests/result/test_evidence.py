@@ -116,7 +116,7 @@ def test_where_hidden_nodes_are_at_work_every_mark_is_open() -> None:
 
 
 def test_a_mark_that_nobody_weighed_is_unchecked() -> None:
-    found = scored("A --> B", "C --> B")  # the time was up
+    found = scored("A --> B", "C --> B")  # the time limit was reached
     assert found.grade("A", "B") == "unchecked"
     assert found.shown() == PAG.from_edges("A o-o B", "C o-o B", nodes=[*"ABC"])
     assert "Direction not checked (time limit); the best-scoring graph has A o-> B." in found.describe("A", "B")

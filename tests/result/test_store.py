@@ -110,7 +110,7 @@ def plain():
         (lambda p: p.update(version=5), "version 5, and version 4 is read; install a newer lmarvel"),
         (lambda p: p.update(version=3), "version 3, and version 4 is read; learn it again"),
         (lambda p: p.update(version="x"), "version 'x'"),
-        (lambda p: p.update(format="other"), "this is no result of lmarvel"),
+        (lambda p: p.update(format="other"), "this is not a result of lmarvel"),
         (lambda p: p["edges"].pop(), "checksum does not fit"),
         (lambda p: p.pop("trace"), "checksum does not fit"),
         (lambda p: p.pop("checksum"), "checksum does not fit"),
@@ -171,7 +171,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     text = path.read_text()
     for cut in (1, 50, len(text) // 2):
         path.write_text(text[:-cut] if cut > 1 else text[: len(text) // 3])
-        with pytest.raises(ResultError, match="is cut off, or no result"):
+        with pytest.raises(ResultError, match="is cut off, or not a result"):
             Discovery.load(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ResultError, match="no result"):

@@ -58,5 +58,5 @@ def test_columns_of_a_variable_are_joined_and_stay_ancestral():
 
 
 def test_m3hc_refuses_levels_and_names_the_method_that_takes_them():
-    with pytest.raises(DataError, match="'B', 'C' has levels: use the method lift"):
+    with pytest.raises(DataError, match="'B', 'C' has categories: use the method lift"):
         M3HC().fit(table(CHAIN, 300))

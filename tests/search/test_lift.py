@@ -197,7 +197,7 @@ def test_a_deadline_gives_the_best_graph_so_far(steps: int, monkeypatch: pytest.
     monkeypatch.setattr(Record, "see_edges", lambda record, seen: (met.append(seen[0][0]), see(record, seen)))
     monkeypatch.setattr(Record, "check", strike)
     found = readable_lift(np.corrcoef(X.T), len(X))
-    assert found.ended == "the time was up"
+    assert found.ended == "the time limit was reached"
     assert explain_invalid(PAG(names_of(found), found.pag)) is None
     assert found.score <= met[0]
 
@@ -210,7 +210,7 @@ def test_without_time_there_is_the_start_or_nothing() -> None:
     start = lift(R, len(X)).pag
     found = lift(R, len(X), start=start, deadline=time.monotonic())
     assert np.array_equal(found.pag, start)
-    assert (found.used, found.ended) == ("start", "the time was up")
+    assert (found.used, found.ended) == ("start", "the time limit was reached")
 
 
 @pytest.mark.parametrize("left", [1.0, 1e-3])

@@ -211,7 +211,7 @@ def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("lmarvel.estimators.scored.lift", cut_short)
     found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
-    assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time was up")
+    assert found.trace[0] == Began("lift", "Lift's MAG, cut short: the time limit was reached")
     assert found.budget_ended is None  # the climb itself came to its end
     assert found.pag.n_edges
 
@@ -219,6 +219,6 @@ def test_lift_cut_short_is_a_start_and_the_record_says_so(monkeypatch: pytest.Mo
 def test_lift_without_a_graph_in_its_time_is_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lmarvel.search.record.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
     found = fitted(study_data(20, 8), start="lift", max_seconds=1000)
-    assert found.trace[0] == Began("empty", "Lift had no graph when its share of the time was up")
+    assert found.trace[0] == Began("empty", "Lift had no graph when its share of the time limit was reached")
     assert found.budget_ended is None
     assert found.pag.n_edges

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import lmarvel
 
 INNER = ("learn", "for_engine", "resolved", "needs_boundaries", "check_parameters")  # what fit asks of a method
-OWN = ("PagEstimator", "Estimator", "MixedGraph")  # whose members are told with them, not with their subclasses
+OWN = ("PagEstimator", "Estimator", "MixedGraph")  # whose members are shown with them, not with their subclasses
 BUILT_IN = ("object", "tuple", "str", "int", "Enum", "IntEnum", "Protocol", "Generic")
 
 
 class Group(NamedTuple):
-    """A page of the API reference: where it stands, what it is called, what is on it."""
+    """A page of the API reference: its place, its title, what is on it."""
 
     page: str
     title: str
@@ -26,31 +26,30 @@ class Group(NamedTuple):
 GROUPS = (
     Group(
         "methods",
-        "Methods",
+        "Estimators and tuning",
         "Every method is an estimator: parameters by name, `fit`, and what was found in `result_`. "
         "[Methods](../methods.md) says when to use which.",
         (
-            *("Auto", "Lift", "LMarvel", "FCI", "RFCI", "MBCS", "M3HC"),
             *("tune", "TuningPath", "learn_many", "Replicates"),
             "estimators.PagEstimator",
         ),
     ),
     Group(
         "tables",
-        "Tables",
+        "Datasets and moments",
         "What a method is given. [Your table](../guide.md#your-table) is the guide.",
-        ("Dataset", "Kind", "Moments", "moments_of", "datasets.CARS"),
+        ("Dataset", "Kind", "Moments", "moments_of", "datasets.CARS", "datasets.HEART", "datasets.HEART_TRUTH"),
     ),
     Group(
         "results",
-        "Results",
+        "Result objects",
         "What a method hands back: the graph, what speaks for it, how firm it is, and whether the data bear it out.",
         ("Discovery", "Statistics", "Explanation", "Reason", "Stability", "ModelCheck"),
     ),
-    Group("knowledge", "Knowledge", "What is [known already](../knowledge.md).", ("Knowledge",)),
+    Group("knowledge", "Knowledge statements", "What is [known already](../knowledge.md).", ("Knowledge",)),
     Group(
         "effects",
-        "Causes and effects",
+        "Functions for causes and effects",
         "Questions to a result or a PAG, and the answers. [From the graph to the effect](../effects.md) is the guide.",
         (
             *("causes", "effect", "settle", "mediation", "all_effects", "effect_learned_again", "effect_spread"),
@@ -62,13 +61,13 @@ GROUPS = (
     ),
     Group(
         "tests",
-        "Tests",
+        "Test objects",
         "Tests of conditional independence, and what a test of your own has to be. [The tests](../tests.md) by name.",
         ("CITest", "FunctionTest", "FisherZ", "MSeparation", "find_sepset", "SepsetQuery", "SepsetAnswer"),
     ),
     Group(
         "graphs",
-        "Graphs",
+        "Graph classes",
         "Graphs of marks, what separates what in them, and their classes. [Theory](../theory.md) has the vocabulary.",
         (
             *("MixedGraph", "DAG", "MAG", "PAG", "ADMG", "Edge", "Mark"),
@@ -95,7 +94,7 @@ GROUPS = (
     ),
     Group(
         "simulate",
-        "Simulation",
+        "Simulation of graphs and tables",
         "Graphs, models and tables whose truth is known.",
         (
             *("simulate.Study", "simulate.hide"),
@@ -106,7 +105,7 @@ GROUPS = (
     ),
     Group(
         "files",
-        "Pictures, reports, files",
+        "Pictures, reports and graph files",
         "Graphs drawn, reported, and in the formats of other programs.",
         (
             *("drawing.draw", "drawing.to_svg", "report.write_report"),
@@ -118,16 +117,20 @@ GROUPS = (
     ),
     Group(
         "errors",
-        "Errors",
+        "Exceptions and warnings",
         "Bad input is one of these, with a message that names the culprit.",
         ("LMarvelError", "ParameterError", "DataError", "GraphError", "CITestError", "LMarvelWarning"),
     ),
 )
 
 
+ESTIMATORS = ("Auto", "Lift", "LMarvel", "FCI", "RFCI", "MBCS", "M3HC")  # each has a page with its fit and parameters
+API = (*(f"api/{name}" for name in ESTIMATORS), *(f"api/{group.page}" for group in GROUPS))
+
+
 def missing_names() -> set[str]:
     """Return what the package offers and no page has."""
-    return set(lmarvel.__all__) - {name for group in GROUPS for name in group.names}
+    return set(lmarvel.__all__) - {name for group in GROUPS for name in group.names} - set(ESTIMATORS)
 
 
 def api_pages() -> dict[str, str]:
@@ -135,12 +138,31 @@ def api_pages() -> dict[str, str]:
     if missing_names():
         raise ValueError(f"no page of the API reference has {', '.join(sorted(missing_names()))}: see {__file__}")
     lines = [f"- [{group.title}]({group.page}.md): {', '.join(map(_linked, group.names))}" for group in GROUPS]
-    inner = "What has no dot in its name is imported from `lmarvel` itself, the rest from the module that is named."
-    pages = {"api/index.md": "\n\n".join(["# API", inner, "\n".join(lines)]) + "\n"}
+    inner = "Names without a dot are imported from `lmarvel` itself, the others from the module that is named."
+    table = ["| estimator | what it does |", "|---|---|"]
+    table += [f"| [{name}]({name}.md) | {_summary(getattr(lmarvel, name))} |" for name in ESTIMATORS]
+    estimators = "## Estimators\n\nEach page has the parameters, `fit`, and what is there after it."
+    parts = ["# API reference", inner, estimators, "\n".join(table), "## Everything else", "\n".join(lines)]
+    pages = {"api/index.md": "\n\n".join(parts) + "\n"}
+    for name in ESTIMATORS:
+        members = ", ".join(["fit", *(m for m in _members(getattr(lmarvel, name)) if m != "fit")])
+        entry = f".. autoclass:: lmarvel.{name}\n   :members: {members}\n   :inherited-members:\n   :member-order: groupwise"
+        about = "[Methods](../methods.md) says when to use which."
+        pages[f"api/{name}.md"] = f"# {name}\n\n{about}\n\n```{{eval-rst}}\n{entry}\n```\n"
     for group in GROUPS:
         entries = "\n\n".join(_entry(name) for name in group.names)
         pages[f"api/{group.page}.md"] = f"# {group.title}\n\n{group.about}\n\n```{{eval-rst}}\n{entries}\n```\n"
     return pages
+
+
+def _summary(documented: type) -> str:
+    """Return the first sentence of a docstring."""
+    return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+
+
+def _members(documented: type) -> list[str]:
+    """Return the public methods and properties of an estimator, without those that fit asks of a method."""
+    return [name for name, _ in inspect.getmembers(documented) if not name.startswith("_") and name not in INNER]
 
 
 def _linked(name: str) -> str:
@@ -148,7 +170,7 @@ def _linked(name: str) -> str:
 
 
 def _entry(name: str) -> str:
-    """Return the directive that documents a name; what a class inherits from a public one is told there."""
+    """Return the directive that documents a name; what a class inherits from a public one is shown there."""
     module, _, last = f"lmarvel.{name}".rpartition(".")
     documented = vars(importlib.import_module(module))[last]
     if not inspect.isclass(documented):
@@ -168,7 +190,7 @@ def command_page() -> str:
 
     program: Any = typer.main.get_command(app)
     parts = [
-        "# The command line",
+        "# Commands and options",
         f"{program.help} The exit code is 0 on success, 2 for bad input or usage, 3 if a limit ended the search early "
         "(what was found is still printed), 130 if interrupted. `lmarvel COMMAND --help` shows the same as here.",
     ]

@@ -12,7 +12,8 @@ import re
 import shutil
 from pathlib import Path
 
-from reference import GROUPS, api_pages, command_page
+from cards import with_cards
+from reference import API, api_pages, command_page
 
 ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {  # what is shown and does not lie in docs/, with its place in the site
@@ -24,51 +25,30 @@ ELSEWHERE = {  # what is shown and does not lie in docs/, with its place in the 
     "src/lmarvel/datasets/README.md": "datasets.md",
     "src/lmarvel/simulate/structures/README.md": "structures.md",
 }
-INSTEAD = {"README.md": "index.md"}  # the start of the site stands for it
+INSTEAD = {"README.md": "index.md"}  # the start of the site takes its place
 INDEX = "README.md"  # what a folder is opened with, here; there it is index.md
-TREE = {  # what stands under what in the site's navigation
-    "index.md": (
-        *("tutorials/index", "guides", "theory", "reference", "reproduction"),
-        *("benchmarks", "contributing", "changelog"),
-    ),
+TREE = {  # what is under what in the site's navigation
+    "index.md": ("get-started", "tutorials/index", "guides", "api/index", "commands", "evidence", "contributing"),
+    "get-started.md": ("installation", "glossary", "limits", "cite", "r", "changelog"),
     "tutorials/index.md": (
-        *("tutorials/first-steps", "tutorials/health-survey", "tutorials/gene-expression", "tutorials/selection-bias"),
-        *("tutorials/knowledge", "tutorials/how-sure", "tutorial-effect", "tutorials/own-test"),
-        "tutorials/coming-from",
+        *("tutorials/first-steps", "tutorials/hidden-cause", "tutorials/health-survey", "tutorials/churn"),
+        *("tutorials/panel", "tutorials/intervention", "tutorials/gene-expression", "tutorials/selection-bias"),
+        *("tutorials/knowledge", "tutorials/how-sure", "tutorial-effect", "tutorials/cars-and-tetrad"),
+        *("tutorials/own-test", "tutorials/coming-from"),
     ),
     "guides.md": (
-        *("guide", "command-line", "large_data", "kinds", "wide", "missing", "tests", "knowledge", "stability"),
-        *("grades", "effects", "methods", "accuracy"),
+        *("guide", "kinds", "missing", "panels", "wide", "large_data", "methods", "tests", "knowledge", "stability"),
+        *("grades", "effects", "theory", "result-file", "datasets", "structures"),
     ),
-    "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
-    "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
+    "commands.md": ("cli", "command-line"),
+    "evidence.md": ("accuracy", "reproduction", "benchmarks", "archive/index"),
+    "archive/index.md": ("archive/reproduction",),
+    "api/index.md": API,
     "contributing.md": ("architecture", "decisions/index", "security"),
     "decisions/index.md": tuple(
         f"decisions/{path.stem}" for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     ),
 }
-GUIDES = """# Guides
-
-- [Guide](guide.md): from a table to a PAG, and how to read it.
-- [The command line](command-line.md): pipes, defaults in a file, completion.
-- [Large data](large_data.md): covariance matrices from SQL, Polars, Dask and Spark; folders of files; clusters.
-- [More columns than rows](wide.md): what Lift does with few rows, and what it was worth.
-- [Missing values](missing.md): what becomes of them, what that assumes, and what it was worth.
-- [The tests](tests.md): tests of conditional independence by name, what each is for, and where it fails.
-- [What you know already](knowledge.md): tiers, causes, impossible causes, and what each is worth.
-- [How sure](stability.md): the verdict, resamples, the level, and whether the graph fits.
-- [Grades](grades.md): firm, likely or open, and how often each was right.
-- [From the graph to the effect](effects.md): does X affect Y, and by how much.
-- [Methods](methods.md): when to use which, and what each guarantees.
-- [How right the methods are](accuracy.md): beside each other and beside other programs.
-"""
-REFERENCE = """# Reference
-
-- [API](api/index.md): every public name, from its docstring.
-- [The command line](cli.md): every command with its options, from the program itself.
-- [The result file](result-file.md), key by key.
-- [Bundled tables](datasets.md) and [bundled structures](structures.md): where they are from.
-"""
 LINK = re.compile(r"(?<!\\)(!?)\[((?:[^\[\]\n]|\[[^\]\n]*\])*)\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^( *)(```+)(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 
@@ -79,8 +59,8 @@ def stage(target: Path) -> None:
     for source, place in sources().items():
         (target / place).parent.mkdir(parents=True, exist_ok=True)
         if place.endswith(".md"):
-            text = relinked((ROOT / source).read_text(encoding="utf-8"), source, place)
-            (target / place).write_text(text + navigation(place), encoding="utf-8")
+            text = with_cards((ROOT / source).read_text(encoding="utf-8"), ROOT / source)
+            (target / place).write_text(relinked(text, source, place) + navigation(place), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / source, target / place)
     for place, text in generated().items():
@@ -90,7 +70,7 @@ def stage(target: Path) -> None:
 
 def generated() -> dict[str, str]:
     """Return the pages that are not in the repository, by their place in the site."""
-    return {**api_pages(), "cli.md": command_page(), "guides.md": GUIDES, "reference.md": REFERENCE}
+    return {**api_pages(), "cli.md": command_page()}
 
 
 def sources() -> dict[str, str]:

@@ -197,7 +197,7 @@ def indicators(
     counts = np.bincount(codes, weights)
     held = np.flatnonzero(counts > 0)
     if len(held) < 2:
-        raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
+        raise DataError(f"the column {name!r} has one category in all rows: drop it")
     lone = lone_levels(np.bincount(codes))  # also in a resample, which counts rows by their weights
     left_out = held[np.argmax(np.where(np.isin(held, lone), 0.0, counts[held]))]
     made = [(codes == level).astype(np.float64) for level in held if level != left_out and level not in lone]

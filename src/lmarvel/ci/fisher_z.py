@@ -64,7 +64,7 @@ class FisherZ:
     compiled : bool
         False forces the readable search, which gives the same answers.
     described : Dataset, optional
-        The table that results speak of, where ``data`` was made of it.
+        The table that results describe, where ``data`` was made from it.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class FisherZ:
 
     @property
     def keeps_precision(self) -> bool:
-        """Whether total conditioning is kept, to tell how close a pair came."""
+        """Whether total conditioning is kept, to show how close a pair came."""
         return self._precision is not None
 
     # --- what it is -------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class GSquare(TableTest):
         if numbers:
             listed, have = ", ".join(map(repr, numbers[:20])), "has" if len(numbers) == 1 else "have"
             raise DataError(
-                f"g-square is for columns of levels, and {listed} {have} numbers: declare levels (categorical=),"
+                f"g-square is for categorical columns, and {listed} {have} numbers: declare categories (categorical=),"
                 " cut the numbers into classes, or use test='mixed'"
             )
         codes, weights = self.dataset.codes(), self.dataset.weights
@@ -113,7 +113,7 @@ class GSquare(TableTest):
         fitting = [k for k in range(len(cheap) - 1) if self._cost(cheap[: k + 2]) <= self._rows]
         self.largest_set = max(fitting, default=0)
         self.shortage = (
-            f"sets whose table has fewer than {ROWS_A_CELL} rows a cell were not tried, and there are {self.n} rows"
+            f"sets whose table has fewer than {ROWS_A_CELL} rows per cell were not tried, and there are {self.n} rows"
         )
         super().__init__(compiled)
 
@@ -136,11 +136,11 @@ class GSquare(TableTest):
                     break
 
     def _refuse(self, x: int, y: int, rows: float) -> None:
-        one, two = (f"{self.names[v]!r} ({self._sizes[v]} levels)" for v in (x, y))
+        one, two = (f"{self.names[v]!r} ({self._sizes[v]} categories)" for v in (x, y))
         needed = self._sizes[x] * self._sizes[y] * ROWS_A_CELL
         raise DataError(
-            f"{rows:.0f} rows are too few to test {one} and {two} by g-square, which needs {needed}: merge levels, drop"
-            " a column, or use test='mixed'"
+            f"{rows:.0f} rows are too few to test {one} and {two} by g-square, which needs {needed}: merge categories,"
+            " drop a column, or use test='mixed'"
         )
 
     def _compiled(self) -> Any:
@@ -219,10 +219,10 @@ def _compact(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[NDArray[np
         held = np.bincount(column[column >= 0]) > 0
         levels[v] = np.count_nonzero(held)
         if levels[v] < 2:
-            raise DataError(f"the column {name!r} has one level in all rows: drop it, since nothing can depend on it")
+            raise DataError(f"the column {name!r} has one category in all rows: drop it")
         if levels[v] > _MOST_LEVELS:
             raise DataError(
-                f"the column {name!r} has {levels[v]} levels, more than g-square takes: merge them, or drop it"
+                f"the column {name!r} has {levels[v]} categories, more than g-square takes: merge them, or drop it"
             )
         place = np.append(np.cumsum(held) - 1, _MISSING)  # behind all levels, where -1 looks: a gap
         rows[v] = place[column]

@@ -61,7 +61,7 @@ class MSeparation:
             xs, ys = 1 << place[x], 1 << place[y]
         except (IndexError, ValueError):
             worst = next(v for v in (x, y, *given) if not 0 <= v < len(place))
-            raise CITestError(f"the oracle has {len(place)} variables; there is none at position {worst}") from None
+            raise CITestError(f"the oracle has {len(place)} variables; no variable has position {worst}") from None
         return float(m_separated(self.graph, xs, ys, zs))
 
     def dependent_given_rest(self, alpha: float = 0.5) -> NDArray[np.bool_]:

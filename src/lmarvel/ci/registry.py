@@ -41,8 +41,8 @@ def _check_numbers(data: Dataset) -> None:
     if many:
         have = "has" if len(many) == 1 else "have"
         raise DataError(
-            f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} levels without an order: use"
-            " test='mixed', or leave the test to 'auto'"
+            f"fisher-z is for numbers, and {', '.join(map(repr, many[:20]))} {have} categories without an order:"
+            " use test='mixed', or leave the test to 'auto'"
         )
 
 
@@ -105,7 +105,7 @@ TESTS: Mapping[str, NamedTest] = {
     "fisher-z": NamedTest(_fisher_z, "columns of numbers, near jointly Gaussian: partial correlations"),
     "rank": NamedTest(
         lambda data: _on_blocks(data, "rank"),
-        "numbers on skewed or unknown scales, with outliers, or levels in an order: only ranks count",
+        "numbers on skewed or unknown scales, with outliers, or ordered categories: only ranks count",
     ),
     "scores": NamedTest(
         _scores,
@@ -115,7 +115,9 @@ TESTS: Mapping[str, NamedTest] = {
         _fisher_z,
         "numbers along straight lines, with skewed noise: as fisher-z, and Lift scores the shape of the noise",
     ),
-    "g-square": NamedTest(GSquare, "columns of levels only, few levels and many rows: counts, and no model at all"),
+    "g-square": NamedTest(
+        GSquare, "categorical columns only, few categories and many rows: counts, and no model at all"
+    ),
     "mixed": NamedTest(
         _mixed, "categories beside numbers, or categories with few rows: residuals of (logistic) regressions on splines"
     ),
@@ -209,7 +211,7 @@ def _for_numbers(data: Dataset) -> tuple[str, str | None]:
         more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"
         return "curved", f"curved: bends and products explain {more} straight lines do"
     if has_heavy_tails(data):
-        return "curved", "curved: the noise has heavy tails, which tell more than correlations do"
+        return "curved", "curved: the noise has heavy tails, which carry more information than correlations"
     if prefers_ranks(data):
         return "rank", "rank: the numbers are more closely related as normal scores than as they are"
     if any(is_skewed_count(column) for column in data.values().T):

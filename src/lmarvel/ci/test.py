@@ -241,7 +241,7 @@ def check_distinct(names: Sequence[str], x: int, y: int, given: Sequence[int]) -
     if x == y or x in given or y in given:
         raise CITestError(f"{names[x]} and {names[y]} given themselves: two variables and others are needed")
     twice = next(v for i, v in enumerate(given) if v in given[:i])
-    raise CITestError(f"{names[twice]} stands twice in a set: a set names each of its variables once")
+    raise CITestError(f"{names[twice]} is in the set twice: a set names each of its variables once")
 
 
 def check_positions(names: Sequence[str], positions: Sequence[int]) -> None:
@@ -251,4 +251,4 @@ def check_positions(names: Sequence[str], positions: Sequence[int]) -> None:
         return
     for v in positions:
         if not isinstance(v, int | np.integer) or not 0 <= v < len(names):
-            raise CITestError(f"the test has {len(names)} variables; there is none at position {v!r}")
+            raise CITestError(f"the test has {len(names)} variables; no variable has position {v!r}")

@@ -43,7 +43,7 @@ Form = Annotated[Literal["text", "json"], typer.Option("--format", help="What to
 @command
 def causes(
     result: Result,
-    y: Annotated[str, typer.Argument(help="The variable whose causes are asked for.")],
+    y: Annotated[str, typer.Argument(help="The variable whose causes to list.")],
     marks: Annotated[
         Literal["all", "supported", "firm"],
         typer.Option(help="Claims to make: all of the learned graph, those at least likely, or firm ones."),
@@ -117,7 +117,9 @@ def effect(
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option(help="Largest share, such as 0.1, of what is left of X and Y that unmeasured causes explain."),
+        typer.Option(
+            help="Largest share, such as 0.1, of the remaining variance of X and Y that unmeasured causes explain."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed for the resamples.")] = 0,
     n_jobs: Jobs = None,

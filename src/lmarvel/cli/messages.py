@@ -101,7 +101,7 @@ def _no_option(name: str, context: Any) -> str:
     own = [option for parameter in context.command.params for option in parameter.opts if option.startswith("--")]
     message = f"{context.command_path} has no option {name}"
     if name in ("-o", "--output") and any(parameter.name == "out" for parameter in context.command.params):
-        return f"{message}: what it writes stands at the end, {_written(context)}"
+        return f"{message}: name the output last, {_written(context)}"
     meant = did_you_mean(name, own, quoted=False)
     others = () if context.parent is None else context.parent.command.commands.items()
     having = [other for other, command in others if any(name in parameter.opts for parameter in command.params)]

@@ -22,7 +22,7 @@ from lmarvel.text import did_you_mean
 Table = Annotated[
     Path,
     typer.Argument(
-        help="A table, one row an observation: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat, .xlsx; - is"
+        help="A table, one row per observation: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat, .xlsx; - is"
         " standard input; cars is a table that comes with the package."
     ),
 ]
@@ -47,12 +47,12 @@ Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for
 _HELP = {
     "test": "The independence test, by name.",
     "boundary": "How Markov boundaries are found; none, where a method has it, starts from all pairs.",
-    "removal_threshold": "P-value above which a set speaks against the removal of a variable.",
+    "removal_threshold": "P-value above which a set counts against removing a variable.",
     "assume_chordal": "The paper's algorithm, unrepaired.",
-    "selection": "Whether the sample may have been selected; without, the rules R5-R7 are off.",
+    "selection": "Allow for sample selection; without it, rules R5-R7 are off.",
     "max_conditioning": "Largest conditioning set.",
-    "max_tests": "Stop after so many tests.",
-    "max_seconds": "Stop after so many seconds.",
+    "max_tests": "Largest number of tests.",
+    "max_seconds": "Time limit in seconds.",
 }
 OPEN = ("alpha", "penalty")  # what the table may choose
 LEARNERS: dict[str, type[PagEstimator]] = {"auto": Auto, **METHODS}

@@ -51,14 +51,14 @@ def reproduce(
             " causal-learn-fci, causal-learn-boss, causal-learn-grasp."
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes; by default one per core.")] = None,
     folder: Annotated[
         str, typer.Option("--out", help="Results directory; the same command goes on where it stopped.")
     ] = "reproduction",
     networks: Annotated[Path | None, typer.Option(help="Directory with carpo.csv (not in the package).")] = None,
     without: Annotated[str, typer.Option(help="Structures to leave out, with commas.")] = "",
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 2021,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 2021,
     limit: Annotated[
         float, typer.Option("--limit", "--max-seconds", help="Seconds after which a run counts as NA.")
     ] = 120.0,
@@ -82,7 +82,7 @@ def reproduce(
     ] = None,
     rows: Annotated[
         str | None,
-        typer.Option(help="sweep: sample sizes, as 500,2000, or 50x for 50 a variable.", rich_help_panel=_SWEEP),
+        typer.Option(help="sweep: sample sizes, as 500,2000, or 50x for 50 per variable.", rich_help_panel=_SWEEP),
     ] = None,
     ranges: Annotated[
         str | None,

@@ -50,7 +50,9 @@ def load(path: Path, commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             parameter = known.get(key.replace("_", "-"))
             where = f"{shown}: [{command}] {key}"
             if parameter is None:
-                raise SettingsError(f"{where} is no option of {command}{did_you_mean(key.replace('_', '-'), known)}")
+                raise SettingsError(
+                    f"{where} is not an option of {command}{did_you_mean(key.replace('_', '-'), known)}"
+                )
             if parameter.name in TYPED_ONLY:
                 raise SettingsError(f"{where} has to be typed, as --{_key(parameter)}: a settings file cannot say it")
             found[command][parameter.name] = _value(where, parameter, value)
@@ -75,10 +77,10 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 def _no_command(name: str, table: object, commands: Mapping[str, Any]) -> str:
     if isinstance(table, dict):
-        return f"[{name}] is no command{did_you_mean(name, commands)}"
+        return f"[{name}] is not a command{did_you_mean(name, commands)}"
     if name in commands:
         return f"{name} is a command: write its options below [{name}]"
-    return f"{name} stands outside of a command: write it below one, such as [learn]"
+    return f"{name} is outside of a command: write it below one, such as [learn]"
 
 
 def _is_option(parameter: Any) -> bool:

@@ -78,13 +78,15 @@ def simulate(
         str, typer.Option(help="gaussian, uniform, laplace, exponential or student-t; selection is then by a child.")
     ] = "gaussian",
     function: Annotated[str, typer.Option(help="Effect of a cause: linear, tanh, sine, quadratic, relu.")] = "linear",
-    states: Annotated[int | None, typer.Option(help="Make a discrete network with so many states a variable.")] = None,
+    states: Annotated[
+        int | None, typer.Option(help="Make a discrete network with this number of states per variable.")
+    ] = None,
     kinds: Annotated[
         str | None,
         typer.Option(help="Make columns of kinds drawn from a list: continuous,curved,count,binary,ordinal,nominal."),
     ] = None,
     levels: Annotated[
-        int | None, typer.Option(help="With --kinds: levels of an ordinal or nominal column; default 3.")
+        int | None, typer.Option(help="With --kinds: number of categories of an ordinal or nominal column; default 3.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files of an earlier run.")] = False,
@@ -206,7 +208,9 @@ def _published(name: str, variables: int | None, density: float | None) -> Publi
 def _structure(name: str, variables: int | None, density: float | None, seed: Any) -> DAG:
     if name not in RANDOM:
         if variables is not None or density is not None:
-            raise ParameterError(f"--variables and --density are for random graphs, and {name} is none: leave them out")
+            raise ParameterError(
+                f"--variables and --density are for random graphs, and {name} is not one: leave them out"
+            )
         return load_network(name)
     variables = 20 if variables is None else variables
     if density is not None and not math.isfinite(density):

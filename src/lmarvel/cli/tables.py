@@ -57,13 +57,15 @@ class TableOptions:
         typer.Option(help="Missing values: by default each test uses the rows that have its variables (test-wise)."),
     ] = None
     weights: Annotated[str | None, typer.Option(help="The column with a weight for each row.")] = None
-    cluster: Annotated[str | None, typer.Option(help="The column that tells which rows belong together.")] = None
+    cluster: Annotated[str | None, typer.Option(help="The column that shows which rows belong together.")] = None
     panel: Annotated[
         str | None,
         typer.Option(help="Repeated measures: columns of units and times, 'id,year'; adds columns of the time before."),
     ] = None
     separator: Annotated[str | None, typer.Option(help="Separator of a text file; default by its ending.")] = None
-    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, . or , ; told by default.")] = None
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, . or , ; detected by default.")] = (
+        None
+    )
     numeric_only: Annotated[bool, typer.Option("--numeric-only", help="Leave out columns that are not numbers.")] = (
         False
     )

@@ -161,7 +161,7 @@ def not_one_a_row(role: str, given: int, rows: int) -> DataError:
     Examples
     --------
     >>> print(not_one_a_row("weights", 1, 3))
-    there is 1 weight for 3 rows: give one a row
+    there is 1 weight for 3 rows: give one per row
     """
     there = f"is {counted(given, role[:-1])}" if given == 1 else f"are {counted(given, role[:-1])}"
-    return DataError(f"there {there} for {counted(rows, 'row')}: give one a row")
+    return DataError(f"there {there} for {counted(rows, 'row')}: give one per row")

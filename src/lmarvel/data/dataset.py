@@ -28,7 +28,7 @@ class Dataset:
     Make one with :meth:`Dataset.of`. It never changes, and it does nothing before it is asked: of a file only the
     header is read at first. One pass over the rows then gives their number, the moments, the kinds of the columns, how
     many values are missing, and the fingerprint. A file of numbers is read in pieces; one with text, or with columns
-    that are said to have levels, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
+    declared as categorical, is held in memory. Rows of a file are kept, up to 128 MB. A larger one is read once
     more whenever rows are asked for (a bootstrap, effects, missing values, weights, clusters). A panel is read at once.
 
     Attributes
@@ -115,11 +115,11 @@ class Dataset:
         columns, drop : sequence of str
             The columns to use (all by default), and those to leave out.
         separator : str, optional
-            The separator of a text file, by default told from its ending.
+            The separator of a text file, by default inferred from its ending.
         categorical : sequence of str
-            Columns whose values are levels without an order. Text is such a column by itself.
-        ordinal : sequence of str, or mapping from names to levels
-            Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
+            Categorical columns; text columns are categorical automatically.
+        ordinal : sequence of str, or mapping from names to categories
+            Columns of ordered categories. The order is that of the numbers, or the one given, from the lowest to the
             highest.
         missing : {"auto", "test-wise", "drop", "em", "refuse"}
             By default ("auto", "test-wise") every test uses the rows that have its variables. Or rows with gaps are
@@ -127,19 +127,19 @@ class Dataset:
         weights : array or str, optional
             A weight for each row, or the column with them; a row of weight zero is as if it was not there.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
-            count them as the independent rows that tell as much.
+            Which rows belong together, or the column that shows it. A bootstrap resamples them together, and tests and
+            scores count them as the equivalent number of independent rows.
         decimal : {".", ","}, optional
-            The decimal sign of a text file, by default told from its numbers.
+            The decimal sign of a text file, by default inferred from its numbers.
         numeric_only : bool
             Leave out the columns that are not numbers.
         na : value, sequence of values, or mapping from names to these, optional
-            Values that stand for a missing one, such as -9 or "Refused": in all columns, or by column.
+            Values that mean a missing one, such as -9 or "Refused": in all columns, or by column.
         skip_rows : int, optional
             Lines above the header of a text file or spreadsheet; by default title rows and units are noticed, skipped
             and reported. With 0 nothing is skipped.
         header : bool, optional
-            Whether a text file or spreadsheet has a row of names. By default told from the first row; columns
+            Whether a text file or spreadsheet has a row of names. By default inferred from the first row; columns
             without names are called column1, column2 and so on.
         panel : str or sequence, optional
             The columns of units and of times of repeated measures, as "id,year", perhaps with a number of lags. Each
@@ -312,7 +312,7 @@ class Dataset:
         return {"rows": self.n, "fingerprint": self.fingerprint, "columns": columns, **reading}
 
     def said(self) -> dict[str, str | int]:
-        """Return what was said of the table, and the columns that have levels, as plain settings of a run.
+        """Return what was said of the table, and the columns that have categories, as plain settings of a run.
 
         Examples
         --------
@@ -352,7 +352,7 @@ class Dataset:
         return whole
 
     def codes(self) -> NDArray[np.int32]:
-        """Return the codes of levels as an array of rows and all columns, by columns in memory.
+        """Return the codes of categories as an array of rows and all columns, by columns in memory.
 
         The code counts in :attr:`levels` of its column. It is -1 where a value is missing, or a column continuous.
         """

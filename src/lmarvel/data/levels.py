@@ -259,7 +259,7 @@ def as_levels(name: str, column: Column, order: Sequence[str] | None = None, ord
     twice = next((level for i, level in enumerate(wanted) if level in wanted[:i]), None)
     if twice is not None:
         raise DataError(
-            f"the order of {name!r} names {twice!r} twice: name every level once, from the lowest to the highest"
+            f"the order of {name!r} names {twice!r} twice: name every category once, from the lowest to the highest"
         )
     unknown = [level for level in names if level not in wanted]
     if unknown:

@@ -171,9 +171,9 @@ def _numbers_only(table: Table) -> Table:
     if len(at) < 2:
         raise DataError(
             f"{len(at)} of {len(table.names)} columns {'is' if len(at) == 1 else 'are'} numbers, and at least 2 are"
-            " needed to find edges between: without numeric_only text has levels"
+            " needed to find edges between: without numeric_only text columns are categorical"
         )
-    warnings.warn(f"left out, since not numbers: {listing(left_out, NAMED)}", LMarvelWarning, stacklevel=4)
+    warnings.warn(f"left out, because they are not numbers: {listing(left_out, NAMED)}", LMarvelWarning, stacklevel=4)
     return table.take(at)
 
 

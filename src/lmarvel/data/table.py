@@ -90,7 +90,7 @@ def open_table(
     columns, drop : sequence of str
         The columns to use (all by default), and those to leave out.
     separator : str, optional
-        The separator of a text file, by default told from its ending.
+        The separator of a text file, by default inferred from its ending.
     """
     source = open_source(data, names, Layout(separator))
     return table_of(source, chosen_columns(source.names, columns, drop))

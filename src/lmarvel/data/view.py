@@ -188,8 +188,8 @@ def all_rows(table: Table) -> NDArray[np.float64]:
         taken += batch.nbytes
         if taken > MOST_BYTES:
             raise DataError(
-                f"the table takes more than {MOST_BYTES >> 30} GiB, and one with levels, or with gaps to be filled, is"
-                " held in memory: choose fewer columns"
+                f"the table takes more than {MOST_BYTES >> 30} GiB, and one with categories, or with missing"
+                " values to be filled, is held in memory: choose fewer columns"
             )
     return batches[0] if len(batches) == 1 else np.concatenate([np.empty((0, len(table.names))), *batches])
 
@@ -232,7 +232,7 @@ def _check_orders(asked: Asked, levels: Mapping[str, Levels | None]) -> None:
         many = len(bare) > 1
         raise DataError(
             f"the ordinal column{'s' if many else ''} {columns} hold{'' if many else 's'} text, which has no order of"
-            f" its own: give the levels from the lowest to the highest, as in {', '.join(bare[:20])}, or name"
+            f" its own: give the categories from the lowest to the highest, as in {', '.join(bare[:20])}, or name"
             f" {'them' if many else 'it'} in categorical"
         )
 

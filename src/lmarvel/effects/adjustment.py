@@ -222,7 +222,7 @@ def is_valid_adjustment(graph: Askable | Prepared, x: Node, y: Node, z: Node | I
     walk = _open_walk(ready, pair, chosen)
     if walk is None:
         a, b = readable(ready.graph.names[i]), readable(ready.graph.names[j])
-        return Verdict(True, f"it holds nothing that {a} may affect on the way to {b}, and blocks every other path")
+        return Verdict(True, f"it has nothing that {a} may affect on the way to {b}, and blocks every other path")
     return Verdict(
         False, f"the path {ready.path_text(walk)} is open{_opened_by(ready, walk, chosen)}", ready.named(walk)
     )

@@ -63,7 +63,7 @@ def effect(
     again: int | None = None,
     limit: float | None = None,
 ) -> Effect:
-    """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG stands for.
+    """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG represents.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def effect(
         A variable of which you state that ``x`` does not affect it, and that it affects ``y`` only through ``x`` and
         shares no unmeasured cause with ``y``: the effect is then also estimated with it as an instrument.
     again : int, optional
-        Learn again from so many resamples of the rows, as the result was learned: intervals are then over their graphs
+        Number of resamples to learn again from, as the result was learned: intervals are then over their graphs
         (:func:`lmarvel.effect_learned_again`).
     limit : float, optional
         Assume that unmeasured causes of ``x`` explain at most this share, between 0 and 1, of what is left of ``x`` and

@@ -1,4 +1,4 @@
-"""Who causes Y: surely, possibly, or not at all, under every explanation of the data that a PAG stands for.
+"""Who causes Y: surely, possibly, or not at all, under every explanation of the data that a PAG represents.
 
 X is an ancestor of Y
 
@@ -229,7 +229,7 @@ def causes(result: Discovery | PAG | MAG | Prepared, y: Node, marks: Shown = "su
     result : Discovery, PAG or MAG
         What was learned. Only a result that was learned from a table has grades.
     y : str
-        The variable that is asked about.
+        The variable whose causes to list.
     marks : {"supported", "firm", "all"}
         Which claims to make: those that are at least likely, firm ones, or all that the learned graph makes.
 

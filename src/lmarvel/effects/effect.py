@@ -241,8 +241,8 @@ class Effect(ShownAsText):
             conditions, late = listing(sorted(self.given)), listing(sorted(self.affected))
             return (
                 f"if {x} is set, {y} among those who then have the same {conditions} {probably}differs by {number}"
-                f"{everywhere}. {late} may be affected by {x}, so this is no effect within a group that exists before."
-                f"{zero}"
+                f"{everywhere}. {late} may be affected by {x}, so this is not an effect within a group that exists"
+                f" before.{zero}"
             )
         if len(self.estimates) > 1:
             return f"{among}{x} {probably}affects {y}{everywhere}: {number}.{zero}"

@@ -318,7 +318,9 @@ def _same_method(result: Discovery) -> PagEstimator:
         raise ParameterError("the result does not say by which method it was learned: learn again with 'lmarvel learn'")
     settings = {name: result.settings[name] for name in kind._defaults() if name in result.settings}
     if settings.get("test") not in TESTS:
-        raise ParameterError("the result rests on a test of your own, which knows one table: it cannot be drawn again")
+        raise ParameterError(
+            "the result rests on a test of your own, which knows one table only: it cannot be resampled"
+        )
     method = kind(**settings, knowledge=result.knowledge)
     method.check_parameters()
     return method

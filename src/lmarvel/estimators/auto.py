@@ -41,7 +41,8 @@ class Auto(PagEstimator):
     alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, knowledge
         As for :class:`LMarvel`.
     max_seconds : float, optional
-        Stop after so many seconds, with what was learned by then. By default there is no limit for up to 60 columns,
+        Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
+        columns,
         and a minute for a search by score among more. A search that is expected to take longer is left to L-MARVEL.
     penalty, latents, restarts, seed
         As for :class:`Lift`.

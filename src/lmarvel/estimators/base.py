@@ -180,7 +180,7 @@ class PagEstimator(Estimator):
         n_jobs: int = 1,
         resume: Discovery | None = None,
     ) -> Self:
-        """Learn the PAG, and where it is asked for how often each part of it recurs.
+        """Learn the PAG from a table; with ``bootstrap``, also count how often resamples give each part of it.
 
         Parameters
         ----------
@@ -193,9 +193,9 @@ class PagEstimator(Estimator):
         progress : callable, optional
             Called with (phase, done, of how many) as the work goes on.
         categorical : sequence of str
-            Columns whose values are levels without an order. Text is such a column by itself.
-        ordinal : sequence of str, or mapping from names to levels
-            Columns whose values are levels in an order: that of the numbers, or the one given, from the lowest to the
+            Categorical columns; text columns are categorical automatically.
+        ordinal : sequence of str, or mapping from names to categories
+            Columns of ordered categories. The order is that of the numbers, or the one given, from the lowest to the
             highest.
         missing : {"auto", "test-wise", "drop", "em", "refuse"}
             What becomes of missing values. By default ("auto", which is "test-wise") every test uses the rows that have
@@ -203,16 +203,16 @@ class PagEstimator(Estimator):
         weights : array or str, optional
             A weight for each row, or the column with them.
         cluster : array or str, optional
-            Which rows belong together, or the column that tells: a bootstrap draws them together, and tests and scores
-            count them as the independent rows that tell as much.
+            Which rows belong together, or the column that shows it. A bootstrap resamples them together, and tests and
+            scores count them as the equivalent number of independent rows.
         panel : str or sequence, optional
             The columns of units and times of repeated measures, as "id,year". Each row then has the columns of its time
             and those of the time before, which come first in tiers; see :meth:`lmarvel.Dataset.of`.
         bootstrap : int, optional
-            So many tables are drawn from the rows, with replacement, and learned from again, each within the same
-            budgets; ``result_.stability`` counts what recurs.
+            Number of resamples (rows drawn with replacement) to learn from again, each within the same budgets.
+            ``result_.stability`` counts how often each part appears.
         seed : int
-            What they are drawn from: the same seed, the same draws, for any number of workers.
+            Random seed: the same seed gives the same resamples, for any number of workers.
         n_jobs : int
             Workers of the bootstrap, -1 for all processors; joblib's back ends are honoured.
         resume : Discovery, optional

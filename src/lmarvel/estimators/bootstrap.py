@@ -129,7 +129,7 @@ def bootstrap(
         stop()
         raise Interrupted(tally.stability(drawn, seed)) from None
     if not tally.replicates:
-        raise DataError(f"nothing could be learned from any of {replicates} tables that were drawn again: {why}")
+        raise DataError(f"nothing could be learned from any of {replicates} resamples: {why}")
     return tally.stability(drawn, seed)
 
 
@@ -220,11 +220,11 @@ def check_can_be_drawn(data: Dataset | None, settings: Settings) -> None:
     """Refuse, before any work, a bootstrap of what has no rows to draw."""
     if not isinstance(settings.test, str):
         raise ParameterError(
-            "a bootstrap learns from tables that are drawn again, and a test of your own knows one table: choose a test"
+            "a bootstrap learns from resamples, and a test of your own knows one table only: choose a test"
             " by name, or leave bootstrap out"
         )
     if data is None:
-        raise DataError("a bootstrap draws rows again, and there are none: pass the table itself")
+        raise DataError("a bootstrap resamples rows, and there are no rows here: pass the table itself")
 
 
 def bootstrap_method(

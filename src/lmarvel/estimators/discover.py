@@ -148,7 +148,7 @@ def _discovered(
     (progress or silent)("data", 0, 1)
     table = None if data is None else Dataset.of(data, names, **said)
     if table is None and any(value is not None and len(value) for value in said.values()):
-        raise DataError("there is no table that anything could be said of: pass one, or leave these out")
+        raise DataError("there is no table to describe: pass one, or leave these out")
     try:
         if table is not None:
             columns = len(table.names)

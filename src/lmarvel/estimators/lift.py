@@ -65,7 +65,7 @@ class Lift(PagEstimator):
     Parameters
     ----------
     penalty : float or "auto"
-        What an edge costs, in units of log n. BIC's is 1; 2 is better for marks; "auto" leaves it to the BIC.
+        Penalty per edge, in units of log n. BIC's is 1; 2 is better for marks; "auto" chooses it by the BIC.
     latents : bool
         False asserts that no unmeasured variable is a common cause of two measured ones.
     selection : bool
@@ -77,7 +77,7 @@ class Lift(PagEstimator):
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
-        Stop after so many seconds, with the best graph so far.
+        Time limit in seconds; the result is the best graph so far.
     knowledge : Knowledge, optional
         What is known beforehand: no graph that breaks it is considered; see :class:`~lmarvel.Knowledge`.
 
@@ -87,9 +87,9 @@ class Lift(PagEstimator):
         The PAG, and the maximal ancestral graph that the score chose.
     bic_ : float
         The score, without what is the same for all graphs: minus two log-likelihood of standardised data and the
-        price of the edges.
+        penalty of the edges.
     result_ : Discovery
-        With what speaks for each edge, gap and mark: ``support``, ``hidden``, ``shown``, ``explain``.
+        With the evidence for each edge, gap and mark: ``support``, ``hidden``, ``shown``, ``explain``.
 
     Examples
     --------

@@ -27,9 +27,10 @@ class LMarvel(PagEstimator):
     Parameters
     ----------
     alpha : float or "auto"
-        Level of the independence tests. "auto" leaves it to the BIC of the graphs along a path of levels.
+        Significance level of the independence tests. "auto" chooses it by the BIC of the graphs along a path of
+        levels.
     test : {"auto", "fisher-z", "rank", "scores", "skewed", "g-square", "mixed", "curved"}, CITest or callable
-        "auto" chooses by the kinds of the columns: Fisher's z test where all are numbers, else a test for levels;
+        "auto" chooses by the kinds of the columns: Fisher's z test where all are numbers, else a test for categories;
         ``result_.settings`` says which, and why. Or an object with ``names`` and ``pvalue(x, y, given)`` on positions,
         or a plain function of names ``(x, y, given) -> p-value``.
     boundary : {"auto", "tc", "gs", "iamb", "inter-iamb", "fast-iamb"} or mapping
@@ -39,7 +40,7 @@ class LMarvel(PagEstimator):
     boundary_alpha : float, optional
         Level for the Markov boundaries; 2/p^2 by default, p being the number of variables, and at most alpha.
     removal_threshold : float
-        A separating set that holds X speaks against removing X only if its p-value exceeds this. At alpha
+        A separating set with X counts against removing X only if its p-value exceeds this. At alpha
         itself many variables would wrongly be kept.
     assume_chordal : bool
         True is the paper's algorithm, which assumes that selection leaves no chordless undirected cycle.

@@ -61,7 +61,7 @@ class M3HC(PagEstimator):
     start : {"empty", "lmarvel", "lift"}
         Where the climb begins: without edges, with a MAG of L-MARVEL's PAG, or with Lift's MAG. The edges of that graph
         are candidates beside those of MMPC. Where there is no such graph the climb begins without edges; the first
-        record of the trace tells.
+        record of the trace says so.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class M3HC(PagEstimator):
         except DataError as error:
             return _Start(None, f"Lift has no graph: {error}")
         except OutOfTime:
-            return _Start(None, "Lift had no graph when its share of the time was up")
+            return _Start(None, "Lift had no graph when its share of the time limit was reached")
         told = "Lift's MAG" if found.ended is None else f"Lift's MAG, cut short: {found.ended}"
         return _Start(MAG._trusted(moments.names, found.mag), told)
 

@@ -124,8 +124,8 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     if _has_levels(data):
         levelled = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
         raise DataError(
-            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has levels: use the method lift, or"
-            " leave such columns out"
+            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has categories: use the method"
+            " lift, or leave such columns out"
         )
     moments = data.moments
     if set(moments.names) != set(test.names):

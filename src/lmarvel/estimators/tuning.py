@@ -45,7 +45,7 @@ def tune(
     draws: int = DRAWS,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> TuningPath:
-    """Learn along a path of levels (for lift of penalties), and say what changes and which to take.
+    """Learn with several significance levels (with Lift: penalties), and report what changes and which one to take.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def tune(
         The method; its own level, or penalty, does not matter.
     by : {"bic", "held-out", "stability"}
         What decides: the BIC of the graph, which only a legal one has; the likelihood of rows that were left out; or
-        whether edges recur when tables are drawn again.
+        whether resamples have the same edges.
     values : sequence of float, optional
         The values to try; 0.0001 to 0.1 for a level, 6 to 1 for a penalty.
     seed, n_jobs
-        Of folds and draws.
+        Random seed for folds and resamples, and number of workers.
     draws : int
-        How many tables are drawn at each value, where stability decides.
+        Number of resamples at each value, where stability decides.
 
     Examples
     --------
@@ -174,6 +174,6 @@ def _check_numbers(table: Dataset, by: By) -> None:
     levels = [n for n, kind in zip(table.names, table.kinds, strict=True) if kind in (Kind.NOMINAL, Kind.ORDINAL)]
     if levels:
         shown = ", ".join(map(repr, levels[:20]))
-        raise DataError(f"{by} is a score of numbers, and {shown} has levels: choose by stability")
+        raise DataError(f"{by} is a score of numbers, and {shown} has categories: choose by stability")
     if by == "held-out" and (table.weights is not None or any(table.missing) or table.clusters is not None):
         raise DataError("rows with weights, gaps or clusters are not dealt to folds: choose by bic or stability")

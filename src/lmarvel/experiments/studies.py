@@ -79,8 +79,8 @@ ACCURACY = Experiment(
     _accuracy(),
     tuple("lmarvel-default" if name == "lmarvel" else name for name in METHODS),
     tables=(
-        Table("benchmark structures, 50 rows a variable", tuple(COUNTS), _MEASURES),
-        Table("random graphs, 50 rows a variable", tuple(_RANDOM), _MEASURES),
+        Table("benchmark structures, 50 rows per variable", tuple(COUNTS), _MEASURES),
+        Table("random graphs, 50 rows per variable", tuple(_RANDOM), _MEASURES),
         *(Table(f"{name} by sample size", (_panel(name),), _MEASURES) for name in _BY_ROWS),
     ),
     figure=Figure(
@@ -134,7 +134,7 @@ BOUNDARIES = Experiment(
     ("lmarvel", *BOUNDARY_METHODS),
     tables=(
         Table(
-            "benchmark structures, 50 rows a variable",
+            "benchmark structures, 50 rows per variable",
             _STRUCTURES,
             {
                 "f1": "skeleton F1",

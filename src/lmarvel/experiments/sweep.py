@@ -159,7 +159,7 @@ def _value(s: Setting, name: _Across) -> int:
 
 def _title(s: Setting, across: _Across) -> str:
     """Return the title of a panel: all that does not vary in it."""
-    rows = f"{s.rows_per_variable} rows a variable" if s.sample is None else f"{s.sample:,} rows"
+    rows = f"{s.rows_per_variable} rows per variable" if s.sample is None else f"{s.sample:,} rows"
     parts = {
         "variables": f"{s.variables} variables",
         "latent": f"{s.latent} latent",
@@ -195,7 +195,7 @@ def _check_structure(structure: str) -> None:
     if not kind:
         if "=" in structure:
             raise ParameterError(
-                f"--structure {shown(structure)} is no kind of random graph: choose from erdos-renyi (without a"
+                f"--structure {shown(structure)} is not a kind of random graph: choose from erdos-renyi (without a"
                 " number), parents=K, degree=K, cliques=K, or name a network"
             )
         return
@@ -210,7 +210,7 @@ def _check_structure(structure: str) -> None:
 def _rows(text: str) -> tuple[int, int | None]:
     """Return the rows for each observed variable, and the sample size if that was given."""
     if not re.fullmatch(r"[1-9][0-9]*x?", text):
-        raise ParameterError(f"--rows takes sample sizes such as 1000, or 50x for 50 a variable, not {shown(text)!r}")
+        raise ParameterError(f"--rows takes sample sizes such as 1000, or 50x for 50 per variable, not {shown(text)!r}")
     digits = text.removesuffix("x")
     if len(digits) > LONGEST:
         raise ParameterError(f"--rows takes numbers of at most {LONGEST} digits, not {shown(text)}")

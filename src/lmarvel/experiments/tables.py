@@ -35,8 +35,8 @@ def _paper_table(summary: Summary) -> str:
     """Return the table as the paper has it: mean ± standard error, and the paper's figure after a bar."""
     settings = summary.experiment.settings
     legend = (
-        f"Ours is the mean over {summary.reps} repetitions ± its standard error; after the bar stands the paper's"
-        f" figure. Tests and runtime do not count the boundary stage. {_NOT_AVAILABLE}"
+        f"Ours is the mean over {summary.reps} repetitions ± its standard error; the paper's figure"
+        f" is after the bar. Tests and runtime do not count the boundary stage. {_NOT_AVAILABLE}"
     )
     lines = [f"### {summary.experiment.title}", "", legend, "", _header(settings)]
     for method in summary.methods:

@@ -56,7 +56,7 @@ def two_edges(old: Edge, new: Edge) -> str:
     """Return what is wrong with a second edge between a pair."""
     aligned = new if (new.a, new.b) == (old.a, old.b) else new.reversed()
     kind = "is given twice" if aligned == old else f"has two edges, '{old}' and '{new}'"
-    return f"the pair {readable(old.a)}, {readable(old.b)} {kind}: a graph holds one edge a pair"
+    return f"the pair {readable(old.a)}, {readable(old.b)} {kind}: a graph has one edge per pair"
 
 
 def parse_edges(edges: Iterable[str | Edge]) -> tuple[list[str] | None, list[Edge]]:

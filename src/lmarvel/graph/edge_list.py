@@ -68,7 +68,7 @@ def read_edge_list(text: str) -> EdgeList:
     'B o-> A'
     """
     if "\0" in text:
-        raise EdgeListError("there is a null character: this is no list of edges")
+        raise EdgeListError("there is a null character: this is not a list of edges")
     names: dict[str, int] = {}
     edges: list[tuple[Edge, int]] = []
     alone: set[str] = set()
@@ -120,7 +120,7 @@ def rows(text: str) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise EdgeListError(f"this is no list of edges: {error}", lines.first) from None
+            raise EdgeListError(f"this is not a list of edges: {error}", lines.first) from None
         cells = [lines.without_margin(cell) for cell in cells]
         while cells and not cells[-1]:
             cells.pop()
@@ -195,5 +195,5 @@ def _edge(a: str, b: str, sign: str, line: int) -> Edge:
     try:
         edge = parse_edge(f"a {sign.strip()} b")
     except GraphError:
-        raise EdgeListError(f"{sign!r} is no edge: write '-->', '<->', '---', 'o->', 'o-o' ...", line) from None
+        raise EdgeListError(f"{sign!r} is not an edge: write '-->', '<->', '---', 'o->', 'o-o' ...", line) from None
     return Edge(a, b, edge.at_a, edge.at_b)

@@ -38,7 +38,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         _check_ordinary(path.stat().st_mode)
         raw = _read(path, most + 1)
         if len(raw) > most:
-            raise GraphError(f"this file has more than {most / 2**20:,.0f} MB: that is no graph, or too large a one")
+            raise GraphError(f"this file has more than {most / 2**20:,.0f} MB: it is not a graph, or too large")
         text = raw.decode("utf-8-sig")
     except FileNotFoundError:
         raise GraphError("there is no such file") from None
@@ -54,7 +54,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
     except ValueError as error:  # a path that no file can have
         raise GraphError(f"cannot read this: {error}") from None
     if "\0" in text:
-        raise GraphError(f"this is no text (byte {raw.index(0)} is null): give a graph as text")
+        raise GraphError(f"this is not text (byte {raw.index(0)} is null): give a graph as text")
     return text
 
 

@@ -211,7 +211,7 @@ def compare_boundaries(learned: Mapping[str, Collection[str]], true: MixedGraph)
     here = {(x, y) for x, members in learned.items() for y in members}
     strangers = {y for _, y in here} - set(true.names)
     if strangers:
-        raise GraphError(f"a boundary holds {readable(min(strangers))}, which is no variable of the true graph")
+        raise GraphError(f"a boundary holds {readable(min(strangers))}, which is not a variable of the true graph")
     there = {(x, y) for x in true.names for y in true.markov_boundary(x)}
     return Rate(len(here & there), len(here), len(there))
 

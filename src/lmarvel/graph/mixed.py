@@ -322,7 +322,7 @@ class MixedGraph:
         shared = (xs & ys) | (zs & (xs | ys))
         if shared:
             culprits = ", ".join(sorted(map(readable, self._named(bitsets.members(shared)))))
-            raise GraphError(f"m-separation needs disjoint sets; {culprits} stands in more than one")
+            raise GraphError(f"m-separation needs disjoint sets; {culprits} is in more than one")
         return separation.m_separated(self, xs, ys, zs)
 
     def is_removable(self, node: Node) -> bool:

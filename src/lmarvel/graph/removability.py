@@ -29,7 +29,7 @@ class NotRemovable:
         Which condition of Theorem 1 is broken. 1: Y is adjacent to X, and Z is a child or neighbour of X. 2: a collider
         path leads from X to Y, and X and all colliders on it are parents of Z.
     path : tuple of str
-        From Z by X to Y: the path that only X, which is no collider on it, can block.
+        From Z by X to Y: the path that only X, which is not a collider on it, can block.
 
     Examples
     --------

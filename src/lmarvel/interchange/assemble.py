@@ -80,7 +80,7 @@ def two_edges(old: Edge, new: Edge) -> str:
     if old == new:
         return f"the edge '{new}' is given twice: delete one"
     pair = f"{readable(new.a)} and {readable(new.b)}"
-    return f"{pair} have two edges, '{old}' and '{new}': a graph holds one edge a pair, delete one"
+    return f"{pair} have two edges, '{old}' and '{new}': a graph has one edge per pair, delete one"
 
 
 def of_kind(names: Sequence[str], marks: ArrayLike, kind: str | None = None) -> MixedGraph:
@@ -92,7 +92,7 @@ def of_kind(names: Sequence[str], marks: ArrayLike, kind: str | None = None) -> 
             raise FormatError(f"there is no kind of graph {kind!r}: use one of {', '.join(KINDS)}")
         return KINDS[kind](names, marks)
     except GraphError as error:
-        claim = f"this is said to be a {kind}, but is none: " if kind else ""
+        claim = f"this is declared as a {kind}, but is not one: " if kind else ""
         raise FormatError(f"{claim}{error}") from None
 
 
@@ -116,7 +116,7 @@ def mark_of(text: object, edge: str, line: int | None = None) -> Mark:
     """Read a mark that stands alone: ``circle``, ``arrow``, ``tail``, or its sign."""
     if isinstance(text, str) and text.strip().lower() in _MARKS:
         return _MARKS[text.strip().lower()]
-    raise FormatError(f"{text!r} is no mark of the edge {edge}: use 'circle', 'arrow' or 'tail'", line)
+    raise FormatError(f"{text!r} is not a mark of the edge {edge}: use 'circle', 'arrow' or 'tail'", line)
 
 
 def refuse_name(name: str, form: str, why: str) -> FormatError:

@@ -99,7 +99,9 @@ def from_causallearn(graph: Any) -> MixedGraph:
     for i, j in np.argwhere(~np.isin(codes, list(_MARKS)))[:1]:
         pair = f"{readable(names[i])} and {readable(names[j])}"
         if codes[i, j] in _DOUBLE:
-            raise FormatError(f"{pair} have two edges: a graph holds one edge a pair, remove one")
-        raise FormatError(f"the edge between {pair} has the endpoint {codes[i, j]}, which is no tail, arrow or circle")
+            raise FormatError(f"{pair} have two edges: a graph has one edge per pair, remove one")
+        raise FormatError(
+            f"the edge between {pair} has the endpoint {codes[i, j]}, which is not a tail, arrow or circle"
+        )
     marks = np.vectorize(_MARKS.__getitem__, otypes=[np.int8])(codes.T) if names else codes
     return of_kind(names, marks, "PAG" if graph.is_pag() else None)

@@ -67,7 +67,7 @@ def dumps(graph: MixedGraph, latent: Iterable[str] = (), selection: Iterable[str
     roles = {**dict.fromkeys(latent, " [latent]"), **dict.fromkeys(selection, " [selected]")}
     for name in roles:
         if name not in graph.names:
-            raise FormatError(f"{name!r} is said to be latent or selected, but is no node of the graph")
+            raise FormatError(f"{name!r} is declared latent or selected, but is not a node of the graph")
     quoted = {name: _quote(name) for name in graph.names}
     lines = [f"{text}{roles.get(name, '')}" for name, text in quoted.items()]
     lines += [f"{quoted[e.a]} {_SIGNS[e.at_a, e.at_b]} {quoted[e.b]}" for e in graph.edges()]

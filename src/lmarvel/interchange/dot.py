@@ -91,7 +91,7 @@ def _edge(statement: EdgeStatement, names: dict[str, str]) -> Edge:
     attributes, line = statement.attributes, statement.line
     direction = attributes.get("dir")
     if direction not in (None, "forward", "back", "both", "none"):
-        raise FormatError(f"dir={readable(direction)} is no direction: use forward, back, both or none", line)
+        raise FormatError(f"dir={readable(direction)} is not a direction: use forward, back, both or none", line)
     if direction is None:
         head = _mark(attributes, "arrowhead", line, Mark.ARROW if statement.operator == "->" else Mark.TAIL)
         tail = _mark(attributes, "arrowtail", line, Mark.TAIL)
@@ -106,7 +106,7 @@ def _mark(attributes: Attributes, key: str, line: int, otherwise: Mark) -> Mark:
     if shape is None:
         return otherwise
     if shape not in _READ:
-        raise FormatError(f"{key}={readable(shape)} stands for no mark: use normal, odot or none", line)
+        raise FormatError(f"{key}={readable(shape)} is not a mark: use normal, odot or none", line)
     return _READ[shape]
 
 

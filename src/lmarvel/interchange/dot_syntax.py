@@ -115,7 +115,7 @@ def _unreadable(rest: str, dialect: Dialect) -> str:
     if rest.startswith("/*"):
         return "a comment is opened here and never closed"
     edges = ", ".join(f"'{sign}'" for sign in dialect.operators)
-    return f"cannot read {rest.split()[0][:20]!r}: {dialect.title} edges are {edges}, and odd names stand in quotes"
+    return f"cannot read {rest.split()[0][:20]!r}: {dialect.title} edges are {edges}, and unusual names are in quotes"
 
 
 def _markup(text: str, start: int, line: int) -> str:

@@ -79,5 +79,5 @@ def _row(names: list[str], position: int, line: int, cells: list[str]) -> list[i
         )
     for name, code in zip(names, cells[1:], strict=True):
         if code.strip() not in CODES:
-            raise FormatError(f"{code!r} in column {name!r} is no mark: use 0, 1, 2 or 3", line)
+            raise FormatError(f"{code!r} in column {name!r} is not a mark: use 0, 1, 2 or 3", line)
     return [CODES[code.strip()] for code in cells[1:]]

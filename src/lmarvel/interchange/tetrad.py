@@ -73,6 +73,6 @@ def _edge(line: str, number: int) -> Edge:
         edge = parse_edge(f"a {words[1]} b")
     except GraphError:
         raise FormatError(
-            f"cannot read the edge {line!r}: {words[1]!r} is none; names have no blanks", number
+            f"cannot read the edge {line!r}: {words[1]!r} is not one; names have no blanks", number
         ) from None
     return Edge(words[0], words[2], edge.at_a, edge.at_b)

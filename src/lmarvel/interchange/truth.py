@@ -109,7 +109,7 @@ def pag_of(graph: MixedGraph, latent: Sequence[str] = (), selection: Sequence[st
         raise GraphError("only a DAG or a MAG can have latent and selection variables taken out of it")
     if isinstance(graph, PAG):
         return graph
-    raise GraphError("the true graph is no DAG, MAG or PAG: nothing can be scored against it")
+    raise GraphError("the true graph is not a DAG, MAG or PAG: nothing can be scored against it")
 
 
 def _study(graph: MixedGraph, content: str, form: str) -> Study | None:
@@ -125,5 +125,5 @@ def _study(graph: MixedGraph, content: str, form: str) -> Study | None:
             roles[name.strip()] += split_names(names)
     for node in (*roles["latent"], *roles["selection"]):
         if node not in graph.names:
-            raise FormatError(f"the head of the file names {node!r}, which is no node of its graph")
+            raise FormatError(f"the head of the file names {node!r}, which is not a node of its graph")
     return Study(graph, tuple(roles["latent"]), tuple(roles["selection"]))

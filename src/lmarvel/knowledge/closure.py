@@ -64,7 +64,7 @@ class Known:
     >>> said = Knowledge(tiers=[["age"], ["bp", "drug"]], causes=[("drug", "bp")])
     >>> known = Known.of(said.statements, ["bp", "age", "drug"])
     >>> known.mark(1, 0), known.mark(0, 2), known.why_never(0, 1)          # an arrowhead at bp, a tail at drug
-    (2, 3, 'you said that nothing in tier 2 causes tier 1')
+    (2, 3, 'you stated that nothing in tier 2 causes tier 1')
     >>> known.useless(1, 2)                                               # bp causes neither age nor drug
     frozenset({0})
     """
@@ -264,10 +264,10 @@ class Known:
 
 
 def _in_words(statements: Sequence[str | None]) -> str:
-    """Return statements as what the user said."""
-    follows = "it follows from what you said"
+    """Return statements as what the user stated."""
+    follows = "it follows from what you stated"
     first, *others = (follows if one is None else f"that {one}" for one in statements)
-    return " and ".join([first if statements[0] is None else f"you said {first}", *others])
+    return " and ".join([first if statements[0] is None else f"you stated {first}", *others])
 
 
 def reach(direct: Matrix) -> Matrix:

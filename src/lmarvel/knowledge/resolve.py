@@ -22,7 +22,7 @@ class Names:
     >>> Names(["age", "lab_a"]).find("agee", Statement("exogenous", ("agee",)))
     Traceback (most recent call last):
     ...
-    lmarvel.errors.KnowledgeError: 'agee is exogenous' names agee, which is no variable here; did you \
+    lmarvel.errors.KnowledgeError: 'agee is exogenous' names agee, which is not a variable here; did you \
 mean age?
     """
 
@@ -42,14 +42,14 @@ mean age?
             raise KnowledgeError(f"'{statement}' has the pattern {shown}, which no variable here matches")
         guess = nearest(name, self.names)
         hint = f"there are {_some(self.names)}" if guess is None else f"did you mean {readable(guess)}?"
-        raise KnowledgeError(f"'{statement}' names {shown}, which is no variable here; {hint}")
+        raise KnowledgeError(f"'{statement}' names {shown}, which is not a variable here; {hint}")
 
     def pairs(self, statement: Statement) -> list[tuple[int, int]]:
         """Return the pairs that a statement about two names or patterns speaks of."""
         left, right = (self.find(name, statement) for name in statement.about)
         pairs = [(a, b) for a in left for b in right if a != b]
         if not pairs:
-            raise KnowledgeError(f"'{statement}' speaks of one variable only: a pair needs two")
+            raise KnowledgeError(f"'{statement}' names one variable only: a pair needs two")
         return pairs
 
     def tiers(self, statement: Statement) -> list[int]:
@@ -76,7 +76,7 @@ def check_names(statements: Iterable[Statement], names: Sequence[str]) -> None:
     >>> check_names([Statement("tiers", (("age",), ("dose", "x")))], ["dose", "age"])
     Traceback (most recent call last):
     ...
-    lmarvel.errors.KnowledgeError: 'tiers: age < dose, x' names x, which is no variable here; there \
+    lmarvel.errors.KnowledgeError: 'tiers: age < dose, x' names x, which is not a variable here; there \
 are dose, age
     """
     known = Names(names)

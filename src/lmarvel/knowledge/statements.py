@@ -55,7 +55,7 @@ class Knowledge:
     causes, not_causes : sequence of (name, name)
         The first is, or is not, a cause of the second, direct or not.
     edges, no_edges : sequence of (name, name)
-        The two are adjacent, or not, whatever else is measured.
+        The two are adjacent, or not, whichever other variables are measured.
     exogenous : sequence of names
         Nothing measured causes these.
     randomised : sequence of names
@@ -65,7 +65,7 @@ class Knowledge:
     unconfounded : sequence of (name, name)
         The two share no unmeasured cause; ``("A", "*")``: A shares none with any other variable.
     more_tiers : sequence of tiers
-        Further lists like ``tiers``, each by itself.
+        Further lists like ``tiers``, each independent of the others.
     selection : bool
         False: what is measured had no influence on who is in the sample.
     latents : bool

@@ -80,7 +80,7 @@ R1 = Rule(
     Stage.ARROWHEADS,
     r1,
     rests_on("ab", "ac"),
-    words("an arrowhead from {0} points at {1}, {0} and {2} are not adjacent, and {1} is no collider between them"),
+    words("an arrowhead from {0} points at {1}, {0} and {2} are not adjacent, and {1} is not a collider between them"),
     Wakes(new=(ARROW,)),
 )
 
@@ -123,7 +123,7 @@ R3 = Rule(
     Stage.ARROWHEADS,
     r3,
     rests_on("ab cb", "ac"),
-    words("{0} and {2} point at {1}, are not adjacent, and {3} is no collider between them"),
+    words("{0} and {2} point at {1}, are not adjacent, and {3} is not a collider between them"),
     Wakes(new=(ARROW,)),
     least=4,
 )

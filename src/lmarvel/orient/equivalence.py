@@ -110,9 +110,7 @@ def markov_equivalent(a: MAG | DAG, b: MAG | DAG) -> bool:
     """
     if set(a.names) != set(b.names):
         odd = sorted(set(a.names) ^ set(b.names))
-        raise GraphError(
-            f"only graphs over the same nodes can be compared; {', '.join(odd)} stands in one of them only"
-        )
+        raise GraphError(f"only graphs over the same nodes can be compared; {', '.join(odd)} is in one of them only")
     return mag_to_pag(a) == mag_to_pag(b)
 
 
@@ -151,7 +149,7 @@ def explain_invalid(graph: MixedGraph, knowledge: Knowledge | None = None) -> st
     'C o-o D should be C --> D in every MAG with these adjacencies and colliders'
     >>> from lmarvel import Knowledge
     >>> explain_invalid(PAG.from_edges("A o-o B"), Knowledge(tiers=[["A"], ["B"]]))
-    'A o-o B should be A o-> B: you said that nothing in tier 2 causes tier 1'
+    'A o-o B should be A o-> B: you stated that nothing in tier 2 causes tier 1'
     """
     known = None if knowledge is None else known_of(knowledge, graph.names)
     unfit = None if known is None else explain_unfit(graph, known)
@@ -177,9 +175,9 @@ def explain_unfit(graph: MixedGraph, known: Known) -> str | None:
             right[x, y] = wanted
             return f"{_edge(names, marks, x, y)} should be {_edge(names, right, x, y)}: {known.why_mark(x, y)}"
         if marks[x, y] == marks[y, x] == TAIL and not known.selection:
-            return f"{_edge(names, marks, x, y)} speaks of selection: you said that there is none"
+            return f"{_edge(names, marks, x, y)} means selection: you stated that there is no selection"
         if marks[x, y] == marks[y, x] == ARROW and known.unconfounded[x, y]:
-            return f"{_edge(names, marks, x, y)} speaks of a latent cause: you said that there is none"
+            return f"{_edge(names, marks, x, y)} means a latent cause: you stated that there are no latent causes"
     return _explain_paths(graph, known)
 
 
@@ -205,7 +203,7 @@ def _explain_informed(pag: PAG, known: Known) -> str | None:
         return reason
     for x, y in np.argwhere((plain == TAIL) & (plain.T == TAIL)).tolist():
         if not known.selection:
-            return f"{pag.names[x]} --- {pag.names[y]} in every MAG of the class: you said that there is no selection"
+            return f"{pag.names[x]} --- {pag.names[y]} in every MAG of the class: you stated that there is no selection"
     oriented = orient_mag(pag, known.selection, known)
     return _first_refusal(pag, oriented) or _first_difference(pag, PAG._trusted(pag.names, oriented.marks))
 

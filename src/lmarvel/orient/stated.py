@@ -50,7 +50,7 @@ def _never(draft: Draft, x: int, y: int) -> Wanted | None:
     return None
 
 
-K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you said so"), least=2, everywhere=stated_marks)
+K0 = Rule("K0", Stage.COLLIDERS, _never, rests_on(""), words("you stated so"), least=2, everywhere=stated_marks)
 
 
 # --- K1: statements on variables that are not adjacent ----------------------------------------------------
@@ -158,11 +158,11 @@ def _linked_in_words(use: RuleApplication, names: Sequence[str], scored: bool = 
     x, y, mark = (*use.written, *use.refused)[0]
     first, last = names[use.nodes[0]], names[use.nodes[-1]]
     if use.nodes[1:-1] == ((x, y) if mark == ARROW else (y, x)):  # as the edge is directed: the only way
-        return f"you said that {first} causes {last}, and no other way is left"
+        return f"you stated that {first} causes {last}, and no other way is left"
     path = " to ".join(names[v] for v in use.nodes)
     if {use.nodes[0], use.nodes[-1]} == {x, y}:
         return f"{path}: the one is a cause of the other"
-    return f"{path}: otherwise {first} would be a cause of {last}, and you said that it is not"
+    return f"{path}: otherwise {first} would be a cause of {last}, and you stated that it is not"
 
 
 K1 = Rule("K1", Stage.TAILS, _never, _premises_of_k1, _linked_in_words, least=2)
@@ -192,7 +192,7 @@ K2 = Rule(
     Stage.ARROWHEADS,
     k2,
     _premises_across,
-    words("you said that there is no selection, so not both ends of an edge are tails"),
+    words("you stated that there is no selection, so not both ends of an edge are tails"),
     Wakes(new=(TAIL,)),
     least=2,
 )
@@ -201,7 +201,7 @@ K3 = Rule(
     Stage.ARROWHEADS,
     k3,
     _premises_across,
-    words("you said that no unmeasured cause affects both, so not both ends of the edge are arrowheads"),
+    words("you stated that no unmeasured cause affects both, so not both ends of the edge are arrowheads"),
     Wakes(new=(ARROW,)),
     least=2,
 )

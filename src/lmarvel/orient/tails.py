@@ -96,7 +96,7 @@ R7 = Rule(
     Stage.UNDIRECTED,
     r7,
     rests_on("ba", "ac"),
-    words("{0} and {2} are not adjacent, {1} is no collider between them, and {0} has a tail towards it"),
+    words("{0} and {2} are not adjacent, {1} is not a collider between them, and {0} has a tail towards it"),
     Wakes(new=(TAIL,)),
     needs_selection=True,
 )

@@ -70,7 +70,7 @@ class Discovery:
     knowledge, unaided : Knowledge, PAG, optional
         What was known beforehand, and the PAG that the same adjacencies have without it.
     stability : Stability, optional
-        How often each part recurs in a bootstrap; ``check`` holds what the graph implies against the data.
+        How often each part appears in the resamples; ``check`` compares what the graph implies with the data.
 
     Examples
     --------
@@ -279,11 +279,11 @@ class Discovery:
         return reliability.stable_graph(self, share)
 
     def edge_shares(self) -> dict[frozenset[str], float] | None:
-        """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
+        """Return the share of resamples that have each edge, by pair; None without a bootstrap."""
         return reliability.edge_shares(self)
 
     def recurring(self, a: str, b: str) -> str | None:
-        """Return how often the edge recurs, and where it does its marks at a and at b; None without a bootstrap."""
+        """Return the share of resamples with the edge, and among them those of its marks; None without a bootstrap."""
         return reliability.recurring(self, a, b)
 
     def claims(self, least: float = reliability.CLAIMED) -> list[tuple[float, str]]:

@@ -84,8 +84,8 @@ def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:
 
 CAPTIONS: dict[Shown, str] = {
     "all": "All learned marks; hollow ones are not established",
-    "supported": "Supported marks: a circle stands where the data do not establish the mark",
-    "firm": "Firm marks only: a circle stands for every other",
+    "supported": "Supported marks: a circle replaces each mark that the data do not establish",
+    "firm": "Firm marks only: a circle replaces every other mark",
 }
 """What a drawing of a result says of the marks it shows."""
 

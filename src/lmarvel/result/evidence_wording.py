@@ -310,8 +310,8 @@ def conflict(
 
     Examples
     --------
-    >>> conflict("A", "C", "you said that A and C are adjacent", ("B",), 0.4, None, 0.01)
-    'A, C: you said that A and C are adjacent; the test that speaks against it is given B (p = 0.4)'
+    >>> conflict("A", "C", "you stated that A and C are adjacent", ("B",), 0.4, None, 0.01)
+    'A, C: you stated that A and C are adjacent; the test that speaks against it is given B (p = 0.4)'
     >>> conflict("A", "C", "you stated 'no edge A - C'", ("B",), 1e-9, 40.0, 0.01)
     "A, C: you stated 'no edge A - C'; it worsens the score by 40.0 (given B p = 1e-09)"
     """

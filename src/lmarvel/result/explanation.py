@@ -78,7 +78,7 @@ class Reason:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What is said about a pair of variables, and why.
+    """What a result says about a pair of variables, and why.
 
     Attributes
     ----------
@@ -91,7 +91,8 @@ class Explanation:
     marks : tuple of Reason
         Why each end has its mark; empty where there is no edge.
     reliability : tuple of str
-        How often it recurs, and which of the separations that it rests on the data reject, where that is known.
+        How often resamples have it, and which of the independences that it rests on the data reject, where
+        that is known.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class Explanation:
     C --> D
     Meaning: C causes D; D does not cause C.
     Edge: no set that was tried separates them; the closest was given nothing with p < 1e-300, and more than ...
-    At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is no collider between them
+    At C a tail: R1, an arrowhead from A points at C, A and D are not adjacent, and C is not a collider between them
       arrowhead at C on A o-> C: R0, C is a collider between A and B: what separates these two leaves it out
         A and B are independent given nothing (p = 1, adjacency search)
       A and D are independent given C (p = 1, test of what the boundaries imply)

@@ -93,7 +93,7 @@ def conflicts_of(result: Discovery) -> tuple[Conflict, ...]:
     >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
     >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
     >>> LMarvel(test=truth, knowledge=Knowledge(edges=[("A", "C")])).fit().result_.conflicts[0]
-    Conflict(a='A', b='C', statement='you said that A and C are adjacent', given=('B',), pvalue=1.0, loss=None)
+    Conflict(a='A', b='C', statement='you stated that A and C are adjacent', given=('B',), pvalue=1.0, loss=None)
     """
     if result.known is None:
         return ()

@@ -49,7 +49,7 @@ _SINGULAR = 1e-10  # a variable with less than this share of its variance left i
 _FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 _MEMORY = 2**30  # bytes
-LATE = "the time was up"
+LATE = "the time limit was reached"
 
 Stage = Literal["order", "lift", "start", "hidden"]
 Kind = Literal["latent", "selection"]

@@ -151,7 +151,7 @@ def bif_family(tokens: Iterator[str], source: str) -> list[str]:
             if token not in (",", "|"):
                 family.append(token.strip('"'))
     if token != ")" or not family:
-        raise DataError(f"{source} is cut off, or no BIF file: after 'probability' stands '( CHILD | PARENT, ... )'")
+        raise DataError(f"{source} is cut off, or is not a BIF file: 'probability' needs '( CHILD | PARENT, ... )'")
     return family
 
 

@@ -41,7 +41,7 @@ def _open_one(path: Path, layout: Layout) -> Source:
     if path.suffix.lower() in (*STATISTICS, *SHEETS):
         return open_foreign(path, layout)
     raise DataError(
-        f"cannot tell the format of {path.name!r} by its ending: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat"
+        f"cannot infer the format of {path.name!r} by its ending: .csv, .tsv, .parquet, .feather, .dta, .sav, .sas7bdat"
         " and .xlsx are read; for other text files give the separator"
     )
 

@@ -175,7 +175,7 @@ def _lines(path: Path, stream: IO[bytes], place: list[int], encoding: str) -> It
                 raise DataError(f"{path} is UTF-16 text: save it as UTF-8") from None
             raise NotUnicode(f"{path} is not UTF-8 text: save it as UTF-8") from None
         if b"\0" in line:
-            raise DataError(f"{path}, line {number}: a NUL byte. This is no text file, or one in another encoding")
+            raise DataError(f"{path}, line {number}: a NUL byte. This is not a text file, or it has another encoding")
         place[0] += len(line)
         yield text
 

@@ -160,7 +160,7 @@ class _Reader:
             other.end()
 
     def end(self) -> None:
-        """End the process; it holds nothing that could be lost."""
+        """End the process; it has nothing that could be lost."""
         self.process.kill()
         self.answers.close()
         with suppress(OSError):  # what it did not take in

@@ -110,11 +110,11 @@ def stated_instrument(ready: Prepared, name: Node, x: int, y: int) -> tuple[int,
         raise ParameterError(f"{a} is asked about: it cannot be the instrument", parameter="instrument")
     for v, other in ((x, b), (y, c)):
         if surely_affected(ready, v, w):
-            raise GraphError(f"{a} is no instrument for the effect of {b} on {c}, because {other} affects {a}")
+            raise GraphError(f"{a} is not an instrument for the effect of {b} on {c}, because {other} affects {a}")
     z = instrument_set(ready, w, x, y)
     if z is None:
         raise GraphError(
-            f"{a} is no instrument for the effect of {b} on {c}: given no set of variables that was tried, {a} is"
+            f"{a} is not an instrument for the effect of {b} on {c}: given no set of variables that was tried, {a} is"
             f" associated with {b} and every other path between {a} and {c} is blocked"
         )
     return w, z

@@ -136,7 +136,7 @@ class Settling(ShownAsText):
     def __str__(self) -> str:
         x, y = readable(self.identified.x), readable(self.identified.y)
         if self.settled:
-            now = "is identified" if self.identified.status != "none" else "is none in this graph"
+            now = "is identified" if self.identified.status != "none" else "does not exist in this graph"
             return f"Nothing is left to settle: the effect of {x} on {y} {now}."
         lines = [f"The effect of {x} on {y} is not identified, because {self.identified.because}."]
         for size in sorted({len(way.statements) for way in self.ways}):
@@ -151,7 +151,7 @@ class Settling(ShownAsText):
         lines += self._instrumental(x, y)
         if not self.complete:
             lines.append(f"The time allowed {counted(self.tried, 'trial')}; there may be more.")
-        lines.append(f"An experiment that sets {x} at random would settle it whatever else is true.")
+        lines.append(f"An experiment that sets {x} at random would settle it in any case.")
         if self.ways and self.stated:
             lines.append("State only what you know: take the <-> that it excludes out of your graph.")
         elif self.ways:

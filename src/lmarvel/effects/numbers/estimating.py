@@ -220,8 +220,8 @@ def formula_estimates(
     levels = [names[v] for v in used if table.kind(names[v]) == Kind.NOMINAL]
     if levels:
         raise DataError(
-            f"the formula for this effect is evaluated for numbers, and {listing(sorted(levels))} has levels without an"
-            " order: turn it into numbers, or ask about another pair"
+            f"the formula for this effect is evaluated for numbers, and {listing(sorted(levels))} has categories"
+            " without an order: turn it into numbers, or ask about another pair"
         )
     scatter = table.scatter([table.names.index(names[v]) for v in used])
 
@@ -308,7 +308,7 @@ def _check_design(design: Vector, names: Sequence[str]) -> None:
     n, k = design.shape
     if n < k + 2:
         raise DataError(
-            f"{counted(n, 'row')} cannot tell the effect given {counted(k - 1, 'regressor')}: more rows are needed"
+            f"{counted(n, 'row')} cannot determine the effect given {counted(k - 1, 'regressor')}: more rows are needed"
         )
     scale = np.sqrt((design**2).sum(axis=0))
     if np.linalg.matrix_rank(design / np.maximum(scale, 1e-300), tol=1e-9) < k:

@@ -196,7 +196,7 @@ class Columns:
             if text in known:
                 return known.index(text)
         raise ParameterError(
-            f"name {str(value)!r}, which is no category of {readable(name)}: it has {listing(known[:20])}",
+            f"name {str(value)!r}, which is not a category of {readable(name)}: it has {listing(known[:20])}",
             parameter="values",
         )
 

@@ -46,7 +46,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 def unsealed(plain: Any) -> dict[str, Any]:
     """Return the content of a file whose head and checksum are right."""
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise ResultError("this is no result of lmarvel: 'lmarvel learn data.csv -o result.json' writes one")
+        raise ResultError("this is not a result of lmarvel: 'lmarvel learn data.csv -o result.json' writes one")
     version = plain.get("version")
     if type(version) is not int or version != VERSION:
         newer = isinstance(version, int) and version > VERSION

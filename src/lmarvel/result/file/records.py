@@ -236,7 +236,7 @@ def _decode_rule(plain: Mapping[str, Any], index: Mapping[str, int]) -> RuleAppl
     if rule is None or not rule.admits(use) or len(set(use.nodes[:3])) < min(rule.least, 3):
         raise ValueError(f"no use of the rule {use.rule!r} looks like this")
     if any(x == y for x, y, _ in (*written, *refused)):
-        raise ValueError("a mark stands on an edge between two variables")
+        raise ValueError("a mark belongs to an edge between two variables")
     return use
 
 

@@ -91,7 +91,7 @@ def _read_plain(path: Path) -> Any:
     """Return the plain data of a result file."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, and is no result that could be read")
+            raise ResultError(f"{path} has more than {MOST_BYTES >> 30} GiB, which is too large for a result file")
         return json.loads(path.read_text("utf-8"))
     except ResultError:
         raise
@@ -100,7 +100,7 @@ def _read_plain(path: Path) -> Any:
     except OSError as error:
         raise ResultError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise ResultError(f"{path} is cut off, or no result: 'lmarvel learn x.csv -o x.json' writes one") from None
+        raise ResultError(f"{path} is cut off, or not a result: 'lmarvel learn x.csv -o x.json' writes one") from None
 
 
 def read_result(path: Path) -> dict[str, Any]:

@@ -52,8 +52,8 @@ class Stability:
     causes, not_causes : array of shape (p, p)
         In how many of them x causes y in all MAGs, and in none.
     drawn : int
-        How many tables were drawn; nothing could be learned from those beyond ``replicates``, in which a column became
-        constant, say, or a copy of another.
+        Number of resamples drawn. Those beyond ``replicates`` could not be learned from: a column became constant,
+        say, or a copy of another.
     seed : int
         What they were drawn from.
 
@@ -151,9 +151,9 @@ class Stability:
         return np.asarray(counts / np.maximum(self.adjacent, 1))
 
     def stable(self, pag: PAG, share: float = 0.8) -> PAG:
-        """Return what recurs of a graph: its edges, and on them its marks, with at least this frequency.
+        """Return the edges and marks of a graph that at least this share of resamples has.
 
-        A mark that recurs less is a circle. The result is a summary, to be read edge by edge. It need not be the PAG of
+        A mark that fewer have is a circle. The result is a summary, to be read edge by edge. It need not be the PAG of
         any class, and two variables without an edge in it are not thereby independent given anything.
 
         Examples

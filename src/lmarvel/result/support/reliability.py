@@ -122,14 +122,12 @@ def stable_graph(result: Discovery, share: float) -> PAG:
     True
     """
     if result.stability is None:
-        raise ParameterError(
-            "this result does not tell what recurs: learn it with a bootstrap, fit(data, bootstrap=200)"
-        )
+        raise ParameterError("this result has no resamples: learn it with a bootstrap, fit(data, bootstrap=200)")
     return result.stability.stable(result.pag, share)
 
 
 def edge_shares(result: Discovery) -> dict[frozenset[str], float] | None:
-    """Return in which share of the resamples each edge recurs, by pair; None without a bootstrap."""
+    """Return the share of resamples that have each edge, by pair; None without a bootstrap."""
     stability = result.stability
     if stability is None:
         return None
