@@ -2,22 +2,18 @@
 
 Every table is drawn from (seed, family, number) alone. Rows cycle through 200, 500, 2,000 and 10,000; structures,
 shares of hidden variables and strengths vary within a family. The networks with their published tables of chances come
-from pgmpy, where that is installed; without it the family ``network`` is left out.
+from pgmpy (``pip install pgmpy --no-deps``); without it the family ``network`` is refused.
 """
 
 from __future__ import annotations
 
-import gzip
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lmarvel import DAG, Dataset
+from lmarvel import Dataset
 from lmarvel.graph.bitsets import members
 from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.study import Study
@@ -31,6 +27,7 @@ from lmarvel.simulate import (
     bounded_parents,
     erdos_renyi,
     hide,
+    load_model,
     load_network,
 )
 from lmarvel.simulate.sem import causal_order
@@ -161,7 +158,7 @@ def _curved(family: str, number: int, rng: np.random.Generator) -> Drawn:
 
 def _categories(family: str, number: int, rng: np.random.Generator) -> Drawn:
     if family == "network":
-        model = published(NETWORKS[number // 3 % len(NETWORKS)])
+        model = load_model(NETWORKS[number // 3 % len(NETWORKS)]).model
         hidden = round(len(model.dag) * float(rng.choice([0, 0.1, 0.2])))
         study, n = hide(model.dag, hidden, 0, seed=_seed(rng)), ROWS[1:][number % 3]
     else:
@@ -221,37 +218,6 @@ def _counts(family: str, number: int, rng: np.random.Generator) -> Drawn:
         else:
             values[:, v] = score + rng.normal(size=n)
     return _named(family, study, values[:, [study.dag.index(name) for name in study.observed]])
-
-
-def published(name: str) -> DiscreteNetwork:
-    """Return a network with its published tables of chances, as the wheel of pgmpy has them."""
-    found = find_spec("pgmpy")
-    if found is None or not found.submodule_search_locations:
-        raise SystemExit("the family 'network' needs pgmpy: pip install pgmpy --no-deps")
-    path = Path(found.submodule_search_locations[0]) / "utils" / "example_models" / f"{name}.bif.gz"
-    text = gzip.decompress(path.read_bytes()).decode()
-    states = {
-        variable: [state.strip() for state in listed.split(",")]
-        for variable, listed in re.findall(r"variable\s+(\S+)\s*\{\s*type discrete \[\s*\d+\s*\]\s*\{([^}]*)\}", text)
-    }
-    families = {}
-    for head, body in re.findall(r"probability\s*\(([^)]*)\)\s*\{([^}]*)\}", text):
-        child, _, parents = head.partition("|")
-        families[child.strip()] = [part.strip() for part in parents.split(",") if part.strip()], body
-    arrows = [f'"{parent}" --> "{child}"' for child, (parents, _) in families.items() for parent in parents]
-    dag = DAG.from_edges(*arrows, nodes=list(states))
-    return DiscreteNetwork(dag, {dag.index(v): _chances(v, *families[v], states, dag) for v in states})
-
-
-def _chances(child: str, parents: list[str], body: str, states: dict[str, list[str]], dag: DAG) -> np.ndarray:
-    chances = np.zeros([len(states[v]) for v in (*parents, child)])
-    for given, numbers in re.findall(r"\(([^)]*)\)\s*([^;]*);", body) if parents else ():
-        at = tuple(states[p].index(s.strip()) for p, s in zip(parents, given.split(","), strict=True))
-        chances[at] = [float(number) for number in numbers.split(",")]
-    if not parents:
-        chances[:] = [float(number) for number in re.search(r"table\s*([^;]*);", body)[1].split(",")]  # type: ignore[index]
-    chances /= chances.sum(axis=-1, keepdims=True)
-    return np.moveaxis(chances, [parents.index(p) for p in sorted(parents, key=dag.index)], range(len(parents)))
 
 
 _DRAW: dict[str, Callable[[str, int, np.random.Generator], Drawn]] = {

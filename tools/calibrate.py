@@ -55,6 +55,13 @@ def linear(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
     return [*ends, *Z]
 
 
+def skewed_noise(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
+    """Draw columns with common causes and exponential noise."""
+    Z = list(rng.exponential(size=(k, n)))
+    ends = [sum((rng.normal() * z for z in Z), rng.exponential(size=n)) for _ in range(2)]
+    return [*ends, *Z]
+
+
 def skewed(rng: np.random.Generator, n: int, k: int) -> list[NDArray[Any]]:
     """Draw the same on scales that nobody knows."""
     return [np.exp(2 * column) for column in linear(rng, n, k)]
@@ -173,6 +180,7 @@ MODELS = (
     Model("curved", "Gaussian, common causes", linear),
     Model("curved", "curves, common causes", curves, fits=False),
     Model("scores", "Gaussian, common causes", linear),
+    Model("skewed", "exponential noise, common causes", skewed_noise),
 )
 
 
@@ -198,7 +206,7 @@ def block(column: NDArray[Any], form: str) -> NDArray[np.float64]:
     """Return a column as a block, as :mod:`lmarvel.ci.blocks` makes it."""
     if column.dtype.kind == "i":
         return np.array(indicators(column))
-    if form in ("fisher-z", "scores"):  # numbers that are no counts stay as they are
+    if form in ("fisher-z", "scores", "skewed"):  # numbers that are no counts stay as they are
         return column[None]
     made = scores(len(column))
     placed = np.empty_like(made)

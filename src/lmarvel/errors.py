@@ -214,6 +214,10 @@ class BudgetSpent(Exception):
     """A budget ran out; what is known so far stands."""
 
 
+class TooLarge(DataError):
+    """A table needs more memory than a run may take; the message says how much."""
+
+
 class NotNumbers(DataError):
     """A file that is read in pieces as numbers holds something else: it has to be read into memory, with levels."""
 

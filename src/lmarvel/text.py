@@ -1,9 +1,14 @@
-"""Words that every room needs: names as they can be shown, lists, counts, sentences, and which name was meant."""
+"""Words that every room needs: names as they can be shown, lists, counts, sentences, which name was meant, and
+commands as they are typed.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -118,3 +123,38 @@ class ShownAsText:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return the words; IPython looks here first, and for its other ways only beside a class's own ``__repr__``."""
         return {"text/plain": str(self)}
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def option_words(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
+    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
+    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
+    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
+    """
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    if isinstance(value, Mapping):
+        sign = "," if name == "na" else "<"
+        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
+        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
+        return [word for part in parts for word in (flag, part)]
+    if not isinstance(value, list | tuple):
+        return [flag, str(value)]
+    parts = list(map(str, value))
+    if any("," in part for part in parts):
+        return [word for part in parts for word in (flag, part)]
+    return [flag, ",".join(parts)]
+
+
+def command_of(arguments: list[str]) -> str:
+    """Return the words of a command as they are typed."""
+    whole = ["lmarvel", *arguments]
+    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)

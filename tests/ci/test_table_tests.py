@@ -327,7 +327,9 @@ def test_bad_tables_are_refused_by_name() -> None:
         as_ci_test("curved", Dataset.of(table_with(b=[None, *rng.normal(size=59)]), missing="em"))
     with pytest.raises(DataError, match="has one category"):
         indicators(np.zeros(5, int), name="a")
-    with pytest.raises(ParameterError, match="'auto', 'fisher-z', 'rank', 'scores', 'g-square', 'mixed', 'curved'"):
+    with pytest.raises(
+        ParameterError, match="'auto', 'fisher-z', 'rank', 'scores', 'skewed', 'g-square', 'mixed', 'curved'"
+    ):
         LMarvel(test="chi").fit(table_with())
 
 

@@ -49,6 +49,36 @@ def test_every_kind_repeats_by_seed(tmp_path, options):
     assert a[1] != c[1]
 
 
+def test_published_parameters_are_drawn_from_by_name_of_state(tmp_path):
+    path = tmp_path / "net.bif"
+    path.write_text(
+        "variable A { type discrete [ 2 ] { low, high }; }\nvariable B { type discrete [ 2 ] { low, high }; }\n"
+        "probability ( A ) { table 0.5, 0.5; }\nprobability ( B | A ) { (low) 1.0, 0.0; (high) 0.0, 1.0; }\n"
+    )
+    done = run("simulate", tmp_path / "out", "--network", path, "--true-parameters", "--rows", "40")
+    assert done.code == 0
+    lines = (tmp_path / "out" / "data.csv").read_text().split()
+    assert lines[0] == "A,B"
+    assert set(lines[1:]) == {"low,low", "high,high"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--true-parameters",), "--true-parameters needs a published network, and erdos-renyi is a random graph"),
+        (("--network", "x.bif", "--true-parameters"), "x.bif: there is no such file"),
+        (("--network", "x.bif", "--true-parameters", "--states", "2"), "--true-parameters says how to draw"),
+        (("--network", "x.bif", "--true-parameters", "--density", "2"), "are for random graphs, and x.bif is none"),
+    ],
+)
+def test_true_parameters_that_cannot_be_had_are_refused(tmp_path, options, message):
+    done = run("simulate", tmp_path / "out", *options)
+    assert done.code == 2
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
 def test_simulated_data_can_be_learned_from(tmp_path):
     run("simulate", tmp_path / "s", "--rows", "20000", "--latent", "2", "--seed", "3")
     learned = LMarvel().fit(tmp_path / "s" / "data.csv").pag_

@@ -9,7 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lmarvel import PAG, DataError, Dataset, GraphError, Lift, LMarvel, ParameterError, effect, effect_learned_again
+from lmarvel import (
+    M3HC,
+    PAG,
+    DataError,
+    Dataset,
+    GraphError,
+    Knowledge,
+    Lift,
+    LMarvel,
+    ParameterError,
+    effect,
+    effect_learned_again,
+)
 from lmarvel.data.resampling import Resampling
 from lmarvel.effects import spread
 from lmarvel.effects.numbers.estimate import Estimation
@@ -18,6 +30,7 @@ from lmarvel.effects.numbers.resampled import Tally
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import prepare
 from lmarvel.effects.spread import Spread, learned_again
+from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs
 from tests.cli.running import run, write_csv
 
@@ -157,3 +170,26 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     done = run(*asked[:-4], "--learn-again", "-1")
     assert (done.code, done.out) == (2, "")
     assert "--learn-again" in done.err
+
+
+@pytest.mark.parametrize("method", [Lift, LMarvel, M3HC])
+@pytest.mark.parametrize("stated", [Knowledge(tiers=[["A", "B"], ["X"], ["Y"]]), Knowledge(latents=False)])
+def test_resamples_learn_with_what_was_stated(method: type[PagEstimator], stated: Knowledge) -> None:
+    """Each resample says what a result of its rows says that was learned with the same statements."""
+    rng = np.random.default_rng(1)
+    a, b, e, f = rng.normal(size=(4, 300))
+    x = 0.5 * a + 0.5 * b + e
+    table = Dataset.of({"A": a, "B": b, "X": x, "Y": 0.5 * x + 0.4 * a + f})
+    found = method(knowledge=stated).fit(table).result_
+    by_hand: Counter[str] = Counter()
+    for number in range(12):
+        again = method(knowledge=stated).fit(table.resample([3, number])).result_
+        try:
+            by_hand[again.effect("X", "Y").status] += 1
+        except GraphError:
+            by_hand["illegal"] += 1
+    assert effect_learned_again(found, "X", "Y", table, 12, seed=3).statuses == dict(by_hand)
+    shares = method(knowledge=stated).fit(table, bootstrap=12, seed=3).result_.stability
+    assert shares is not None  # so do the resamples behind grades
+    assert shares.edge("X", "Y") > 0.5
+    assert not stated.tiers or shares.causes_share("Y", "X") == 0

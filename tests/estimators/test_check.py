@@ -6,6 +6,7 @@ from scipy.stats import kstest
 
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.clock import Clock
 from lmarvel.estimators.check import check_model, later_check
 from lmarvel.result.support.check import Cut, Implied, ModelCheck
 from lmarvel.result.support.reliability import decode_check, encode_check
@@ -137,7 +138,7 @@ def test_a_budget_that_is_spent_leaves_the_check_nobody_asked_for_out():
     study = hide(erdos_renyi(20, 0.1, seed=5), 1, 0, seed=5)
     test = IndependenceTest(FisherZ(table(study, 300, 5)))
     for left, cut in ((0.0, Cut.TIME), (60.0, Cut.NONE)):
-        later = later_check(test, study.pag, None, 0.01, {}, left=left)
+        later = later_check(test, study.pag, None, 0.01, {}, Clock(left))
         assert later.made.cut is cut
 
 

@@ -38,10 +38,20 @@ def changing(rng: np.random.Generator) -> dict[str, Values]:
         (chain(lambda rng, n: tuple(rng.normal(size=(3, n)))), "fisher-z"),
         (chain(lambda rng, n: tuple(rng.uniform(size=(3, n)))), "fisher-z"),
         (chain(lambda rng, n: tuple(rng.standard_t(5, size=(3, n)))), "curved"),
+        (chain(lambda rng, n: tuple(rng.exponential(size=(3, n)))), "skewed"),
+        (chain(lambda rng, n: tuple(-rng.gamma(2, size=(3, n)))), "skewed"),
         (changing(np.random.default_rng(1)), "rank"),
         ({name: np.exp(v) for name, v in chain(lambda rng, n: tuple(rng.normal(size=(3, n)))).items()}, "rank"),
     ],
-    ids=["gaussian", "uniform", "heavy tails", "unequal noise", "exponential scales"],
+    ids=[
+        "gaussian",
+        "uniform",
+        "heavy tails",
+        "skewed noise",
+        "skewed to the left",
+        "unequal noise",
+        "exponential scales",
+    ],
 )
 def test_the_scale_that_fits_is_taken(table: dict[str, Values], test: str) -> None:
     assert chosen_for(Dataset.of(table), measured=True)[0] == test

@@ -13,6 +13,7 @@ import pytest
 
 from lmarvel import DAG, FCI, Dataset, Discovery, Lift, LMarvel, MSeparation
 from lmarvel.cli.text import as_text
+from lmarvel.clock import Clock
 from lmarvel.datasets import CARS
 from lmarvel.estimators import grounds
 from lmarvel.estimators.grounds import RESAMPLES, bends_of, later_grounds, resampled
@@ -253,7 +254,7 @@ def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.Monke
     drawn, table = counted(monkeypatch, "replicate"), Dataset.of(CARS)
     method = LMarvel(max_seconds=60.0)
     found = method.fit(table).result_
-    spent = later_grounds(found, table, method, time.monotonic() - 61)
+    spent = later_grounds(found, table, method, Clock(60.0, time.monotonic() - 61))
     assert spent.made == Grounds()
     assert drawn == []
     assert found.grounds.resamples == LMarvel().fit(CARS).result_.grounds.resamples

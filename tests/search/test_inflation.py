@@ -1,4 +1,4 @@
-"""Unequal noise and bends do not pass for hidden nodes, and real hidden nodes are found beside them."""
+"""Unequal noise, bends and interactions do not pass for hidden nodes, and real ones are found beside them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from lmarvel import Dataset, Discovery, Lift
 from lmarvel.errors import ParameterError
 from lmarvel.estimators import lift as estimator
+from lmarvel.search import inflation as inflated
 from lmarvel.search.inflation import inflation
 from lmarvel.search.lift import is_compiled, lift
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
@@ -34,6 +35,19 @@ def confounded(seed: int, rows: int = 2000) -> dict[str, np.ndarray]:
     u, x = rng.normal(size=(2, rows))
     noise = (0.5 + np.abs(x)) / 1.3
     return {"X": x} | {f"Y{i}": u + 0.5 * x * (i == 0) + noise * rng.normal(size=rows) for i in range(5)}
+
+
+def interacting(seed: int, rows: int = 500) -> dict[str, np.ndarray]:
+    """Draw five effects of A and B and of their product, with nothing hidden; then effects of these, along lines."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, rows))
+    table = {"A": a, "B": b}
+    for i in range(5):
+        weights, noise = rng.uniform(0.4, 0.8, 3) * rng.choice([-1, 1], 3), rng.normal(size=rows)
+        table[f"Y{i}"] = weights @ np.array([a, b, a * b]) + noise
+    for i in range(4):
+        table[f"Z{i}"] = 0.7 * table[f"Y{i}"] + rng.normal(size=rows)
+    return table
 
 
 def learned(table: dict[str, np.ndarray]) -> Discovery:
@@ -79,6 +93,39 @@ def test_bends_are_inflated() -> None:
     assert factor[0, 1] > 5
 
 
+@pytest.mark.parametrize("rows", [500, 3000])
+def test_interactions_are_inflated(rows: int) -> None:
+    X = rows_of(interacting(0, rows))
+    factor = inflation(X, PRICE)
+    assert factor is not None
+    assert (factor[:7, :7] + np.eye(7) > 1.5).all()  # the two causes, and the effects of their product
+
+
+def test_the_statistics_of_products_are_those_of_regressions() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 5)) @ rng.normal(size=(5, 5))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    z = inflated._of_products(X, 1, np.full(400, 1 / 400), 400.0)
+    for w in (2, 3, 4):
+        lines = np.column_stack([np.ones(400), X[:, 1], X[:, w]])
+        left = lambda y, lines=lines: y - lines @ np.linalg.lstsq(lines, y, rcond=None)[0]  # noqa: E731
+        for v in range(5):
+            product, y = left(X[:, 1] * X[:, w]), left(X[:, v])
+            robust = abs(product @ y) / np.sqrt((product**2) @ (y**2))
+            assert z[w - 2, v] == pytest.approx(0.0 if v in (1, w) else robust, rel=1e-8)
+
+
+def test_thinned_rows_tell_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = rows_of(interacting(0, 6000))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    share = np.full(len(X), 1 / len(X))
+    whole = inflated._interactions(X, share)
+    monkeypatch.setattr(inflated, "_MOST_WORK", len(X) * 11**3 // 3)
+    some = inflated._interactions(X, share)
+    assert np.allclose(whole[:7, :7], some[:7, :7], rtol=0.4)
+    assert not np.array_equal(whole, some)
+
+
 def test_scale_and_order_of_columns_do_not_matter() -> None:
     X = rows_of(unequal(6))
     factor, moved = inflation(X, PRICE), inflation(5 - 3 * X[:, ::-1], PRICE)
@@ -117,11 +164,31 @@ def test_unequal_noise_is_no_hidden_node(seed: int, monkeypatch: pytest.MonkeyPa
 
 
 @compiled
+@pytest.mark.parametrize("seed", [4, 6, 7, 18])
+def test_interactions_are_no_hidden_node(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = learned(interacting(seed))
+    assert not found.hidden
+    assert found.evidence.refused
+    monkeypatch.setattr(inflated, "_interactions", lambda X, share: np.zeros((X.shape[1],) * 2))
+    assert learned(interacting(seed)).hidden
+
+
+@compiled
 @pytest.mark.parametrize("seed", range(4))
 def test_a_real_cause_beside_unequal_noise_is_found(seed: int) -> None:
     found = learned(confounded(seed))
     assert [(kind, nodes) for kind, nodes, _ in found.hidden] == [("latent", ("Y0", "Y1", "Y2", "Y3", "Y4"))]
     assert not found.evidence.refused
+
+
+@compiled
+@pytest.mark.parametrize("seed", range(3))
+def test_a_real_cause_beside_an_interaction_is_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    u, x, w = rng.normal(size=(3, 2000))
+    effects = {f"Y{i}": u + 0.4 * (x + w + x * w) * (i == 0) + 0.6 * rng.normal(size=2000) for i in range(5)}
+    found = learned({"X": x, "W": w} | effects)
+    assert [(kind, nodes) for kind, nodes, _ in found.hidden] == [("latent", tuple(effects))]
 
 
 @compiled

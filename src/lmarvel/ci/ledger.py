@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.memory import Memory
 from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery
+from lmarvel.clock import SPENT
 from lmarvel.errors import BudgetSpent, ParameterError
 from lmarvel.knowledge.closure import Known
 
@@ -241,7 +242,7 @@ class Meter:
     def check_time(self) -> None:
         """Raise :class:`BudgetSpent` if the time is used up."""
         if time.monotonic() > self.deadline:
-            raise BudgetSpent("max_seconds is used up")
+            raise BudgetSpent(SPENT)
 
     @contextmanager
     def part(self, tests: int | None, share: float) -> Iterator[None]:

@@ -11,7 +11,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of, is_skewed_count
 from lmarvel.ci.fisher_z import ClusteredZ, FisherZ
 from lmarvel.ci.g_square import ROWS_A_CELL, GSquare
-from lmarvel.ci.glm.looks import curvature, has_heavy_tails, interacts, prefers_ranks
+from lmarvel.ci.glm.looks import curvature, has_heavy_tails, has_skewed_noise, interacts, prefers_ranks
 from lmarvel.ci.glm.ordinal import fitting_moments, has_order, is_monotone
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.missing.test_wise import TestWise
@@ -111,6 +111,10 @@ TESTS: Mapping[str, NamedTest] = {
         _scores,
         "categories in an order, or counts, beside numbers: their normal scores, or normal variables they are cut from",
     ),
+    "skewed": NamedTest(
+        _fisher_z,
+        "numbers along straight lines, with skewed noise: as fisher-z, and Lift scores the shape of the noise",
+    ),
     "g-square": NamedTest(
         GSquare, "categorical columns only, few categories and many rows: counts, and no model at all"
     ),
@@ -135,7 +139,7 @@ def _made(name: str, data: Dataset) -> CITest:
         raise DataError(
             f"at most {counted(most, 'row')} have both of two variables, and {FEWEST} are needed for a test"
         )
-    if name == "fisher-z" or (name == "mixed" and _are_numbers(data)):
+    if name in ("fisher-z", "skewed") or (name == "mixed" and _are_numbers(data)):
         _check_numbers(data)
         FisherZ(data.moments).check_usable()
         return TestWise(data, moments=lambda: data.moments)
@@ -200,6 +204,8 @@ def _for_numbers(data: Dataset) -> tuple[str, str | None]:
         return "fisher-z", None
     if has_order(data) and fitting_moments(data)[1] and is_monotone(data):
         return "scores", _CUT.replace("categories in an order", "few whole numbers", 1).replace("categories", "numbers")
+    if has_skewed_noise(data):
+        return "skewed", "skewed: the noise is skewed, and its shape explains more than correlations or curves do"
     bent = curvature(data)
     if bent is not None and bent.is_curved:
         more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"

@@ -10,15 +10,27 @@ from lmarvel.cli import (  # they register themselves
     effects,
     learning,
     reproducing,
+    serving,
     showing,
     simulating,
 )
 from lmarvel.cli.app import app, main, ordered
 
-__all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]
+__all__ = [
+    "app",
+    "checking",
+    "describing",
+    "effects",
+    "learning",
+    "main",
+    "reproducing",
+    "serving",
+    "showing",
+    "simulating",
+]
 
 # As somebody comes upon them: a look, a table, a result and what is asked of it; then the research.
 ordered(
-    *("demo", "describe", "learn", "compare", "tune", "check", "explain", "causes", "effect", "settle"),
+    *("demo", "app", "describe", "learn", "compare", "tune", "check", "explain", "causes", "effect", "settle"),
     *("report", "draw", "convert", "score", "simulate", "reproduce"),
 )

@@ -19,6 +19,7 @@ from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.cli.messages import one_line, usage, with_option
 from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
+from lmarvel.clock import Clock
 from lmarvel.deferred import late
 from lmarvel.errors import LMarvelError, OutputError
 from lmarvel.text import printable
@@ -77,6 +78,12 @@ class _Watch:
     def start(self) -> None:
         self.begun, self.used = time.monotonic() if self.used else self.begun, True
 
+    def clock(self, seconds: float | None) -> Clock:
+        """Return a clock for the command; to load the program takes at most half of its seconds."""
+        now = time.monotonic()
+        began = self.begun if self.used else now  # one that is called as a function has nothing to load
+        return Clock(seconds, now if seconds is None else max(began, now - seconds / 2))
+
 
 _WATCH = _Watch()
 
@@ -84,6 +91,11 @@ _WATCH = _Watch()
 def elapsed() -> float:
     """Return how many seconds the command has taken, those to load the program included."""
     return time.monotonic() - _WATCH.begun
+
+
+def command_clock(seconds: float | None) -> Clock:
+    """Return the clock that all of a command's work keeps to, from the start of the process to its last file."""
+    return _WATCH.clock(seconds)
 
 
 def main() -> None:
@@ -109,7 +121,7 @@ def main() -> None:
     except LMarvelError as error:
         fail(with_option(error, _options()), 2)
     except MemoryError:
-        fail("there is not enough memory for this: ask for fewer rows or variables", 2)
+        fail("there is not enough memory for this: take fewer rows or columns, or allow more (--max-memory)", 2)
     except BrokenPipeError:
         _reader_left()
     except OSError as error:

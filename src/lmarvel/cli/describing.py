@@ -10,7 +10,6 @@ import numpy as np
 import typer
 
 from lmarvel.cli.app import command, interruptible
-from lmarvel.cli.messages import command_of
 from lmarvel.cli.options import Table
 from lmarvel.cli.tables import TableOptions, command_for, with_table
 from lmarvel.cli.text import as_json
@@ -19,7 +18,7 @@ from lmarvel.data.columns import Kind
 from lmarvel.data.matrix import about_matrix
 from lmarvel.data.moments import Moments
 from lmarvel.data.profile import GAPS, ColumnProfile, Finding, Profile
-from lmarvel.text import counted, listing, printable, readable, sentence
+from lmarvel.text import command_of, counted, listing, printable, readable, sentence
 
 SHOWN = 60  # columns, one a line; of more only those with something to look at
 _LEVELS = 6

@@ -8,14 +8,14 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel.cli.app import check_apart, command, elapsed, fail, interruptible, progress_bar
+from lmarvel import memory
+from lmarvel.cli.app import check_apart, command, command_clock, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
     LEARNERS,
@@ -42,7 +42,6 @@ from lmarvel.errors import ResultError
 from lmarvel.estimators import METHODS, PagEstimator
 from lmarvel.estimators.bootstrap import Interrupted
 from lmarvel.estimators.compare import compare as run
-from lmarvel.estimators.recording import counting_from
 from lmarvel.files import check_writable
 from lmarvel.interchange.registry import by_ending, write_graph
 from lmarvel.report import check_report, write_report
@@ -79,6 +78,10 @@ def learn(
         Literal["text", "edges", "json"], typer.Option("--format", help="What to print: text, edges or json.")
     ] = "text",
     marks: Marks = "supported",
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Most memory to take, such as 4GB; default three quarters of what the machine has free."),
+    ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print tests, settings, score and power, too.")] = False,
     bootstrap: Bootstrap = None,
     seed: Seed = None,
@@ -99,10 +102,11 @@ def learn(
             check_report(report)
         workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
         model = estimator_of(method, **chosen, **workers, knowledge=stated.said())
+        most = memory.allowed() if max_memory is None else memory.parse(max_memory)
         drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
-        # A budget is the command's; of a bootstrap each draw has one of its own.
-        begun = nullcontext() if bootstrap is not None else counting_from(time.monotonic())
-        with progress_bar(quiet) as show, table.usable(data), begun:
+    # A budget is the command's; of a bootstrap each draw has one of its own.
+    with command_clock(None if bootstrap is not None else model.max_seconds).running(), memory.limited(most):
+        with interruptible(), progress_bar(quiet) as show, table.usable(data):
             show("data", 0, 1)
             dataset = table.dataset(data)
             before = time.monotonic()
@@ -110,13 +114,15 @@ def learn(
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
                 phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
-    written = _write(found, marks, output, report, data, dataset)
-    if shown:
-        print(_printed(found, form, marks, details))
-        if form == "text":
-            print(time_line(elapsed(), phases))
-        if written and form == "text":
-            print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
+        with memory.enforced():
+            written = _write(found, marks, output, report, data, dataset)
+            text = _printed(found, form, marks, details) if shown else ""
+        if shown:
+            print(text)
+            if form == "text":
+                print(time_line(elapsed(), phases))
+            if written and form == "text":
+                print(f"\nWritten to {' and '.join(readable(str(path)) for path in written)}")
     if drawing.stopped:
         fail(drawing.stopped, 130)
     if found.budget_ended and not only_apart(found):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
@@ -110,38 +108,3 @@ def _no_option(name: str, context: Any) -> str:
     if having:
         return f"{message}; {', '.join(having)} {'has' if len(having) == 1 else 'have'} it"
     return message + meant
-
-
-# --- commands ---------------------------------------------------------------------------------------------
-
-
-def option_words(name: str, value: Any) -> list[str]:
-    """Return an option as it is typed.
-
-    Examples
-    --------
-    >>> option_words("drop", ["id", "day"]), option_words("numeric_only", True), option_words("header", False)
-    (['--drop', 'id,day'], ['--numeric-only'], ['--no-header'])
-    >>> option_words("ordinal", {"size": ["S", "M"], "rank": None}), option_words("na", {"age": [-9, 99]})
-    (['--ordinal', 'size=S<M', '--ordinal', 'rank'], ['--na', 'age=-9,99'])
-    """
-    flag = "--" + name.replace("_", "-")
-    if isinstance(value, bool):
-        return [flag if value else f"--no-{flag[2:]}"]
-    if isinstance(value, Mapping):
-        sign = "," if name == "na" else "<"
-        several = {key: part if isinstance(part, list) or part is None else [part] for key, part in value.items()}
-        parts = [f"{key}={sign.join(map(str, part))}" if part else key for key, part in several.items()]
-        return [word for part in parts for word in (flag, part)]
-    if not isinstance(value, list | tuple):
-        return [flag, str(value)]
-    parts = list(map(str, value))
-    if any("," in part for part in parts):
-        return [word for part in parts for word in (flag, part)]
-    return [flag, ",".join(parts)]
-
-
-def command_of(arguments: list[str]) -> str:
-    """Return the words of a command as they are typed."""
-    whole = ["lmarvel", *arguments]
-    return subprocess.list2cmdline(whole) if os.name == "nt" else shlex.join(whole)

@@ -24,6 +24,7 @@ from lmarvel.simulate import (
     bounded_parents,
     erdos_renyi,
     hide,
+    load_model,
     load_network,
     scale_free,
 )
@@ -38,7 +39,7 @@ else:
 
 if TYPE_CHECKING:
     from lmarvel.graph.kinds import DAG
-    from lmarvel.simulate import Study
+    from lmarvel.simulate import PublishedModel, Study
 
 RANDOM = ("erdos-renyi", "parents", "scale-free")
 
@@ -47,8 +48,20 @@ RANDOM = ("erdos-renyi", "parents", "scale-free")
 def simulate(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Directory for data.csv, dag.txt, mag.txt and pag.txt.")],
     structure: Annotated[
-        str, typer.Option(help=f"{', '.join(RANDOM)}; a network such as alarm; or a file: edge list or BIF.")
+        str,
+        typer.Option(
+            "--structure",
+            "--network",
+            help=f"{', '.join(RANDOM)}; a network such as alarm; or a file: edge list or BIF.",
+        ),
     ] = "erdos-renyi",
+    true_parameters: Annotated[
+        bool,
+        typer.Option(
+            "--true-parameters",
+            help="Draw with the published parameters: of a BIF file, or a name that pgmpy has.",
+        ),
+    ] = False,
     variables: Annotated[
         int | None, typer.Option(help="Variables of a random graph, hidden ones included; default 20.")
     ] = None,
@@ -91,18 +104,26 @@ def simulate(
         levels=(levels, 2),
     )
     mixed = _mixed(kinds, levels, noise, function, ranges, states)
+    if true_parameters and (kinds, noise, function, ranges, states) != (None, "gaussian", "linear", None, None):
+        raise ParameterError(
+            "--true-parameters says how to draw: leave --kinds, --noise, --function, --ranges and --states out"
+        )
     out = directory(folder)
     paths = [out / name for name in ("data.csv", "dag.txt", "mag.txt", "pag.txt")]
     _check_folder(out, paths, force)
     graph, roles, model, sample = np.random.SeedSequence(seed).spawn(4)
-    dag = _structure(structure, variables, density, graph)
+    published = _published(structure, variables, density) if true_parameters else None
+    dag = _structure(structure, variables, density, graph) if published is None else published.dag
     _check_left(len(dag), latent, selection)
     study = hide(dag, latent, selection, seed=roles)
-    if mixed is not None:
+    columns: Mapping[str, Any]
+    told = ""
+    if published is not None:
+        truth, columns = study, published.sample(study, rows, seed=sample)
+    elif mixed is not None:
         truth, columns, told = _draw_mixed(study, rows, mixed, levels, model, sample)
     else:
         truth, columns = _draw(study, rows, ranges, noise, function, states, model, sample)
-        told = ""
     texts = [_as_csv(columns), _as_dag(truth), f"{truth.mag}\n", f"{truth.pag}\n"]
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -171,6 +192,17 @@ def _check_folder(out: Path, paths: list[Path], force: bool) -> None:
         raise OutputError(f"{out} has {', '.join(there)} already: choose another directory, or give --force")
     for path in paths if out.is_dir() else [nearest / ".x"]:
         check_writable(path)
+
+
+def _published(name: str, variables: int | None, density: float | None) -> PublishedModel:
+    """Return a network with its parameters, if one was asked for by name or as a file."""
+    if name in RANDOM:
+        raise ParameterError(
+            f"--true-parameters needs a published network, and {name} is a random graph: give --network alarm or a file"
+        )
+    if variables is not None or density is not None:
+        raise ParameterError(f"--variables and --density are for random graphs, and {name} is none: leave them out")
+    return load_model(name)
 
 
 def _structure(name: str, variables: int | None, density: float | None, seed: Any) -> DAG:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.ci.registry import as_ci_test
-from lmarvel.cli.messages import command_of, option_words
 from lmarvel.cli.options import missing_codes, names_of, orders_of
 from lmarvel.cli.streams import check_one_standard, readable_file
 from lmarvel.data.checks import WayOut, joined
@@ -33,7 +32,7 @@ from lmarvel.datasets import BUNDLED
 from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import ROLES, still_to_say
-from lmarvel.text import nearest, printable, readable
+from lmarvel.text import command_of, nearest, option_words, printable, readable
 
 _MOST_TRIED = 40  # columns that are dropped on trial
 _MATRICES = ("covariance", "correlation")

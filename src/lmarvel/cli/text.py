@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from lmarvel.estimators.compare import Comparison
 
 _MOST_CLAIMS, _MOST_BENDS = 12, 3
-_NOTICED = ("curved", "rank", "scores")  # tests that a look at the numbers chose, which a reader should hear of
+_NOTICED = (
+    "curved",
+    "rank",
+    "scores",
+    "skewed",
+)  # tests that a look at the numbers chose, which a reader should hear of
 
 
 def as_json(plain: Any) -> str:

@@ -18,7 +18,9 @@ from lmarvel.effects.identify import Hedge, identify, identify_given
 from lmarvel.effects.knowing.informed import as_informed
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, prepare, selection_near
 from lmarvel.errors import GraphError
+from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE
+from lmarvel.knowledge import Knowledge, Known
 from lmarvel.orient.equivalence import explain_invalid
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
@@ -96,10 +98,15 @@ def ready_for_effects(result: Discovery | Askable | Prepared) -> Prepared:
 
 def _of_result(result: Discovery) -> Prepared:
     """Return the graph that was learned, or what the graphs of its class share that fit what was stated."""
-    if result.known is None or result.unaided is None:
+    if result.known is None or result.knowledge is None or result.unaided is None:
         return prepare(result.pag)
-    ready = as_informed(result.pag, result.unaided, result.known)
-    against = None if ready.exact else explain_invalid(result.pag, result.knowledge)
+    return ready_as_stated(result.pag, result.unaided, result.known, result.knowledge)
+
+
+def ready_as_stated(pag: PAG, unaided: PAG, known: Known, knowledge: Knowledge) -> Prepared:
+    """Return what was learned with statements, ready for questions; refuse it where the two contradict each other."""
+    ready = as_informed(pag, unaided, known)
+    against = None if ready.exact else explain_invalid(pag, knowledge)
     if against is not None:
         raise GraphError(
             f"no effect can be read, because what you stated contradicts what was learned ({against}): leave a"

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.ci.registry import TESTS
 from lmarvel.data import Dataset
 from lmarvel.data.resampling import Resampling
-from lmarvel.effects.classify import classify
+from lmarvel.effects.classify import classify, ready_as_stated
 from lmarvel.effects.formula import slope
-from lmarvel.effects.knowing.informed import informed
 from lmarvel.effects.numbers.doubly_robust import Learner
 from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
 from lmarvel.effects.numbers.resampled import Tally, best_formula
@@ -31,6 +31,7 @@ from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import check_can_be_drawn, check_settings, drawn_graphs, prepared
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.contradictions import known_of
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.text import counted, readable
@@ -200,7 +201,7 @@ def effect_learned_again(
 
     The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph, its own
     adjustment set and its own numbers, by the same estimator and in the same units, so that the spread holds both. What
-    was stated beforehand (:class:`lmarvel.Knowledge`) counts for each graph, as in ``effect``, but not for its search.
+    was stated beforehand (:class:`lmarvel.Knowledge`) counts for the search and the answer of each resample.
 
     Parameters
     ----------
@@ -261,6 +262,7 @@ def learned_again(
     if within is not None and before > SLACK * within:
         return before
     source, again, compiled = prepared(table, method)
+    again = replace(again, unaided=result.knowledge is not None)
     moments = source if isinstance(source, Resampling) else None
     tally = Tally(table, x, y, given, how, moments, seed, nominal)
     start = 0.0
@@ -268,7 +270,7 @@ def learned_again(
     try:
         for done, marks in enumerate(drawn):
             if marks is not None:
-                _count(tally, PAG._trusted(table.names, marks), done, result.knowledge)
+                _count(tally, table.names, marks, done, result.knowledge)
             if progress is not None:
                 progress(done + 1, replicates)
             start = start if done else process_time()  # the first one also loads what is needed
@@ -286,10 +288,14 @@ def learned_again(
     return Spread(x, y, dict(tally.statuses), tally.values)
 
 
-def _count(tally: Tally, graph: PAG, number: int, knowledge: Knowledge | None) -> None:
+def _count(tally: Tally, names: Sequence[str], marks: NDArray[np.int8], number: int, stated: Knowledge | None) -> None:
     """Count what the graph of a resample says; one that contradicts what was stated counts as illegal."""
     try:
-        ready = prepare(graph) if knowledge is None else informed(graph, knowledge)
+        if stated is None:
+            ready = prepare(PAG._trusted(tuple(names), marks))
+        else:
+            both = (PAG._trusted(tuple(names), one) for one in marks)
+            ready = ready_as_stated(*both, known_of(stated, names), stated)
     except GraphError:
         tally.statuses[ILLEGAL] += 1
     else:
@@ -297,7 +303,7 @@ def _count(tally: Tally, graph: PAG, number: int, knowledge: Knowledge | None) -
 
 
 def _same_method(result: Discovery) -> PagEstimator:
-    """Return the method of a result with its settings, without what was said beforehand.
+    """Return the method of a result with its settings, and with what was stated beforehand.
 
     Examples
     --------
@@ -315,7 +321,7 @@ def _same_method(result: Discovery) -> PagEstimator:
         raise ParameterError(
             "the result rests on a test of your own, which knows one table only: it cannot be resampled"
         )
-    method = kind(**settings)
+    method = kind(**settings, knowledge=result.knowledge)
     method.check_parameters()
     return method
 

@@ -22,6 +22,7 @@ from lmarvel.ci.boundary_searches import Boundary, check_boundary_name
 from lmarvel.ci.ledger import Ledger, check_budgets
 from lmarvel.ci.registry import resolve
 from lmarvel.ci.test import CITest, checked_alpha
+from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.bootstrap import (
@@ -33,7 +34,6 @@ from lmarvel.estimators.bootstrap import (
 )
 from lmarvel.estimators.discover import Chosen, discover
 from lmarvel.estimators.grounds import later_grounds
-from lmarvel.estimators.recording import Clock
 from lmarvel.estimators.tuning import AUTO, settled
 from lmarvel.graph.kinds import PAG
 from lmarvel.knowledge import Knowledge
@@ -45,6 +45,7 @@ from lmarvel.text import did_you_mean
 
 Self = TypeVar("Self", bound="PagEstimator")
 SelfEstimator = TypeVar("SelfEstimator", bound="Estimator")
+_FOR_LEVELS = 0.5  # of the seconds, for a level or penalty that the table chooses
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -230,25 +231,26 @@ class PagEstimator(Estimator):
         self._has_names = names is not None or not isinstance(data, np.ndarray | list | tuple)
         said = {"categorical": categorical, "ordinal": ordinal, "missing": missing, "weights": weights}
         said |= {"cluster": cluster, "panel": panel}
-        begun = Clock().started
+        clock = Clock(self.max_seconds)
         table = None if data is None else Dataset.of(data, names, **said)
         method = self._informed(() if table is None else table.tiers)
         if bootstrap is None and not method.is_left_open():
             if table is None:
-                found = discover(None, method, names, progress, **said)
+                found = discover(None, method, names, progress, clock, **said)
             else:
-                found = discover(table, method, progress=progress)
-            self.result_ = replace(found, later_grounds=later_grounds(found, table, method, begun))
+                found = discover(table, method, progress=progress, clock=clock)
+            self.result_ = replace(found, later_grounds=later_grounds(found, table, method, clock))
             return self
         if bootstrap is not None:
             check_settings(bootstrap, seed, n_jobs)
         check_can_be_drawn(table, method)
         assert table is not None
         report = progress or silent
-        method, why = settled(method, table, partial(report, "level"))
-        found = discover(table, method, progress=progress)
+        with clock.running(), Clock(clock.left() * _FOR_LEVELS).running():
+            method, why = settled(method, table, partial(report, "level"))
+        found = discover(table, method, progress=progress, clock=clock)
         self.result_ = found if why is None else replace(found, settings={**found.settings, "value_chosen": why})
-        grounds = later_grounds(found, table, method, begun, resample=bootstrap is None)
+        grounds = later_grounds(found, table, method, clock, resample=bootstrap is None)
         self.result_ = replace(self.result_, later_grounds=grounds)
         if bootstrap is not None:
             self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)

@@ -28,7 +28,7 @@ from lmarvel.data.resampling import FilledResampling, NormalResampling, Resampli
 from lmarvel.deferred import late
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import DataError, ParameterError
-from lmarvel.estimators.discover import Settings, discover_marks
+from lmarvel.estimators.discover import Settings, discover, discover_marks
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.support.frequencies import Stability, Tally
 
@@ -188,16 +188,30 @@ def replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> 
 
 @dataclass(frozen=True)
 class Again:
-    """A method that learns again from a table that was drawn, as a result of it would."""
+    """A method that learns again from a table that was drawn, as a result of it would.
+
+    Attributes
+    ----------
+    method : Settings
+        The method, with what was stated beforehand.
+    stop : Cancel
+        What ends it from outside.
+    unaided : bool
+        Whether to return two graphs, one above the other: that with what was stated, and that of the data alone.
+    """
 
     method: Settings
     stop: Cancel = field(default_factory=Cancel)
+    unaided: bool = False
 
     def __call__(self, data: Dataset | Moments, /) -> Marks:
         """Return the marks of the PAG."""
         before = CANCEL.set(self.stop)  # threads hear no signals
         try:
-            return discover_marks(data, self.method)
+            if not self.unaided:
+                return discover_marks(data, self.method)
+            found = discover(data, self.method)
+            return np.stack([found.pag.marks, (found.unaided or found.pag).marks])
         finally:
             CANCEL.reset(before)
 

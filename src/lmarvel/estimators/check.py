@@ -7,10 +7,9 @@ graph implies in the same way.) A result is checked when somebody looks at the c
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
+from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
@@ -211,16 +211,16 @@ def later_check(
     mag: MAG | None,
     level: float,
     sepsets: Mapping[tuple[str, str], frozenset[str]],
-    search_seconds: float = 0.0,
-    left: float = math.inf,
+    clock: Clock,
     undecided: int = 0,
 ) -> Deferred[ModelCheck] | None:
     """Return a check of the graph that waits for a look; None where there is no table, or it would take long.
 
     A graph with undecided pairs is not checked, unless all of these are pairs that too few rows have. A test of the
     user's own is not asked behind his back, and a large table is not kept in memory for it. The check takes no longer
-    than the search took or a second, whichever is more, nor than the seconds left of a budget.
+    than the search took or a second, whichever is more, nor than the clock of the run has left.
     """
+    share = max(LEAST_SECONDS, sum(clock.seconds.values()))
     table = getattr(test.test, "dataset", None)
     rows = test.rows or 0 if table is None or table.has_rows else len(test.names)
     if (
@@ -232,17 +232,17 @@ def later_check(
         return None
 
     def check() -> ModelCheck:
-        late = _late(max(LEAST_SECONDS, search_seconds), left)
-        bounds: dict[str, Any] = {"most": MOST_TESTS, "work": MOST_WORK, "late": late}
-        return check_model(pag, test, level, mag=mag, sepsets=sepsets, **bounds)
+        used = time.thread_time() + share
+        with clock.running():
+            late = partial(_is_late, used, clock)
+            return check_model(pag, test, level, mag=mag, sepsets=sepsets, most=MOST_TESTS, work=MOST_WORK, late=late)
 
     return Deferred(check)
 
 
-def _late(share: float, left: float) -> Callable[[], bool]:
-    """Return what tells whether a share of the processor's seconds is used, or those left of a budget have passed."""
-    used, passed = time.thread_time() + share, time.monotonic() + left
-    return lambda: time.thread_time() > used or time.monotonic() > passed
+def _is_late(used: float, clock: Clock) -> bool:
+    """Tell whether the check's share of the processor's seconds is used, or the time of the run is up."""
+    return time.thread_time() > used or clock.is_late()
 
 
 def checked_on(found: Discovery, data: Any, level: float | None = None, test: str | None = None) -> ModelCheck:

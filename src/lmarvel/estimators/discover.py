@@ -15,11 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel import memory
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.boundary_searches import Boundary, boundaries_for, choose_boundary
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
@@ -27,7 +29,7 @@ from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
-from lmarvel.estimators.recording import Clock, settings_of, statistics, versions
+from lmarvel.estimators.recording import settings_of, statistics, versions
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
@@ -43,6 +45,8 @@ from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import Learned, Progress, silent
 
 Marks = NDArray[np.int8]
+_MATRICES = 4  # of a number for each pair, that a run holds at a time
+_FOR_LOOKS = 0.25  # of the time, to see how the columns are related
 _FEW = 10_000  # pairs, that are listed by name at once
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
 _FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
@@ -97,7 +101,12 @@ class Settings(Protocol):
 
 
 def discover(
-    data: Any, settings: Settings, names: Sequence[str] | None = None, progress: Progress | None = None, **said: Any
+    data: Any,
+    settings: Settings,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+    **said: Any,
 ) -> Discovery:
     """Learn a PAG from a table.
 
@@ -111,6 +120,8 @@ def discover(
         Variable names for an array, or for a test that is a plain function.
     progress : callable, optional
         Called with (phase, done, of how many) as the work goes on.
+    clock : Clock, optional
+        The clock that runs already; by default one that counts the seconds of the settings from now.
     **said
         What is said of the table: categorical, ordinal, missing, weights, cluster, as for :meth:`lmarvel.Dataset.of`.
 
@@ -121,19 +132,53 @@ def discover(
     >>> discover(CARS, LMarvel()).pag
     <PAG: 6 nodes, 7 edges>
     """
-    clock = Clock()
+    clock = Clock(settings.max_seconds) if clock is None else clock
+    with clock.running():
+        return _discovered(data, settings, names, progress, clock, said)
+
+
+def _discovered(
+    data: Any,
+    settings: Settings,
+    names: Sequence[str] | None,
+    progress: Progress | None,
+    clock: Clock,
+    said: Mapping[str, Any],
+) -> Discovery:
     (progress or silent)("data", 0, 1)
     table = None if data is None else Dataset.of(data, names, **said)
     if table is None and any(value is not None and len(value) for value in said.values()):
         raise DataError("there is no table to describe: pass one, or leave these out")
-    if table is not None:
-        try:
-            table.read(clock.within(settings.max_seconds))
-        except BudgetSpent as spent:
-            clock.lap("data")
-            unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
-            return _nothing_learned(table.names, str(spent), clock, unread)
-    return _by_test(as_ci_test(settings.test, table, names, settings.measures()), table, settings, clock, progress)
+    try:
+        if table is not None:
+            columns = len(table.names)
+            memory.check(_MATRICES * 8 * columns**2, f"correlations of {columns:,} columns")
+            table.read(clock.check)
+        with memory.enforced():
+            test = _chosen_test(settings, table, names, clock)
+    except BudgetSpent as spent:
+        assert table is not None
+        clock.lap("data")
+        unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
+        return _nothing_learned(table.names, str(spent), clock, unread)
+    with memory.enforced():
+        return _by_test(test, table, settings, clock, progress)
+
+
+def _chosen_test(
+    settings: Settings, table: Dataset | None, names: Sequence[str] | None, clock: Clock
+) -> IndependenceTest:
+    """Return the test; a look at how the numbers are related that takes too much of the time is broken off."""
+    if not (settings.measures() and settings.test == "auto"):
+        return as_ci_test(settings.test, table, names)
+    try:
+        with Clock(_FOR_LOOKS * clock.left()).running():
+            return as_ci_test(settings.test, table, names, measured=True)
+    except BudgetSpent:
+        clock.check()
+    test = as_ci_test(settings.test, table, names)
+    test.why = f"{test.name}: time ran out before it was known whether the columns are related along curves"
+    return test
 
 
 def _by_test(
@@ -150,7 +195,8 @@ def _by_test(
     report("boundary", 0, 1)
     limit = settings.max_seconds
     seconds = limit and limit - min(_KEPT_BACK * len(order) ** 2, limit / 10)
-    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, clock.started, known)
+    began = limit and clock.deadline - limit
+    ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, began, known)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
     try:
@@ -330,7 +376,6 @@ def _discovery(
     """Put everything together under names."""
     names = test.names
     pag, mag = PAG._trusted(names, found.pag), None if found.mag is None else MAG._trusted(names, found.mag)
-    spent = sum(clock.seconds.values()), max(ledger.meter.deadline - time.monotonic(), 0.0)
     return Discovery(
         pag=pag,
         sepsets=sepsets,
@@ -345,7 +390,7 @@ def _discovery(
         versions=dict(versions(test.search_name)),
         knowledge=knowledge,
         unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
-        later_check=later_check(test, pag, mag, settings["alpha"], sepsets, *spent, len(found.undecided)),
+        later_check=later_check(test, pag, mag, settings["alpha"], sepsets, clock, len(found.undecided)),
     )
 
 

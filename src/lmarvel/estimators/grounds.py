@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.clock import Clock
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.resampling import Resampling
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
-from lmarvel.errors import LMarvelError
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
@@ -41,7 +43,7 @@ Array = NDArray[np.float64]
 
 
 def later_grounds(
-    found: Discovery, table: Dataset | None, method: Settings, begun: float, resample: bool = True
+    found: Discovery, table: Dataset | None, method: Settings, clock: Clock, resample: bool = True
 ) -> Deferred[Grounds]:
     """Return grounds that wait for a look; empty where there are no rows, or the search was cut short.
 
@@ -51,8 +53,8 @@ def later_grounds(
         What was learned.
     table : Dataset, optional
         From which table, and by which ``method``.
-    begun : float
-        When, by the monotonic clock: the method's budget of seconds holds for the grounds, too.
+    clock : Clock
+        The clock of the run, whose budget of seconds holds for the grounds, too.
     resample : bool
         False where a bootstrap was asked for, which serves for the grades.
     """
@@ -64,12 +66,14 @@ def later_grounds(
     if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
         return Deferred.of(Grounds())
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
-    until = math.inf if method.max_seconds is None else begun + method.max_seconds
 
     def make() -> Grounds:
-        bends = bends_of(found, table) if time.monotonic() < until else ()
-        seconds = min(MOST_SECONDS, until - time.monotonic())
-        return Grounds(resampled(table, unlimited, seconds) if resample else None, bends)
+        with clock.running():
+            bends = () if clock.is_late() else bends_of(found, table)
+            left = min(MOST_SECONDS, clock.left())
+            with suppress(BudgetSpent):
+                return Grounds(resampled(table, unlimited, left) if resample and left > 0 else None, bends)
+            return Grounds(None, bends)
 
     return Deferred(make)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
+from lmarvel.clock import current
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
@@ -149,12 +150,15 @@ class Lift(PagEstimator):
             if isinstance(table, KindTable):
                 ask = ledger.test.pvalue
                 return lift_kinds(table, **how | changed, pvalue=lambda x, y, given: ask(x, y, tuple(given)))
-            return lift(table.correlation(), table.n, penalty=self.penalty, inflation=factors, **how | changed)
+            return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
 
         try:
-            if not isinstance(table, Groups | KindTable) and (self.latents or self.selection):
-                factors = inflation_of(ledger.test, data, table, self.penalty)
+            if isinstance(table, Moments) and (self.latents or self.selection):
+                factors = inflation_of(ledger.test, data, table, self.penalty, False)
             found = search()
+            if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
+                look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
+                found, factors = _beside_interactions(found, factors, search, look)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
@@ -170,7 +174,13 @@ class Lift(PagEstimator):
         if found.ended is None:
             before, took = trace, time.monotonic() - now
             same = not isinstance(table, KindTable)  # scores within a class
-            trace = LazyTuple(lambda: (*before, *what_statements_cost(search, known, found.score, took, same)))
+            clock = current()
+
+            def with_costs() -> tuple[Event, ...]:
+                with clock.running():
+                    return (*before, *what_statements_cost(search, known, found.score, took, same))
+
+            trace = LazyTuple(with_costs)
         informed = pag_of(found.mag, self.selection, ledger.known)
         return Chosen(found.mag, informed, found.score, trace, left_open, found.pag)
 
@@ -194,16 +204,20 @@ class Lift(PagEstimator):
         """Return why the search ended, if early, what speaks for the graph, and the rules that read its PAG off.
 
         To weigh every part of the graph takes longer than to find it, so that waits until somebody looks, with the
-        seconds that are left now. Graphs that take much memory are not kept for that.
+        seconds that the run has left. Graphs that take much memory are not kept for that.
         """
         penalty, selection, latents, known = self.penalty, self.selection, self.latents, ledger.known
         names = ledger.names
-        left = ledger.meter.deadline - time.monotonic()
+        clock = current()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
             return ledger.test.pvalue(x, y, tuple(sorted(given)))
 
         def trace() -> tuple[Event, ...]:
+            with clock.running():
+                return looked_at()
+
+        def looked_at() -> tuple[Event, ...]:
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
             if isinstance(table, KindTable):
                 records = tuple(chosen(found, math.log(table.rows)))
@@ -216,11 +230,11 @@ class Lift(PagEstimator):
                     penalty=penalty,
                     selection=selection,
                     latents=latents,
-                    deadline=time.monotonic() + left,
+                    deadline=clock.deadline,
                     scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
                 )
             mag = MAG._trusted(names, found.mag)
-            others = () if refused is None else refused(time.monotonic() + left)
+            others = () if refused is None else refused(clock.deadline)
             return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
 
         small = found.seen.size + found.mag.size <= SMALL
@@ -250,7 +264,7 @@ def what_statements_cost(
 
     def best(stated: Known | None) -> float:
         may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
-        deadline = time.monotonic() + max(_FOR_STATEMENTS, 2 * took)
+        deadline = min(time.monotonic() + max(_FOR_STATEMENTS, 2 * took), current().deadline)
         return search(known=stated, deadline=deadline, progress=silent, **may).score
 
     statements = [statement for statement, _ in known.sources]
@@ -266,6 +280,20 @@ def what_statements_cost(
             yield StatementCost(str(statement), max(alone - free, 0.0))
     except OutOfTime:
         return
+
+
+def _beside_interactions(
+    found: LiftResult,
+    factors: Matrix | None,
+    search: Callable[..., LiftResult],
+    look: Callable[[], Matrix | None],
+) -> tuple[LiftResult, Matrix | None]:
+    """Search again where interactions inflate the evidence for the hidden nodes found; return all factors, too."""
+    with suppress(OutOfTime):  # what was found by then stands
+        more = look()
+        if more is not None and (factors is None or (more > factors).any()):
+            return search(inflation=more), more
+    return found, factors
 
 
 def _refused(

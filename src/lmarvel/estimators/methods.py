@@ -29,7 +29,7 @@ class LMarvel(PagEstimator):
     alpha : float or "auto"
         Significance level of the independence tests. "auto" chooses it by the BIC of the graphs along a path of
         levels.
-    test : {"auto", "fisher-z", "rank", "scores", "g-square", "mixed", "curved"}, CITest or callable
+    test : {"auto", "fisher-z", "rank", "scores", "skewed", "g-square", "mixed", "curved"}, CITest or callable
         "auto" chooses by the kinds of the columns: Fisher's z test where all are numbers, else a test for categories;
         ``result_.settings`` says which, and why. Or an object with ``names`` and ``pvalue(x, y, given)`` on positions,
         or a plain function of names ``(x, y, given) -> p-value``.

@@ -24,7 +24,7 @@ from lmarvel.search.lift import lift
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
-_MOST_ROWS = 10_000  # looked at for unequal noise and bends, evenly spread
+_MOST_ROWS = 10_000  # looked at for unequal noise, bends and interactions, evenly spread
 
 
 def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -> Scored:
@@ -35,6 +35,7 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     ======================================  ==========================================================================
     of categories                           the chance of their counts
     of numbers, along curves                lines, bends, products, and the shape of the noise
+    of numbers, straight, skewed noise      lines and the shape of the noise
     of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
     of both, along curves, or where         the score of curves, with logistic regressions of categories
     categories interact
@@ -52,6 +53,9 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     gaps = data is not None and any(data.missing)
     if data is not None and (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
         return kind_table(data.completed() if gaps else data, test.names, penalty)
+    if data is not None and (data.test_wise or not gaps) and test.name == "skewed":
+        whole = data.completed() if gaps else data
+        return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         bent = curvature(data)
         if (bent is not None and bent.is_curved) or interacts(data):
@@ -130,8 +134,10 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     return moments.take([where[name] for name in test.names])
 
 
-def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Matrix | None:
-    """Return how far unequal noise and bends inflate the evidence for hidden nodes; None where they do not.
+def inflation_of(
+    test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float, interactions: bool
+) -> Matrix | None:
+    """Return how far noise, bends and interactions inflate the evidence for hidden nodes; None where they do not.
 
     Without rows nothing can be said, and no file is read again for it. Rows with gaps are left out.
     """
@@ -151,4 +157,4 @@ def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, p
         weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
-    return inflation(rows, penalty * math.log(table.n), weights)
+    return inflation(rows, penalty * math.log(table.n), weights, interactions=interactions)

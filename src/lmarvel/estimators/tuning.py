@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmarvel.ci.registry import as_ci_test
+from lmarvel.clock import current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
-from lmarvel.errors import DataError, ParameterError
+from lmarvel.errors import BudgetSpent, DataError, ParameterError
 from lmarvel.estimators.bootstrap import bootstrap_method, check_can_be_drawn
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.estimators.tune import ALPHAS, PENALTIES, WAYS, By, TuningPath, folds, gaussian_loss
@@ -105,9 +106,13 @@ def settled(method: Method, table: Dataset, progress: Callable[[int, int], None]
         return method, None
     usual = type(method)(**given | {name: _USUAL[name] for name in left_open})
     try:
-        path = tune(table, usual, progress=progress)
-    except DataError:
-        path = tune(table, usual, by="stability", progress=progress)
+        try:
+            path = tune(table, usual, progress=progress)
+        except DataError:
+            path = tune(table, usual, by="stability", progress=progress)
+    except BudgetSpent:
+        values = ", ".join(f"{name} {_USUAL[name]:g}" for name in left_open)
+        return usual, f"{values}: the usual value, because time ran out before the table chose one"
     chosen = type(method)(**usual.get_params() | {path.parameter: path.value})
     return chosen, f"{path.parameter} {path.value:g}: {path.reason}"
 
@@ -131,6 +136,7 @@ class _Path:
     def learn(self, value: float) -> PAG:
         """Return the graph at a value."""
         found = discover(self.table, self.at(value))
+        current().check()
         self._scored[found.pag] = _without_knowledge(found)
         return found.pag
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.clock import current
 from lmarvel.data import Dataset
 from lmarvel.data.columns import Kind
-from lmarvel.errors import LMarvelError
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.graph.marks import Edge
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import listing
@@ -64,14 +66,14 @@ def associations(found: Discovery, data: Dataset | None) -> dict[frozenset[str],
     >>> associations(found, None)
     {}
     """
-    if data is None:
+    if data is None or not found.pag.n_edges or current().is_late():
         return {}
     try:
         table = Dataset.of(data, columns=found.pag.names)
         if found.data is not None and table.fingerprint != found.data["fingerprint"]:
             return {}
         moments, fit = table.moments, _numbers(table)
-    except LMarvelError:
+    except (LMarvelError, BudgetSpent):
         return {}
     told = _of_edges(found, moments.correlation(), fit, moments.n)
     return {frozenset((edge.a, edge.b)): one for edge, one in told if one is not None}
@@ -80,11 +82,17 @@ def associations(found: Discovery, data: Dataset | None) -> dict[frozenset[str],
 def _of_edges(
     found: Discovery, correlation: NDArray[np.float64], fit: NDArray[np.bool_], rows: int
 ) -> Iterator[tuple[Edge, Association | None]]:
+    clock, everything = current(), cache(lambda: _inverse(correlation))
     for edge in found.pag.edges():
+        if clock.is_late():
+            return
         given = _given(found, edge)
         at = [found.pag.index(name) for name in (edge.a, edge.b, *given)]
         if fit[at].all() and rows >= len(at) + _LEAST_ROWS:
-            value = partial_correlation(correlation[np.ix_(at, at)])
+            if len(at) == len(found.pag):
+                value = _between(everything(), at[0], at[1])
+            else:
+                value = partial_correlation(correlation[np.ix_(at, at)])
             if value is not None:
                 yield edge, Association(value, given, len(at) == len(found.pag))
 
@@ -116,14 +124,25 @@ def partial_correlation(correlation: NDArray[np.float64]) -> float | None:
     >>> round(partial_correlation(np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]])), 3)
     0.333
     """
+    return _between(_inverse(correlation), 0, 1)
+
+
+def _inverse(correlation: NDArray[np.float64]) -> NDArray[np.float64] | None:
     try:
-        precision = np.linalg.inv(correlation)
+        precision: NDArray[np.float64] = np.asarray(np.linalg.inv(correlation), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    own = precision[0, 0], precision[1, 1]
-    if not np.isfinite(precision).all() or min(own) <= 0 or max(own) > 1 / _DETERMINED:
+    return precision if np.isfinite(precision).all() else None
+
+
+def _between(precision: NDArray[np.float64] | None, x: int, y: int) -> float | None:
+    """Return the partial correlation of two variables given all others, from the inverse of the correlations."""
+    if precision is None:
         return None
-    value = float(-precision[0, 1] / np.sqrt(own[0] * own[1]))
+    own = precision[x, x], precision[y, y]
+    if min(own) <= 0 or max(own) > 1 / _DETERMINED:
+        return None
+    value = float(-precision[x, y] / np.sqrt(own[0] * own[1]))
     return value if abs(value) <= 1 else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lmarvel.clock import current
 from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.edge_labels import label_places
@@ -37,6 +38,7 @@ _MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
 MOST_NARROW = 60  # variables that are laid out for the latter as well
+_UNEXPLAINED = [{"text": "Not explained here: time ran out (max_seconds). 'lmarvel explain' does.", "because": []}]
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 
@@ -80,13 +82,23 @@ def check_report(path: Path) -> None:
     check_writable(path)
 
 
-def page_of(found: Discovery, title: str | None = None, data: Any = None, marks: Shown = "supported") -> dict[str, Any]:
-    """Return the data of the page; where nothing was learned, or far too much undecided, its graph has no edges."""
+def page_of(
+    found: Discovery,
+    title: str | None = None,
+    data: Any = None,
+    marks: Shown = "supported",
+    *,
+    effects: bool = True,
+) -> dict[str, Any]:
+    """Return the data of the page; where nothing was learned, or far too much undecided, its graph has no edges.
+
+    Without ``effects`` the answers for all pairs are left out: the page is then shown where they can be asked for.
+    """
     if marks not in MARKS_SHOWN:
         raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
     notes, verdict = found.notes, found.verdict.lines
     table = None if data is None else read_as_before(data, found.data)
-    effects, result = effects_of(found, table), result_of(found)
+    answers, result = effects_of(found, table) if effects else None, result_of(found)
     if found.pag.n_edges > MOST_EDGES:
         notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
     gaps = gaps_of(found)
@@ -95,6 +107,12 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
     settings = found.settings
     written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
     shown = _Shown(found, table)
+    edges = list(shown.edges())
+    if shown.unexplained:
+        notes = (
+            *notes,
+            f"time ran out (max_seconds) before {counted(shown.unexplained, 'edge')} could be explained here",
+        )
     return {
         "title": title or "Causal graph",
         "subtitle": f"Method: {method_name(settings)}",
@@ -102,7 +120,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
         "marks": marks,
         "captions": CAPTIONS,
         "nodes": list(_nodes(found, shown.scene)),
-        "edges": list(shown.edges()),
+        "edges": edges,
         "narrow": shown.narrow(),
         "legend": list(_legend(found)),
         "signs": [{"sign": sign, "badge": badge, "meaning": text} for sign, badge, text in shown.legend()],
@@ -116,7 +134,7 @@ def page_of(found: Discovery, title: str | None = None, data: Any = None, marks:
         "knowledge": _knowledge(found),
         "warnings": [sentence(note) for note in notes],
         "data": _data(found),
-        "effects": effects,
+        "effects": answers,
         "gaps": gaps,
         "result": result,
         "footer": f"{written}. This file needs no connection and sends nothing.",
@@ -149,7 +167,7 @@ class _Shown:
     """The edges of a result as the page shows them: where they run, how strong they are, what stands on them."""
 
     def __init__(self, found: Discovery, table: Dataset | None) -> None:
-        self.found, self.grading = found, Grading(found)
+        self.found, self.grading, self.unexplained = found, Grading(found), 0
         names = found.pag.names
         self._kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
         self._told = associations(found, table)
@@ -192,7 +210,7 @@ class _Shown:
 
     def narrow(self) -> dict[str, Any] | None:
         """Return where boxes and edges stand on a narrow screen; None for many variables, which are zoomed anyway."""
-        if len(self.found.pag) > MOST_NARROW:
+        if len(self.found.pag) > MOST_NARROW or current().is_late():
             return None
         scene = compose(self.found.pag, room=NARROW)
         lines = zip(scene.lines, label_places(scene), strict=True)
@@ -200,6 +218,12 @@ class _Shown:
             "nodes": [[box.x, box.y] for box in scene.boxes],
             "edges": [{"curve": _curve(line), "spot": spot.at, "roomy": spot.free} for line, spot in lines],
         }
+
+    def _late(self) -> bool:
+        """Tell whether no time is left to explain another edge."""
+        late = current().is_late()
+        self.unexplained += late
+        return late
 
     def _said(self, edge: Edge) -> dict[str, Any]:
         found, pair = self.found, frozenset((edge.a, edge.b))
@@ -215,7 +239,7 @@ class _Shown:
             "strength": strength,
             "p": None if strength is None else p_value(strength, found.settings.get("alpha", LEVEL)),
             "loss": self._losses[pair],
-            "why": found.explain(edge.a, edge.b, depth=_DEPTH).to_dict()["why"],
+            "why": _UNEXPLAINED if self._late() else found.explain(edge.a, edge.b, depth=_DEPTH).to_dict()["why"],
             "sources": _sources(found, edge),
         }
 

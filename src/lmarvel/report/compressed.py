@@ -6,6 +6,7 @@ import base64
 import zlib
 from typing import Any
 
+from lmarvel.clock import current
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.reliability import reliability_lines
@@ -31,6 +32,10 @@ def result_of(result: Discovery) -> dict[str, str]:
     large = {"why": "The result is too large for this page: 'lmarvel learn table.csv -o result.json' writes it."}
     if len(result.trace) > MOST_RECORDS:  # so many that writing them takes long
         return large
+    if current().is_late():
+        return {
+            "why": "Time ran out (max_seconds) for the result here: 'lmarvel learn table.csv -o result.json' writes it."
+        }
     text = packed(result.to_json())
     return large if len(text) > MOST_BYTES else {"packed": text}
 
@@ -49,7 +54,11 @@ def gaps_of(result: Discovery) -> dict[str, str]:
         return {"why": f"{size}: 'lmarvel explain' says why a pair has none."}
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names)) if not result.pag.marks[i, j]]
     texts: dict[str, int] = {}
-    reasons = {f"{i},{j}": _reasons(result, i, j, texts) for i, j in pairs}
+    reasons, clock = {}, current()
+    for i, j in pairs:
+        if clock.is_late():
+            return {"why": "Time ran out (max_seconds) for these here: 'lmarvel explain' says why a pair has no edge."}
+        reasons[f"{i},{j}"] = _reasons(result, i, j, texts)
     return {"packed": packed(as_json({"texts": list(texts), "pairs": reasons}))}
 
 

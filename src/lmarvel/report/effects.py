@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lmarvel.clock import current
 from lmarvel.data import Dataset
 from lmarvel.effects.adjustment import is_valid_adjustment, minimal_sets, pair_of
 from lmarvel.effects.answer import Answering
@@ -15,7 +16,8 @@ from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.numbers.table import Columns
-from lmarvel.errors import LMarvelError
+from lmarvel.effects.pag_index import Prepared
+from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted, listing, sentence
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from lmarvel.effects.classify import Identified
     from lmarvel.effects.effect import Effect
     from lmarvel.effects.numbers.table import Columns
+    from lmarvel.effects.pag_index import Prepared
 
 MOST_VARIABLES = 60  # the answers of more would make the file a large one
 MOST_CELLS = 20_000_000  # of a table that is estimated from
@@ -47,15 +50,24 @@ def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
         size = f"Answers for all pairs of {counted(len(names), 'variable')} are too many for this page"
         return {"why": f"{size}, which has room for {MOST_VARIABLES}: 'lmarvel effect' answers for one pair."}
     try:
-        ready = ready_for_effects(found)
+        current().check()
+        return _answers(found, ready_for_effects(found), data)
     except LMarvelError as error:
         return {"why": sentence(str(error))}
+    except BudgetSpent:  # some answers would be none: a pair that the page does not find has no path
+        return {"why": "Time ran out (max_seconds) before the effects of all pairs: 'lmarvel effect' answers for one."}
+
+
+def _answers(found: Discovery, ready: Prepared, data: Dataset | None) -> dict[str, Any]:
+    """Return the answers for all ordered pairs by position."""
+    names, clock = found.pag.names, current()
     table, trouble = _table(found, data)
     answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
     asked = _Asked(answering, table)
     asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     each = found.grades.basis != "exact" and len(names) <= MOST_ABSENT
+    clock.check()
     pairs = {key: asked.shown(one) for key, one in told.items() if each or one.status != "none"}
     notes = [*trouble, *asked.notes()]
     badge, sentence_of_none = _none(found)
@@ -110,27 +122,12 @@ class _Asked:
 
     def shown(self, told: Identified) -> dict[str, Any]:
         """Return the answer for a pair as the page shows it."""
+        current().check()
         if told.status == "adjustment":
             told = replace(told, adjustment=self._smallest(told))
         answer, trouble = self._estimated(told)
-        ready = self._bare.ready
         place = self.rests_on.setdefault(answer.rests_on, len(self.rests_on))
-        used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
-        shown = {
-            "status": told.status,
-            "badge": answer.badge,
-            "reliable": answer.reliable,
-            "sentence": answer.sentence,
-            "adjust": None if used is None else [ready.graph.index(name) for name in used],
-            "paths": [list(path) for path in self._paths(told, used)],
-            "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
-            "forest": _forest(answer),
-            "fragile": answer.fragility,
-            "formula": answer.formula if told.status == "formula" else None,
-            "notes": [trouble] if trouble else [],
-            "rests_on": place,
-        }
-        return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
+        return _shown(self._bare.ready, answer, trouble) | {"rests_on": place}
 
     def notes(self) -> Iterator[str]:
         """Say for how many pairs there was no time."""
@@ -177,15 +174,38 @@ class _Asked:
         few = islice(minimal_sets(self._bare.ready, self._pair(told)), _SETS)
         return self._bare.ready.named(min(few, key=lambda z: z.bit_count()))
 
-    def _paths(self, told: Identified, used: tuple[str, ...] | None) -> Iterator[list[Any]]:
-        """Give the path that stands in the way; or, of each variable that is adjusted for, one it has to block."""
-        ready = self._bare.ready
-        if told.status == "not identified" and told.path:
-            yield [None, [ready.graph.index(name) for name in told.path]]
-        if used is None:
-            return
-        for name in used:
-            verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used if other != name])
-            if not verdict and verdict.path:
-                text = ready.path_text(ready.graph.index(step) for step in verdict.path)
-                yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]
+
+def answer_of(found: Discovery, answer: Effect) -> dict[str, Any]:
+    """Return one answer as the page shows it, with what it rests on in words."""
+    return _shown(ready_for_effects(found), answer) | {"rests_on": answer.rests_on}
+
+
+def _shown(ready: Prepared, answer: Effect, trouble: str = "") -> dict[str, Any]:
+    """Return an answer as plain data: words, numbers, and the paths that the graph lights."""
+    told = answer.identified
+    used = answer.estimates[0].adjusted if answer.estimates else told.adjustment
+    shown = {
+        "status": told.status,
+        "badge": answer.badge,
+        "reliable": answer.reliable,
+        "sentence": answer.sentence,
+        "adjust": None if used is None else [ready.graph.index(name) for name in used],
+        "paths": [list(path) for path in _paths(ready, told, used)],
+        "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
+        "forest": _forest(answer),
+        "fragile": answer.fragility,
+        "formula": answer.formula if told.status == "formula" else None,
+        "notes": [trouble] if trouble else [],
+    }
+    return {key: value for key, value in shown.items() if value is not None and (value != [] or key == "adjust")}
+
+
+def _paths(ready: Prepared, told: Identified, used: tuple[str, ...] | None) -> Iterator[list[Any]]:
+    """Give the path that stands in the way; or, of each variable that is adjusted for, one it has to block."""
+    if told.status == "not identified" and told.path:
+        yield [None, [ready.graph.index(name) for name in told.path]]
+    for name in used or ():
+        verdict = is_valid_adjustment(ready, told.x, told.y, [other for other in used or () if other != name])
+        if not verdict and verdict.path:
+            text = ready.path_text(ready.graph.index(step) for step in verdict.path)
+            yield [ready.graph.index(name), [ready.graph.index(step) for step in verdict.path], text]

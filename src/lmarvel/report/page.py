@@ -28,6 +28,7 @@ SCRIPTS = (
         "save.js",
         "printing.js",
         "page.js",
+        "start.js",
     ),  # and all around it
 )
 STYLES = ("page.css", "graph.css", "narrow.css", "paper.css")

@@ -137,11 +137,11 @@ def refused_node(kind: str, names: Sequence[str]) -> str:
     Examples
     --------
     >>> refused_node("latent", ["A", "B", "C"])
-    'A, B and C: an unmeasured cause is not claimed, because unequal noise or curves can explain the evidence for it'
+    'A, B and C: an unmeasured cause is not claimed, because unequal noise, curves or interactions can explain it'
     """
     what = "sample selection" if kind == "selection" else "an unmeasured cause"
     listed = joined(list(map(readable, names)))
-    return f"{listed}: {what} is not claimed, because unequal noise or curves can explain the evidence for it"
+    return f"{listed}: {what} is not claimed, because unequal noise, curves or interactions can explain it"
 
 
 def one_finding(edges: int, names: Sequence[str]) -> str:

@@ -150,8 +150,10 @@ class Explainer:
         self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
         self.names = [readable(name) for name in result.pag.names]
         # None: all pairs, of which there can be millions.
-        pairs = result.undecided if isinstance(result.undecided, NamedPairs) else frozenset(result.undecided)
-        self.undecided: Container[tuple[str, str]] | None = None if result.nothing_learned else pairs
+        self.undecided: Container[tuple[str, str]] | None = None
+        if not result.nothing_learned:
+            listed = isinstance(result.undecided, NamedPairs)
+            self.undecided = result.undecided if listed else frozenset(result.undecided)
         levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         others = list(but_separated(result.trace))

@@ -10,9 +10,10 @@ from typing import Any
 from lmarvel.result.wording import LEVEL, rounded
 from lmarvel.text import counted
 
-_CORRELATIONS = ("fisher-z", "FisherZ")  # the tests that look at (partial) correlations
+_CORRELATIONS = ("fisher-z", "FisherZ", "skewed")  # the tests that look at (partial) correlations
 _PRODUCTS = "mixed"  # that looks at products of residuals, whose straight lines get a share of the level
 _COUNTS = "g-square"
+_SKEWED = "skewed"  # beside which the score sees the shape of noise
 _LINE = 0.8
 
 
@@ -112,7 +113,11 @@ def score_power(settings: Mapping[str, Any], price: float) -> str | None:
     least = rounded(math.sqrt(1 - math.exp(-price / rows)))
     whose = {_COUNTS: " of two-valued columns", _PRODUCTS: " of two numbers"}.get(str(settings.get("test")), "")
     weak = f"correlations{whose} below {least} are too weak to earn an edge (penalty {price:.1f})"
-    more = {_COUNTS: "; more categories need stronger ones", _PRODUCTS: "; categories need stronger ones"}
+    more = {
+        _COUNTS: "; more categories need stronger ones",
+        _PRODUCTS: "; categories need stronger ones",
+        _SKEWED: "; the shape of the noise can show weaker ones",
+    }
     return f"with {counted(rows, 'row')}, {weak}{more.get(str(settings.get('test')), '')}"
 
 

@@ -155,7 +155,7 @@ class HiddenNode:
 
 @dataclass(frozen=True, slots=True)
 class RefusedNode:
-    """A hidden node that was not accepted, because unequal noise or bends among its members can explain it."""
+    """A hidden node that was not accepted, because unequal noise, bends or interactions can explain it."""
 
     kind: str
     members: frozenset[int]

@@ -22,7 +22,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from lmarvel.errors import DataError, DeterminedVariable, GraphError, LMarvelErr
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
+from lmarvel.memory import allowed
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
@@ -233,13 +233,8 @@ def lift(
 
 
 def usual_memory() -> int:
-    """Return the bytes for regressions that are kept: 1 GB, but at most a quarter of what the machine has free."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError, IndexError):  # not every system says
-        return _MEMORY
-    return min(_MEMORY, free // 4)
+    """Return the bytes for regressions that are kept: 1 GB, but at most a quarter of what a run may take."""
+    return min(_MEMORY, allowed() // 4)
 
 
 def canonical_order(R: Matrix) -> list[int]:

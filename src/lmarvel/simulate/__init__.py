@@ -19,6 +19,7 @@ from lmarvel.simulate.discrete import DiscreteNetwork
 from lmarvel.simulate.graphs import bounded_parents, cliques, erdos_renyi, hide, scale_free
 from lmarvel.simulate.mixed import MixedSEM
 from lmarvel.simulate.networks import NETWORKS, load_network
+from lmarvel.simulate.published import PublishedModel, load_model
 from lmarvel.simulate.sem import RANGES, LinearSEM, Ranges
 
 __all__ = [
@@ -28,12 +29,14 @@ __all__ = [
     "DiscreteNetwork",
     "LinearSEM",
     "MixedSEM",
+    "PublishedModel",
     "Ranges",
     "Study",
     "bounded_parents",
     "cliques",
     "erdos_renyi",
     "hide",
+    "load_model",
     "load_network",
     "scale_free",
 ]

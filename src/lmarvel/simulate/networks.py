@@ -55,7 +55,7 @@ def load_network(name: str | Path) -> DAG:
                 f"unknown structure {str(name)!r}: choose from {', '.join(NETWORKS)}, or give a file{meant}"
             )
         raise DataError(f"{path}: a structure is read from a file that ends in {', '.join(_ENDINGS)} (or that and .gz)")
-    text = _read(path).replace("\r\n", "\n").replace("\r", "\n")
+    text = read_network_text(path).replace("\r\n", "\n").replace("\r", "\n")
     if suffix == ".bif":
         return _from_bif(text, str(path))
     if re.search(r"^[^,\n#]*\S\s+-->\s+\S", text, re.MULTILINE):  # the package's own text, as simulate writes it
@@ -70,7 +70,8 @@ def _there(path: Path) -> bool:
         return False
 
 
-def _read(path: Path) -> str:
+def read_network_text(path: Path) -> str:
+    """Return the text of a file, or say what is wrong with it and where."""
     try:
         return read_text(path)
     except GraphError as error:
@@ -81,7 +82,7 @@ def _nodes_beside(path: Path) -> list[str] | None:
     beside = path.with_name(path.name.split(".")[0] + ".nodes.csv")
     if beside == path or not beside.exists():
         return None
-    names = [row[0].strip() for row in csv.reader(io.StringIO(_read(beside))) if row]
+    names = [row[0].strip() for row in csv.reader(io.StringIO(read_network_text(beside))) if row]
     return names[1:] if names and names[0].lower() in ("node", "name", "variable") else names
 
 
@@ -104,7 +105,7 @@ def _from_edge_list(text: str, source: str, nodes: list[str] | None = None) -> D
     for name, line in edge_list.names.items():
         if name not in known:
             raise DataError(f"{source}, line {line}: {name!r} is not in the list of nodes beside the file")
-    return _dag([edge for edge, _ in edge_list.edges], list(edge_list.names) if nodes is None else nodes, source)
+    return checked_dag([edge for edge, _ in edge_list.edges], list(edge_list.names) if nodes is None else nodes, source)
 
 
 _BIF = re.compile(
@@ -114,12 +115,17 @@ _BIF = re.compile(
 )
 
 
+def bif_tokens(text: str) -> Iterator[str]:
+    """Iterate over the words and signs of a BIF file, without its comments."""
+    return (match["token"] for match in _BIF.finditer(text) if match["token"] is not None)
+
+
 def _from_bif(text: str, source: str) -> DAG:
     """Read variables and their parents, in one pass; blocks in braces, with states and tables, are passed over."""
     names: list[str] = []
     edges: list[Edge] = []
     depth = 0
-    tokens = (match["token"] for match in _BIF.finditer(text) if match["token"] is not None)
+    tokens = bif_tokens(text)
     for token in tokens:
         depth += (token == "{") - (token == "}")
         if depth == 0 and token == "network":
@@ -127,14 +133,14 @@ def _from_bif(text: str, source: str) -> DAG:
         elif depth == 0 and token == "variable":
             names.append(next(tokens, "").strip('"'))
         elif depth == 0 and token == "probability":
-            family = _family(tokens, source)
+            family = bif_family(tokens, source)
             edges += [Edge(parent, family[0], Mark.TAIL, Mark.ARROW) for parent in family[1:]]
     if not names:
         raise DataError(f"{source} names no variable: a BIF file has 'variable NAME {{ ... }}' blocks")
-    return _dag(edges, names, source)
+    return checked_dag(edges, names, source)
 
 
-def _family(tokens: Iterator[str], source: str) -> list[str]:
+def bif_family(tokens: Iterator[str], source: str) -> list[str]:
     """Return the variable and its parents that stand in parentheses after 'probability'."""
     family: list[str] = []
     token = next(tokens, "")
@@ -149,7 +155,8 @@ def _family(tokens: Iterator[str], source: str) -> list[str]:
     return family
 
 
-def _dag(edges: list[Edge], names: list[str], source: str) -> DAG:
+def checked_dag(edges: list[Edge], names: list[str], source: str) -> DAG:
+    """Return the DAG of edges, or say why there is none."""
     try:
         check_size(len(names), len(edges))
         return DAG.from_edges(*edges, nodes=names)

@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.blocks import blocks_of, scaled
+from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind, few_whole
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import correlation_of
 from lmarvel.deferred import late
 from lmarvel.engine import load
+from lmarvel.errors import BudgetSpent
 
 special = late("scipy.special")
 
@@ -177,7 +179,9 @@ def _edges(moments: Moments) -> int:
         (),
         prices | {"shape": math.inf},
     )
-    _, met = scores.search(_NOISE, 1, 0, 0, 0.0)
+    late, met = scores.search(_NOISE, 1, 0, 0, 0.0, seconds=current().left())
+    if late:
+        raise BudgetSpent(SPENT)
     return sum(len(parents) for parents in met[-1][1])
 
 

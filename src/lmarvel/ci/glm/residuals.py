@@ -42,6 +42,7 @@ from lmarvel.ci.growth import EvidenceGrowth
 from lmarvel.ci.search import compiled_result
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
+from lmarvel.clock import current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.deferred import late
@@ -262,6 +263,8 @@ class ResidualProducts(TableTest):
         table, shared = self.table, self._shared
         numbers = [v for v, kind in enumerate(self.dataset.kinds) if kind is Kind.CONTINUOUS]
         for x, y in permutations(numbers, 2):
+            if y == numbers[0]:
+                current().check()
             own, asked = (list(table.columns(v)[: table.responses(v)]) for v in (x, y))
             if shared[np.ix_(own, asked)].sum() > len(asked) - 1e-8:
                 raise UnusableError(f"the column {self.names[x]!r} determines {self.names[y]!r}: drop one of them")
@@ -276,13 +279,13 @@ class ResidualProducts(TableTest):
         numbers = {c for c, v in enumerate(of) if self.dataset.kinds[v] is Kind.CONTINUOUS}
         correlation = blocks.moments.correlation()
         kept: list[int] = []
-        for c in (c for c in range(len(of)) if c not in numbers):
-            left = 1.0
-            if kept:
-                across = correlation[c, kept]
-                left -= float(across @ np.linalg.solve(correlation[np.ix_(kept, kept)], across))
-            if left > _COLLINEAR:
+        levels = np.array([c for c in range(len(of)) if c not in numbers], dtype=np.intp)
+        left = correlation[np.ix_(levels, levels)].copy()  # what those that are kept leave of the others
+        for i, c in enumerate(levels.tolist()):
+            if left[i, i] > _COLLINEAR:
                 kept.append(c)
+                left -= np.outer(left[:, i], left[i] / left[i, i])
+        current().check()
         order = sorted({*kept, *numbers})
         try:
             blocks.moments.take(order).check_collinear(

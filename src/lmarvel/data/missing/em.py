@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.clock import current
 from lmarvel.errors import UnusableError
 from lmarvel.text import listing
 
@@ -56,7 +57,9 @@ def em_moments(
     sums = _Sums.of(standard, share)
     gaps = _by_number(standard, share) if sums is None else []
     mean, covariance = np.zeros(rows.shape[1]), np.eye(rows.shape[1])  # as if columns were independent
+    clock = current()
     for _ in range(_MOST_STEPS):
+        clock.check()
         if sums is None:
             new_mean, new_covariance = _step(standard, share, gaps, mean, covariance)
         else:

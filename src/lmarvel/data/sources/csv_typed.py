@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lmarvel import memory
 from lmarvel.data.levels import COMMA, MIXED, Column, How, Mixture, Wish, column_of_codes, number
 from lmarvel.data.sources.base import Rows, rows_of, tell_marks
 from lmarvel.data.sources.csv_rows import LATIN, MISSING, TextFile, check_text, damaged, pieces
@@ -27,6 +28,9 @@ else:
 
 MISSING_TEXT = tuple(word for word in MISSING if word != "None")
 MOST_BYTES = 4 << 30  # of text
+
+
+_HELD = 4  # bytes in memory for a byte of text: the text itself, its columns, and their values
 
 
 def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
@@ -67,6 +71,7 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
     for piece in pieces(file):
         text = _unicode(file, piece)
         taken += len(text)
+        memory.check(_HELD * taken, f"{file.path}: columns of text")
         if taken > MOST_BYTES:
             raise DataError(
                 f"{file.path} has more than {MOST_BYTES >> 30} GiB of text, and a table with columns that are not"

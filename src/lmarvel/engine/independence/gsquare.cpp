@@ -31,13 +31,15 @@ GSquare::GSquare(const Counts& counts) : counts_(counts) {
     for (Index v = 0; v < counts.p; ++v) {
         auto& bits = bits_[static_cast<std::size_t>(v)];
         const std::size_t k = levels(v);
-        if (!counts.gaps[v] && k > FEW_LEVELS) continue;
-        bits.resize((k + 1) * words_);
+        const bool few = k <= FEW_LEVELS;  // else only the rows without a gap: a row for each level takes memory
+        if (!counts.gaps[v] && !few) continue;
+        bits.resize(((few ? k : 0) + 1) * words_);
+        std::uint64_t* there = bits.data() + (few ? k : 0) * words_;
         for (std::size_t i = 0; i < rows(); ++i) {
             if (codes(v)[i] == MISSING) continue;
             const std::uint64_t bit = std::uint64_t{1} << (i % 64);
-            bits[codes(v)[i] * words_ + i / 64] |= bit;
-            bits[k * words_ + i / 64] |= bit;
+            if (few) bits[codes(v)[i] * words_ + i / 64] |= bit;
+            there[i / 64] |= bit;
         }
     }
 }
@@ -47,7 +49,8 @@ bool GSquare::affords(Index x, Index y, const std::vector<Index>& given) const {
     if (total * rate_ > rows_) return false;
     std::vector<const std::uint64_t*> gaps;
     const auto look = [&](Index v) {
-        if (counts_.gaps[v]) gaps.push_back(bits_[static_cast<std::size_t>(v)].data() + levels(v) * words_);
+        const std::vector<std::uint64_t>& bits = bits_[static_cast<std::size_t>(v)];
+        if (counts_.gaps[v]) gaps.push_back(bits.data() + bits.size() - words_);
     };
     look(x);
     look(y);

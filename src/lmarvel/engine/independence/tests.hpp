@@ -241,8 +241,8 @@ private:
     std::vector<double> heavy_, margins_, fewer_;
     std::vector<std::size_t> to_;
     Cumulants expected_;
-    // Small tables are counted by bits: the rows of each level of a variable, and behind them all without a gap; and the
-    // rows of each stratum of the first members, by depth.
+    // Small tables are counted by bits: the rows of each level of a variable, unless it has many, and behind them all
+    // without a gap; and the rows of each stratum of the first members, by depth.
     std::vector<std::vector<std::uint64_t>> bits_, strata_;
     std::vector<std::uint64_t> stratum_, part_;
     std::size_t words_ = 0, ready_bits_ = 0;

@@ -1,12 +1,12 @@
 "use strict";
 
 // The question about two variables: whether there is an edge and why (not), and whether one affects the other. The answers
-// stand in the data, and the graph shows what they are about.
+// stand in the data, or come from a program when they are asked for, and the graph shows what they are about.
 const Effects = (place, page, graph, callbacks) => {
   const { html, named } = Dom;
   const told = page.effects, gaps = page.gaps;
   const answer = html("div", { class: "answer", "aria-live": "polite" });
-  let lit = null, unpacked = null;
+  let lit = null, unpacked = null, turn = 0;
 
   // --- what the graph shows --------------------------------------------------------------------------------
 
@@ -91,8 +91,8 @@ const Effects = (place, page, graph, callbacks) => {
   }
 
   // Whether one affects the other, and what of the graph that is about.
-  function affecting(x, y) {
-    const found = told.pairs[`${x.index},${y.index}`] || { status: "none", badge: told.badge, reliable: told.badge === "No effect" };
+  function affecting(x, y, asked) {
+    const found = asked || told.pairs[`${x.index},${y.index}`] || { status: "none", badge: told.badge, reliable: told.badge === "No effect" };
     const fill = (text) => text.split(/(\{x\}|\{y\})/).map((part) => ({ "{x}": x.name, "{y}": y.name })[part] ?? part).join("");
     const stray = new Set((found.paths || []).flatMap(([, path]) => along(path)));
     const adjusted = new Set((found.adjust || []).map((k) => graph.nodes[k]));
@@ -108,7 +108,8 @@ const Effects = (place, page, graph, callbacks) => {
       ...adjusting(found),
       ...blocking(found),
       key(found, edges),
-      html("p", { class: "note", text: told.rests_on[found.rests_on ?? 0] }),
+      ...(callbacks.more ? callbacks.more(found) : []),
+      html("p", { class: "note", text: asked ? found.rests_on : told.rests_on[found.rests_on ?? 0] }),
     ] };
   }
 
@@ -139,17 +140,33 @@ const Effects = (place, page, graph, callbacks) => {
     html("p", { class: "meaning", text: Dom.sentence(edge.meaning, edge) })];
   }
 
-  function show(x, y) {
-    const effect = told && !told.why ? affecting(x, y) : null, edge = graph.edgeOf(x, y);
-    const shown = effect ? effect.edges : { x, y, way: new Set(edge ? [edge] : []), stray: new Set(), adjusted: new Set() };
+  function show(x, y, asked) {
+    const effect = asked || (told && !told.why) ? affecting(x, y, asked) : null, edge = graph.edgeOf(x, y);
+    const shown = effect ? effect.edges : { x, y, way: callbacks.answer ? ways(x, y) : new Set(edge ? [edge] : []), stray: new Set(), adjusted: new Set() };
     const words = effect ? `Effect of ${x.name} on ${y.name}: ${effect.words.toLowerCase()}` : `Asked about ${x.name} and ${y.name}`;
     callbacks.light(shown, words);
     lit = shown;
+    const waiting = [html("p", { class: "note waiting", text: "Working on it …" })];
     answer.replaceChildren(...[
       html("h3", { text: "Is there an edge?" }), ...adjacency(x, y),
-      told ? html("h3", { text: "Does the first affect the second?" }) : null,
-      ...(effect ? effect.parts : told ? [html("p", { text: told.why })] : []),
+      told || callbacks.answer ? html("h3", { text: "Does the first affect the second?" }) : null,
+      ...(effect ? effect.parts : callbacks.answer ? waiting : told ? [html("p", { text: told.why })] : []),
     ].filter(Boolean));
+  }
+
+  // Ask the program behind the page; what was asked for since is shown instead.
+  async function enquire(x, y) {
+    show(x, y);
+    turn += 1;
+    const mine = turn;
+    try {
+      const found = await callbacks.answer(x.name, y.name);
+      if (mine === turn && lit) show(x, y, found);
+    } catch (error) {
+      if (mine === turn && lit) answer.append(html("p", { class: "trouble", text: error.message }));
+    } finally {
+      for (const line of answer.querySelectorAll(".waiting")) if (mine === turn) line.remove();
+    }
   }
 
   // --- the question ----------------------------------------------------------------------------------------
@@ -157,6 +174,7 @@ const Effects = (place, page, graph, callbacks) => {
   // Something else is shown in the graph: the answer makes room for it, and can be asked for again.
   function rest(text) {
     lit = null;
+    turn += 1;
     answer.replaceChildren(html("p", { class: "note", text: text || "Choose two variables, adjacent or not." }));
     answer.firstChild.hidden = !text && !again.disabled;
   }
@@ -164,40 +182,51 @@ const Effects = (place, page, graph, callbacks) => {
   function chooser(id, label) {
     const sorted = [...graph.nodes].sort((p, q) => Dom.collator.compare(p.name, q.name));
     const options = sorted.map((node) => html("option", { value: node.index, text: node.name }));
-    const select = html("select", { id, onchange: ask }, html("option", { value: "", text: "Choose" }), ...options);
+    const select = html("select", { id, onchange: callbacks.answer ? ready : ask }, html("option", { value: "", text: "Choose" }), ...options);
     return [html("label", { for: id, text: label }), select];
   }
 
-  function ask() {
-    const [x, y] = [cause, outcome].map((select) => (select.value === "" ? null : graph.nodes[Number(select.value)]));
+  const pair = () => [cause, outcome].map((select) => (select.value === "" ? null : graph.nodes[Number(select.value)]));
+
+  // An answer that takes a while is asked for by the button only.
+  function ready() {
+    const [x, y] = pair();
     again.disabled = !x || !y || x === y;
-    if (x && y && x !== y) return show(x, y);
+    if (lit) callbacks.light(null);
+    rest(x && x === y ? "Choose two different variables." : undefined);
+  }
+
+  function ask() {
+    const [x, y] = pair();
+    again.disabled = !x || !y || x === y;
+    if (x && y && x !== y) return callbacks.answer ? enquire(x, y) : show(x, y);
     if (lit) callbacks.light(null);
     return rest(x && x === y ? "Choose two different variables." : undefined);
   }
 
   function swap() {
     [cause.value, outcome.value] = [outcome.value, cause.value];
-    ask();
+    (callbacks.answer ? ready : ask)();
   }
 
   // Begin a question with a variable.
   function start(node) {
     cause.value = String(node.index);
-    ask();
+    if (callbacks.asking) callbacks.asking();
+    (callbacks.answer ? ready : ask)();
     place.scrollIntoView({ block: "nearest" });
     outcome.focus();
   }
 
-  place.hidden = (!told && !gaps) || graph.nodes.length < 2;
+  place.hidden = (!told && !gaps && !callbacks.answer) || graph.nodes.length < 2;
   if (place.hidden) return { rest: () => {}, again: () => {}, start: null };
   const body = place.querySelector(".body");
   const [causeLabel, cause] = chooser("cause", "First"), [outcomeLabel, outcome] = chooser("outcome", "Second");
-  const turn = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
+  const swapping = html("button", { type: "button", id: "swap", text: "Swap", onclick: swap });
   const again = html("button", { type: "button", id: "answer", text: "Answer", disabled: true, onclick: ask });
   const notes = told && !told.why ? told.notes || [] : [];
   body.append(html("div", { class: "question screen" }, causeLabel, cause, outcomeLabel, outcome,
-    html("div", { class: "buttons" }, turn, again)), answer, ...notes.map((text) => html("p", { class: "note", text })));
+    html("div", { class: "buttons" }, swapping, again)), answer, ...notes.map((text) => html("p", { class: "note", text })));
   rest();
   return { rest: () => lit && rest(), again: () => lit && ask(), start };
 };

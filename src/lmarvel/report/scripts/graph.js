@@ -225,8 +225,9 @@ const Graph = (svg, page, callbacks) => {
     resized: () => view.show(kept ? bounds() : view.now()),
   };
   Hands(svg, view, api, callbacks);
-  matchMedia("print").addEventListener("change", (event) => printing(event.matches));
-  addEventListener("beforeprint", () => printing(true));
-  addEventListener("afterprint", () => printing(false));
+  const { signal } = callbacks;
+  matchMedia("print").addEventListener("change", (event) => printing(event.matches), { signal });
+  addEventListener("beforeprint", () => printing(true), { signal });
+  addEventListener("afterprint", () => printing(false), { signal });
   return api;
 };

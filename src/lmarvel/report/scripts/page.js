@@ -1,8 +1,10 @@
 "use strict";
 
-(() => {
+// The page of a result, put together from its data: once in a report, and for each run that the app shows. The app has hooks:
+// what to add to the details of an edge, where answers come from, and a signal after which nothing listens any more.
+const Report = (given, hooks = {}) => {
   const { html, byId } = Dom;
-  const given = JSON.parse(byId("page-data").textContent);
+  const { signal } = hooks;
   const page = { title: "Report", subtitle: "", footer: "", nodes: [], edges: [], legend: [], statistics: [], settings: [],
     signs: [], grades: [], verdict: [], captions: null, marks: "all", hidden: [], warnings: [], data: null, effects: null, gaps: null, result: null, knowledge: null, ...given };
   let selected = null, asked = null, effects = null;
@@ -10,9 +12,8 @@
   // --- texts and tables ------------------------------------------------------------------------------------
 
   function head() {
-    byId("title").textContent = page.title;
+    for (const id of ["title", "footer"]) if (byId(id)) byId(id).textContent = page[id] || "";
     byId("subtitle").textContent = page.subtitle || "";
-    byId("footer").textContent = page.footer || "";
     byId("subtitle").hidden = !page.subtitle;
     byId("verdict").hidden = !page.verdict.length;
     byId("verdict-lines").append(...page.verdict.map((text) => html("p", { text })));
@@ -48,7 +49,8 @@
     graph.highlight(item);
     if (!item) details.replaceChildren(...Panels.noDetails(page));
     else {
-      const content = item.first ? Panels.edgeDetails(item, select) : Panels.nodeDetails(item, select, effects && effects.start);
+      const more = item.first && hooks.edge ? hooks.edge(item) : [];
+      const content = item.first ? [...Panels.edgeDetails(item, select), ...more] : Panels.nodeDetails(item, select, effects && effects.start);
       const close = html("button", { class: "close", type: "button", text: "×", "aria-label": "Close the details", onclick: () => select(null) });
       details.replaceChildren(close, ...content.filter(Boolean));
       if (from === "search") graph.reveal(item);
@@ -118,7 +120,7 @@
   head();
   sections();
   const svg = byId("graph");
-  const graph = Graph(svg, page, { select });
+  const graph = Graph(svg, page, { select, signal });
   svg.setAttribute("aria-label", `Graph with ${page.nodes.length} variables and ${page.edges.length} edges`);
   for (const edge of graph.edges) edge.penalty = page.penalty;
   const known = graph.drawn;
@@ -131,9 +133,9 @@
   countEdges(new Set());
   Search(graph, select);
   Save(page, graph, svg);
-  Printing(page, graph);
+  Printing(page, graph, signal);
   select(null);
-  effects = Effects(byId("effect"), page, graph, { select, light });
+  effects = Effects(byId("effect"), page, graph, { ...hooks, select, light });
   Marks.control(byId("marks"), page, graph.edges, onMarks);
   if (!page.nodes.length) {
     byId("nothing").textContent = "The graph has no variables.";
@@ -147,6 +149,7 @@
     if (event.key !== "Escape") return;
     if (selected || asked) select(null);
     else if (svg.contains(document.activeElement)) document.activeElement.blur(); // the wheel is the page's again
-  });
-  addEventListener("resize", () => graph.resized());
-})();
+  }, { signal });
+  addEventListener("resize", () => graph.resized(), { signal });
+  return { graph, select, resized: () => graph.resized() };
+};

@@ -1,7 +1,7 @@
 "use strict";
 
 // On paper nothing can be clicked, so the explanations of all edges stand below the table.
-const Printing = (page, graph) => {
+const Printing = (page, graph, signal) => {
   const { html, named } = Dom;
   const MOST = 400, FEW = 40; // more edges than the first would be a book; beyond the second, reasons for reasons are left out
   const place = Dom.byId("explanations");
@@ -28,6 +28,6 @@ const Printing = (page, graph) => {
     }
   }
 
-  addEventListener("beforeprint", prepare);
-  matchMedia("print").addEventListener("change", (event) => event.matches && prepare());
+  addEventListener("beforeprint", prepare, { signal });
+  matchMedia("print").addEventListener("change", (event) => event.matches && prepare(), { signal });
 };

@@ -33,7 +33,7 @@ class Evidence:
     hidden : tuple of HiddenNode
         The hidden nodes that the graph rests on.
     refused : tuple of RefusedNode
-        Those that unequal noise or bends can explain.
+        Those that unequal noise, bends or interactions can explain.
     chose : Chose or None
         Which stage of the search gave the graph.
 
@@ -86,7 +86,7 @@ def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float],
 
 
 def refused_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the hidden nodes that were not accepted, because unequal noise or bends can explain them."""
+    """Return the hidden nodes that were not accepted, because unequal noise, bends or interactions can explain them."""
     names = result.pag.names
     return tuple((e.kind, tuple(names[v] for v in sorted(e.members))) for e in result.evidence.refused)
 

@@ -105,18 +105,8 @@ public:
         };
         for (int latent = model_.p; latent < m; ++latent)
             for (int v : children_[latent]) tie(latent, v);
-        for (const Nodes& nodes : model_.selections) {
-            std::vector<char> met(m, 0);
-            std::vector<int> left(nodes);
-            while (!left.empty()) {
-                const int v = left.back();
-                left.pop_back();
-                if (met[v]) continue;
-                met[v] = 1;
-                tie(v, nodes[0]);
-                left.insert(left.end(), model_.parents[v].begin(), model_.parents[v].end());
-            }
-        }
+        for (const Nodes& nodes : model_.selections)
+            for (int v : members(reached(nodes, model_.parents))) tie(v, nodes[0]);
         std::vector<Nodes> found(m);
         for (int v = 0; v < m; ++v) found[top(v)].push_back(v);
         found.erase(std::remove_if(found.begin(), found.end(), [](const Nodes& nodes) { return nodes.empty(); }),
@@ -137,21 +127,24 @@ private:
 
     // All nodes on directed paths between nodes.
     Nodes between(const Nodes& nodes) const {
-        std::vector<char> above(model_.parents.size(), 0), below(above);
-        const auto reach = [&](std::vector<char>& met, const std::vector<Nodes>& next) {
-            std::vector<int> left(nodes);
-            while (!left.empty()) {
-                const int v = left.back();
-                left.pop_back();
-                if (met[v]) continue;
-                met[v] = 1;
-                left.insert(left.end(), next[v].begin(), next[v].end());
-            }
-        };
-        reach(above, model_.parents);
-        reach(below, children_);
+        std::vector<char> above = reached(nodes, model_.parents);
+        const std::vector<char> below = reached(nodes, children_);
         for (std::size_t v = 0; v < above.size(); ++v) above[v] = above[v] && below[v];
         return members(above);
+    }
+
+    // The nodes, and all that are met from there on.
+    static std::vector<char> reached(const Nodes& nodes, const std::vector<Nodes>& next) {
+        std::vector<char> met(next.size(), 0);
+        std::vector<int> left(nodes);
+        while (!left.empty()) {
+            const int v = left.back();
+            left.pop_back();
+            if (met[v]) continue;
+            met[v] = 1;
+            left.insert(left.end(), next[v].begin(), next[v].end());
+        }
+        return met;
     }
 
     static Nodes members(const std::vector<char>& set) {

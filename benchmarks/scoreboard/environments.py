@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-MACHINERY = ("run", "child", "environments")
+FOLDER = HERE / "rivals"
 
 
 def rivals() -> dict[str, Path]:
     """Return the files of the rivals by name, ours first."""
-    found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in MACHINERY}
+    found = {path.stem: path for path in sorted(FOLDER.glob("*.py"))}
     return {"ours": found.pop("ours")} | found
 
 

@@ -1,0 +1,298 @@
+"""The figures of the scoreboard, and the pages that state them.
+
+``figures.json`` is summed up from the store. A page takes its numbers from there: the part between
+``<!-- figures: NAME -->`` and ``<!-- end of figures -->`` is a table of :data:`BLOCKS`, and the text between
+``<!-- figure: a/b/c -->`` and ``<!-- end -->`` one number, found by its keys. ``python run.py --figures`` writes both,
+and a test fails where a page states something else.
+
+A run that was late or failed counts with mark F1 0 in ``marks``, and not at all in ``marks where ended``. ``ahead`` is
+how much better a method is than ``auto`` on the tables where that method ended.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from child import ENDED, FAILED, LATE, load
+from environments import rivals
+from store import HERE, Row
+from tables import FAMILIES, SEED
+
+ROOT = HERE.parents[1]
+FIGURES = HERE / "figures.json"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "accuracy.md", ROOT / "docs" / "scoreboard.md", HERE.parent / "README.md")
+OURS, HEADLINE = ("auto", "lift", "lmarvel"), "auto"
+MOST_BEHIND = 0.03  # the bar
+Figures = dict[str, Any]
+
+
+def titles() -> dict[str, str]:
+    """Return what each method is called in tables, by its name in the store."""
+    found = {}
+    for name, path in rivals().items():
+        for method, title in load(path).TITLES.items():
+            found[method if name == "ours" else f"{name} {method}"] = title
+    return found
+
+
+def summed(runs: list[Row], facts: list[Row]) -> Figures:
+    """Return all figures."""
+    graphs = {family: of_family([row for row in runs if row["family"] == family]) for family in FAMILIES}
+    graphs = {family: methods for family, methods in graphs.items() if methods}
+    figures: Figures = {"protocol": protocol(runs), "graphs": graphs, "standing": standing(graphs)}
+    figures["speed"] = {method: ratio for method in titles() if (ratio := slower(runs, method)) is not None}
+    for row in facts:
+        place = figures.setdefault(row["part"], {}).setdefault(row["family"], {}).setdefault(row["method"], {})
+        place[row["name"]] = round(row["value"], 3)
+    if "order" in figures:
+        figures["order all"] = of_order(figures["order"])
+    figures["readme"] = list(by_family(figures))
+    return figures
+
+
+def protocol(runs: list[Row]) -> Figures:
+    """Return what was run."""
+    versions = {row["method"]: row["version"] for row in runs if row["outcome"] == ENDED}
+    return {
+        "seed": SEED,
+        "limit": max(row["limit_seconds"] for row in runs),
+        "families": len({row["family"] for row in runs}),
+        "methods": len({row["method"] for row in runs}),
+        "tables": len({(row["family"], row["number"]) for row in runs}),
+        "runs": len(runs),
+        "versions": dict(sorted(versions.items())),
+    }
+
+
+def of_family(runs: list[Row]) -> Figures:
+    """Return the figures of each method on one family."""
+    own = {row["number"]: row["marks"] or 0.0 for row in runs if row["method"] == HEADLINE}
+    found = {}
+    for method in titles():
+        mine = [row for row in runs if row["method"] == method]
+        if not mine:
+            continue
+        ended = [row for row in mine if row["outcome"] == ENDED]
+        figures: Figures = {
+            "tables": len(mine),
+            **{outcome: sum(row["outcome"] == outcome for row in mine) for outcome in (ENDED, LATE, FAILED)},
+            "skeleton": _mean([row["skeleton"] or 0.0 for row in mine]),
+            "seconds": _round(statistics.median(row["seconds"] for row in ended)) if ended else None,
+        }
+        marked = [row for row in ended if row["marks"] is not None]
+        if marked or not ended:
+            figures["marks"] = _mean([row["marks"] or 0.0 for row in mine])
+            figures["marks where ended"] = _mean([row["marks"] for row in marked])
+            figures["ahead"] = _mean([row["marks"] - own[row["number"]] for row in marked if row["number"] in own])
+        found[method] = figures
+    return found
+
+
+def standing(graphs: Figures) -> Figures:
+    """Return where ``auto`` leads, and by how much it is behind the best rival at worst.
+
+    A rival that ended fewer than half of the tables of a family is not its best rival.
+    """
+    families = {}
+    for family, methods in graphs.items():
+        fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= f["tables"]}
+        if HEADLINE not in methods or not fit:
+            continue
+        best = max(fit, key=lambda method: fit[method]["ahead"])
+        families[family] = {"best rival": best, "ahead": fit[best]["ahead"], "leads": fit[best]["ahead"] <= 0}
+    return {
+        "families": families,
+        "compared": len(families),
+        "led": sum(one["leads"] for one in families.values()),
+        "most behind": max((one["ahead"] for one in families.values()), default=None),
+        "behind by more than the bar": [f for f, one in families.items() if one["ahead"] > MOST_BEHIND],
+    }
+
+
+def slower(runs: list[Row], method: str) -> float | None:
+    """Return the median ratio of CPU seconds to L-MARVEL's (for rcd and FCI), or else to Lift's, where both ended."""
+    beside = "lmarvel" if method in ("rcd l-marvel", "causal_learn fci") else "lift"
+    times = {(r["family"], r["number"], r["method"]): r["seconds"] for r in runs if r["outcome"] == ENDED}
+    ratios = [s / times[f, n, beside] for (f, n, m), s in times.items() if m == method and (f, n, beside) in times]
+    return _round(statistics.median(ratios)) if ratios else None
+
+
+def of_order(order: Figures) -> Figures:
+    """Return the arrows between tiers over all tables, by method."""
+    totals: Figures = {}
+    for methods in order.values():
+        for method, counts in methods.items():
+            for name, value in counts.items():
+                sums = totals.setdefault(method, {})
+                sums[name] = sums.get(name, 0) + value
+    for sums in totals.values():
+        for kind in ("", "supported "):
+            made = sums.get(f"{kind}on", 0) + sums.get(f"{kind}back", 0)
+            if f"{kind}on" in sums:
+                sums[f"{kind}share back"] = round(100 * sums[f"{kind}back"] / made) if made else None
+    return totals
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(statistics.mean(values), 3) if values else None
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+# --- tables of pages --------------------------------------------------------------------------------------
+
+
+def by_family(figures: Figures) -> Iterator[str]:
+    """Iterate over the table for README: auto, Lift, and the best rival of each family."""
+    names = titles()
+    yield "| family | auto | best rival | its mark F1 | better than auto by |"
+    yield "|---|---|---|---|---|"
+    for family, one in figures["standing"]["families"].items():
+        methods = figures["graphs"][family]
+        rival = methods[one["best rival"]]
+        ended = "" if rival[ENDED] == rival["tables"] else f" ({rival[ENDED]} of {rival['tables']} tables)"
+        cells = (
+            f"{methods[HEADLINE]['marks']:.2f}",
+            names[one["best rival"]],
+            f"{rival['marks where ended']:.2f}{ended}",
+            f"{one['ahead']:+.2f}",
+        )
+        yield f"| {family} | {' | '.join(cells)} |"
+
+
+def every_method(figures: Figures) -> Iterator[str]:
+    """Iterate over mark F1 of every method on every family; runs that did not end count 0, and are told."""
+    families = list(figures["graphs"])
+    yield "| method | " + " | ".join(families) + " |"
+    yield "|---|" + "---|" * len(families)
+    for method, title in titles().items():
+        cells = [_cell(figures["graphs"][family].get(method), "marks") for family in families]
+        if any(cells):
+            yield f"| {title} | " + " | ".join(cells) + " |"
+
+
+def skeletons(figures: Figures) -> Iterator[str]:
+    """Iterate over skeleton F1 of every method on every family."""
+    families = list(figures["graphs"])
+    yield "| method | " + " | ".join(families) + " |"
+    yield "|---|" + "---|" * len(families)
+    for method, title in titles().items():
+        cells = [_cell(figures["graphs"][family].get(method), "skeleton") for family in families]
+        if any(cells):
+            yield f"| {title} | " + " | ".join(cells) + " |"
+
+
+def _cell(one: Figures | None, name: str) -> str:
+    if one is None or one.get(name) is None:
+        return ""
+    missing = one["tables"] - one[ENDED]
+    return f"{one[name]:.2f}" + (f" ({missing} not ended)" if missing else "")
+
+
+def seconds(figures: Figures) -> Iterator[str]:
+    """Iterate over the median CPU seconds of every method on every family, of the tables where it ended."""
+    families = list(figures["graphs"])
+    yield "| method | " + " | ".join(families) + " |"
+    yield "|---|" + "---|" * len(families)
+    for method, title in titles().items():
+        found = [figures["graphs"][family].get(method, {}).get("seconds") for family in families]
+        if any(found):
+            yield f"| {title} | " + " | ".join("" if s is None else f"{s:.2g}" for s in found) + " |"
+
+
+def order_table(figures: Figures) -> Iterator[str]:
+    """Iterate over the arrows between tiers of every method, over all tables with a known order."""
+    yield "| method | arrows between tiers | back in time | supported arrows | back in time |"
+    yield "|---|---|---|---|---|"
+    for method, title in titles().items():
+        one = figures.get("order all", {}).get(method)
+        if one and "on" in one:
+            cells = [f"{one['on'] + one['back']:.0f}", _share(one, "")]
+            supported = "supported on" in one
+            cells += (
+                [f"{one['supported on'] + one['supported back']:.0f}", _share(one, "supported ")]
+                if supported
+                else ["", ""]
+            )
+            yield f"| {title} | {' | '.join(cells)} |"
+
+
+def _share(one: Figures, kind: str) -> str:
+    share = one[f"{kind}share back"]
+    return "-" if share is None else f"{one[f'{kind}back']:.0f} ({share} %)"
+
+
+def sachs_table(figures: Figures) -> Iterator[str]:
+    """Iterate over the edges and arrows among the proteins."""
+    yield "| table | method | edges | of them agreed | arrows | of them agreed | of them reversed |"
+    yield "|---|---|---|---|---|---|---|"
+    names = titles()
+    for table, methods in figures.get("sachs", {}).items():
+        for method, one in methods.items():
+            title = names.get(method) or f"{names[method.removesuffix(' supported')]}, supported"
+            cells = [one[name] for name in ("edges", "right edges", "arrows", "right arrows", "reversed arrows")]
+            yield f"| {table} | {title} | " + " | ".join(f"{cell:.0f}" for cell in cells) + " |"
+
+
+def effects_table(figures: Figures) -> Iterator[str]:
+    """Iterate over the effects that are known from elsewhere."""
+    yield "| table | published | auto, order stated |"
+    yield "|---|---|---|"
+    for table, methods in figures.get("effects", {}).items():
+        one = methods[HEADLINE]
+        cells = f"{one['published']:g} ({one['published low']:g} to {one['published high']:g})"
+        told = (
+            f"{one['estimate']:.4g} ({one['low']:.4g} to {one['high']:.4g})" if one["identified"] else "not identified"
+        )
+        yield f"| {table} | {cells} | {told} |"
+
+
+BLOCKS: dict[str, Callable[[Figures], Iterator[str]]] = {
+    "scoreboard": by_family,
+    "scoreboard marks": every_method,
+    "scoreboard skeletons": skeletons,
+    "scoreboard seconds": seconds,
+    "scoreboard order": order_table,
+    "scoreboard sachs": sachs_table,
+    "scoreboard effects": effects_table,
+}
+
+
+# --- pages ------------------------------------------------------------------------------------------------
+
+_BLOCK = re.compile(r"(<!-- figures: (scoreboard[a-z ]*?) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+_ONE = re.compile(r"(<!-- figure: ([^>]*?) -->).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(text: str, figures: Figures) -> str:
+    """Return the text of a page with the figures that were measured."""
+    text = _BLOCK.sub(lambda m: m[1] + "\n".join(BLOCKS[m[2]](figures)) + "\n" + m[3], text)
+    return _ONE.sub(lambda m: m[1] + _number(figures, m[2]) + m[3], text)
+
+
+def _number(figures: Figures, path: str) -> str:
+    """Return one figure as text, found by its keys."""
+    value: Any = figures
+    for key in path.split("/"):
+        value = value[key]
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def write(figures: Figures) -> None:
+    """Write the figures, and put them into the pages."""
+    FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text("utf-8"), figures), "utf-8")
+
+
+def recorded(path: Path = FIGURES) -> Figures:
+    """Return the figures as they were written."""
+    read: Figures = json.loads(path.read_text("utf-8"))
+    return read

@@ -1,0 +1,134 @@
+"""How much memory a run may take, so that it is refused, or done with less, before the system ends the process.
+
+The budget is a share of what the machine has free, or what was asked for (:func:`limited`). Code that knows beforehand
+what it needs asks :func:`check`; caches take a part of :func:`allowed`. Where the system has such a limit, a command
+also sets it while it learns and writes (:func:`enforced`), so that what nobody foresaw is a :class:`MemoryError`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+
+from lmarvel.errors import ParameterError, TooLarge
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+_SHARE = 0.75  # of what is free, which a run may take
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_UNITS |= {"ti": 2**40}
+_LEAST = 256 * 2**20  # bytes: the program and its libraries alone take half of that
+_ASKED: ContextVar[int | None] = ContextVar("_ASKED", default=None)
+
+
+def parse(text: str) -> int:
+    """Return a number of bytes: "4GB", "500 MB", "2GiB".
+
+    Examples
+    --------
+    >>> parse("4GB"), parse("1.5 GiB")
+    (4000000000, 1610612736)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in _UNITS:
+        raise ParameterError(f"must be a size such as 4GB or 500MB, not {text!r}", parameter="max_memory")
+    found = int(float(match[1]) * _UNITS[match[2]])
+    if found < _LEAST:
+        raise ParameterError(f"must be at least {shown(_LEAST)}, not {text!r}", parameter="max_memory")
+    return found
+
+
+def shown(size: float) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> shown(4_000_000_000), shown(268_435_456)
+    ('4 GB', '268 MB')
+    """
+    unit, name = (10**9, "GB") if size >= 10**9 else (10**6, "MB")
+    return f"{size / unit:.3g} {name}"
+
+
+@contextmanager
+def limited(size: int | None) -> Iterator[None]:
+    """Let the runs inside take so many bytes; None leaves it as it is.
+
+    Examples
+    --------
+    >>> with limited(10**9):
+    ...     allowed()
+    1000000000
+    """
+    token = _ASKED.set(_ASKED.get() if size is None else size)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+
+
+def allowed() -> int:
+    """Return how many bytes a run may take."""
+    asked = _ASKED.get()
+    return int(_SHARE * free()) if asked is None else asked
+
+
+def free() -> float:
+    """Return how many bytes the machine, or the container that this runs in, has free; infinitely many if unknown."""
+    found = math.inf
+    with suppress(OSError, StopIteration, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found = next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    if math.isinf(found):
+        with suppress(OSError, ValueError, AttributeError):  # where nothing tells what is free: what there is
+            found = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        found = min(found, most - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+    return max(found, 0.0) if found < math.inf else float(2**62)
+
+
+def check(needed: float, what: str) -> None:
+    """Refuse what needs more memory than a run may take.
+
+    Examples
+    --------
+    >>> with limited(10**9):
+    ...     check(5e9, "correlations of 20,000 columns")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    lmarvel.errors.TooLarge: correlations of 20,000 columns need about 5 GB of memory, but 1 GB may be used: ...
+    """
+    if needed > (most := allowed()):
+        raise TooLarge(
+            f"{what} need about {shown(needed)} of memory, but {shown(most)} may be used: take fewer columns or rows,"
+            " or allow more (max_memory)"
+        )
+
+
+@contextmanager
+def enforced() -> Iterator[None]:
+    """Have the system refuse memory beyond what was asked for; where it cannot, or nothing was asked for, do nothing.
+
+    The limit holds for the whole process, threads and later children included, as long as this lasts.
+    """
+    asked = _ASKED.get()
+    if resource is None or asked is None:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    hard = before[1]
+    limit = asked if hard == resource.RLIM_INFINITY else min(asked, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)

@@ -1,0 +1,3 @@
+"use strict";
+
+Report(JSON.parse(Dom.byId("page-data").textContent));

@@ -1,0 +1,66 @@
+"""The budget of memory: what is refused before it is asked for, and what the system refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lmarvel import LMarvel, LMarvelError, memory
+from lmarvel.data.sources import csv_typed
+from lmarvel.errors import ParameterError, TooLarge
+from lmarvel.search.lift import usual_memory
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1GB", "4 parsecs", "1e9", "10MB", "4i"])
+def test_a_size_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="max_memory"):
+        memory.parse(text)
+
+
+@pytest.mark.parametrize(("text", "size"), [("4GB", 4 * 10**9), ("0.5 gib", 2**29), ("300000000", 300_000_000)])
+def test_sizes(text: str, size: int) -> None:
+    assert memory.parse(text) == size
+
+
+def test_what_the_machine_has_free_is_a_limit_by_itself() -> None:
+    assert 2**26 < memory.allowed() <= memory.free()
+
+
+def test_regressions_are_kept_in_a_quarter_of_it() -> None:
+    with memory.limited(400_000_000):
+        assert usual_memory() == 100_000_000
+    with memory.limited(10**12):
+        assert usual_memory() == 2**30
+
+
+def test_correlations_that_do_not_fit_are_refused_before_they_are_made() -> None:
+    rows = np.random.default_rng(0).normal(size=(5, 4000)).astype(np.float64)
+    with memory.limited(300_000_000), pytest.raises(TooLarge, match="correlations of 4,000 columns need about 512 MB"):
+        LMarvel().fit(rows)
+
+
+def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("a,b\n" + "x,1\ny,2\n" * 2000)
+    monkeypatch.setattr(csv_typed, "_HELD", 10**6)
+    with memory.limited(300_000_000), pytest.raises(LMarvelError, match="columns of text need about"):
+        LMarvel().fit(path)
+
+
+@pytest.mark.skipif(memory.resource is None or sys.platform != "linux", reason="the system has no such limit")
+def test_the_system_refuses_what_nobody_foresaw_and_the_limit_is_taken_back() -> None:
+    asked = """
+import numpy as np
+from lmarvel import memory
+with memory.limited(500_000_000), memory.enforced():
+    try:
+        np.ones(10**8)
+    except MemoryError:
+        print("refused")
+print(np.ones(10**8).sum())
+"""
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["refused", "100000000.0"]
