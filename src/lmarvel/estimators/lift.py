@@ -24,7 +24,7 @@ from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, Parameter
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.rivals import Rivals, rivals_of
-from lmarvel.estimators.scoring import Scored, inflation_of, scored_table
+from lmarvel.estimators.scoring import Scored, inflation_of, scored_table, thinning_test
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.knowledge.closure import Known
@@ -152,10 +152,8 @@ class Lift(PagEstimator):
             if isinstance(table, Groups):
                 return lift_groups(table, **how | changed)
             if isinstance(table, KindTable):
-                ask = ledger.test.pvalue
-                others = {"start": rivals.lmarvel, "lines": rivals.lines}
-                asked = {"pvalue": lambda x, y, given: ask(x, y, tuple(given))}
-                return lift_kinds(table, **how | others | asked | changed)
+                others = {"start": rivals.lmarvel, "lines": rivals.lines, "pvalue": thinning_test(ledger.test, data)}
+                return lift_kinds(table, **how | others | changed)
             return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
 
         try:
