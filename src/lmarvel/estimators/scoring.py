@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores
+from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores, scaled
 from lmarvel.ci.glm.kinds import KindTable, kind_table
 from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.ci.glm.ordinal import is_monotone
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -72,6 +74,22 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def thinning_test(test: IndependenceTest, data: Dataset | None) -> Callable[[int, int, Sequence[int]], float]:
+    """Return the p-values by which edges of a DAG are taken away that a hidden cause added.
+
+    They are the test's. Along curves, numbers with values far out are taken as normal scores, as the score takes them:
+    beside a few values far out the test would hardly see anything else, and true edges would go.
+    """
+    plain = data is not None and _are_numbers(data) and data.weights is None and data.clusters is None
+    if data is not None and plain and test.name == "curved" and not any(data.missing):
+        columns = {name: data.values()[:, data.names.index(name)] for name in test.names}
+        taken = {name: scaled(column) for name, column in columns.items()}
+        if any(taken[name] is not column for name, column in columns.items()):
+            ask = ResidualProducts(Dataset.of(taken)).pvalue
+            return lambda x, y, given: ask(x, y, tuple(given))
+    return lambda x, y, given: test.pvalue(x, y, tuple(given))
 
 
 def _is_counted(test: IndependenceTest, data: Dataset) -> bool:

@@ -29,9 +29,7 @@ _LEAST = 30.0
 _CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
 _TOLD = (0.015, 0.15)  # by heavy tails beyond correlations, at least and at most
 _STRAIGHT = 0.015  # by bends, at most, where nothing bends
-_SKEWED = (
-    0.5  # the third moment of most numbers or of their residuals, where noise is skewed; that of Gaussian ones is 0
-)
+_SKEWED = 0.5  # the third moment of most numbers or their residuals, where noise is skewed; Gaussian ones have 0
 _SHAPED = 0.1  # by skewed noise beyond what normal scores and correlations explain, at least
 _CHANCE = 8.0  # standard errors, by which the fourth moment of a Gaussian number is hardly ever off
 MOST_NUMBERS = 60  # for the look: it is a search
