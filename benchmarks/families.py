@@ -37,7 +37,10 @@ from lmarvel.simulate.sem import causal_order
 
 ROWS = (200, 500, 2_000, 10_000)
 STRUCTURES = ("insurance", "alarm", "ecoli70", "hailfinder", "mildew", "water")
-NETWORKS = ("asia", "sachs", "child", "insurance", "alarm", "cancer", "survey", "water")
+NETWORKS = (
+    *("asia", "sachs", "child", "insurance", "alarm", "cancer", "survey", "water"),
+    *("hailfinder", "win95pts", "hepar2", "barley"),
+)
 MIXED = ("continuous", "continuous", "binary", "ordinal", "nominal", "count")
 
 
@@ -227,7 +230,7 @@ def published(name: str) -> DiscreteNetwork:
     """Return a network with its published tables of chances, as the wheel of pgmpy has them."""
     found = find_spec("pgmpy")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("the family 'network' needs pgmpy: pip install pgmpy --no-deps")
+        raise SystemExit("the family 'network' needs pgmpy: pip install pgmpy==1.0.0 --no-deps")
     path = Path(found.submodule_search_locations[0]) / "utils" / "example_models" / f"{name}.bif.gz"
     text = gzip.decompress(path.read_bytes()).decode()
     states = {
