@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
@@ -25,7 +26,7 @@ from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, Parameter
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.rivals import Rivals, rivals_of
-from lmarvel.estimators.scoring import Scored, inflation_of, scored_table, thinning_test
+from lmarvel.estimators.scoring import Scored, inflation_of, scored_table, scores_dags, thinning_test
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.knowledge.closure import Known
@@ -59,11 +60,11 @@ class Lift(PagEstimator):
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. With fewer than two rows per column each edge must
-    improve the score more (docs/wide.md). Where all variables are categories, the score is the chance of their counts
-    (BDeu); where numbers bend, it has bends, products and the shape of the noise. Then tests look for hidden causes in
-    the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked for. Nothing is
-    random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
-    the compiled engine, which a C++ compiler builds with the package.
+    improve the score more (docs/wide.md). Where all variables are categories, the score is the length of the code of
+    their counts (qNML); where numbers bend, it has bends, products and the shape of the noise. Then tests look for
+    hidden causes in the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked
+    for. Nothing is random but restarts that are asked for, and the order of the columns does not matter. On tables of
+    numbers it needs the compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------
@@ -200,6 +201,10 @@ class Lift(PagEstimator):
     def needs_boundaries(cls) -> bool:
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
+
+    def uses_boundaries(self, test: IndependenceTest, data: Dataset | None) -> bool:
+        """Whether Markov boundaries are of use: not where the answer begins with a DAG that no start improves."""
+        return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
     def _trace(
         self,

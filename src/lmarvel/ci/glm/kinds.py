@@ -2,7 +2,8 @@
 
 The score of a variable given parents (``engine/kinds``; its readable twin stands in ``tests/reference/kinds.py``):
 
-* *categories given categories*: the chance of their counts (BDeu with an equivalent sample of one row);
+* *categories given categories*: the length of the shortest code of their counts (quotient normalised maximum
+  likelihood, Silander et al. 2018), which has no prior to choose and is the same for all DAGs of a class;
 * *a number*: least squares on the lines of its parents and the indicators of their categories. Bends of a parent, and
   products of two parents, are taken where they pay for themselves. What is left counts by its variance and, where that
   pays, by its shape: with noise that is not Gaussian a straight line looks bent from the wrong end, and only the whole
