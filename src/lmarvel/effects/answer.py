@@ -148,7 +148,7 @@ def effect(
     if instrument is not None:
         if z or by is not None or values is not None or table is None:
             raise ParameterError("needs a table, and goes with neither given, by nor values", parameter="instrument")
-        told = replace(told, instrument=_instrumented(ready, table, instrument, i, j, seed))
+        told = replace(told, instrument=_instrumented(answered, instrument, i, j))
     if again is None or not isinstance(result, Discovery):
         return told
     found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))
@@ -310,11 +310,20 @@ class Answering:
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
 
 
-def _instrumented(ready: Prepared, table: Columns, instrument: Node, x: int, y: int, seed: int) -> Instrumented:
-    """Return the effect by an instrument that is stated."""
+def _instrumented(answering: Answering, instrument: Node, x: int, y: int) -> Instrumented:
+    """Return the effect by an instrument that is stated, and how firm what the graph adds to the statement is."""
+    ready, table, claims = answering.ready, answering.table, answering.claims
+    assert table is not None
+    assert claims is not None
     w, held = stated_instrument(ready, instrument, x, y)
     names = ready.graph.names
-    return by_instrument(table, names[w], names[x], names[y], ready.named(held), seed)
+    found = by_instrument(table, names[w], names[x], names[y], ready.named(held), answering.how.seed)
+    if claims.result is None:
+        return found
+    bearing = Bearing(claims).within(ready.possible_ancestors(1 << w | 1 << y) & ~(1 << x) | held)
+    bearing.pairs[w, y] = bearing.pairs[y, w] = bearing.ends[w, y] = bearing.ends[y, w] = False  # which is stated
+    level = bearing.level
+    return replace(found, grade=grade_named(level), cautions=bearing.cautions() if level < LIKELY else ())
 
 
 def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:

@@ -320,8 +320,8 @@ def _count(tally: Tally, names: Sequence[str], marks: NDArray[np.int8], number: 
         if stated is None:
             ready = prepare(PAG._trusted(tuple(names), marks))
         else:
-            both = (PAG._trusted(tuple(names), one) for one in marks)
-            ready = ready_as_stated(*both, known_of(stated, names), stated)
+            informed, alone = (PAG._trusted(tuple(names), one) for one in marks)
+            ready = ready_as_stated(informed, alone, known_of(stated, names), stated)
     except GraphError:
         tally.statuses[ILLEGAL] += 1
     else:
