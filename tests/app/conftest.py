@@ -59,7 +59,7 @@ class Window:
     def another(self) -> Any:
         """Open another window of the same browser."""
         page = self.context.new_page()
-        page.set_default_timeout(90_000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda m: self.trouble.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.trouble.append(str(error)))
         page.on("request", self._elsewhere)
