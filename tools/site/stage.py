@@ -37,7 +37,7 @@ TREE = {  # what stands under what in the site's navigation
         "tutorials/coming-from",
     ),
     "guides.md": (
-        *("guide", "command-line", "large_data", "kinds", "wide", "missing", "tests", "knowledge", "stability"),
+        *("guide", "app", "command-line", "large_data", "kinds", "wide", "missing", "tests", "knowledge", "stability"),
         *("grades", "effects", "methods", "accuracy"),
     ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
@@ -50,6 +50,7 @@ TREE = {  # what stands under what in the site's navigation
 GUIDES = """# Guides
 
 - [Guide](guide.md): from a table to a PAG, and how to read it.
+- [The app](app.md): the six steps in a browser, the project folder, and what guards it.
 - [The command line](command-line.md): pipes, defaults in a file, completion.
 - [Large data](large_data.md): covariance matrices from SQL, Polars, Dask and Spark; folders of files; clusters.
 - [More columns than rows](wide.md): what Lift does with few rows, and what it was worth.
