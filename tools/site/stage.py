@@ -37,8 +37,8 @@ TREE = {  # what is under what in the site's navigation
         *("tutorials/own-test", "tutorials/coming-from"),
     ),
     "guides.md": (
-        *("guide", "kinds", "missing", "panels", "wide", "large_data", "methods", "tests", "knowledge", "stability"),
-        *("grades", "effects", "theory", "result-file", "datasets", "structures"),
+        *("guide", "app", "kinds", "missing", "panels", "wide", "large_data", "methods", "tests", "knowledge"),
+        *("stability", "grades", "effects", "theory", "result-file", "datasets", "structures"),
     ),
     "commands.md": ("cli", "command-line"),
     "evidence.md": ("accuracy", "reproduction", "benchmarks", "archive/index"),
