@@ -38,7 +38,7 @@ TREE = {  # what stands under what in the site's navigation
     ),
     "guides.md": (
         *("guide", "command-line", "large_data", "kinds", "wide", "missing", "tests", "knowledge", "stability"),
-        *("grades", "effects", "methods", "accuracy"),
+        *("grades", "effects", "methods", "accuracy", "scoreboard"),
     ),
     "reference.md": ("api/index", "cli", "result-file", "datasets", "structures"),
     "api/index.md": tuple(f"api/{group.page}" for group in GROUPS),
