@@ -41,7 +41,7 @@ TREE = {  # what is under what in the site's navigation
         *("stability", "grades", "effects", "theory", "result-file", "datasets", "structures"),
     ),
     "commands.md": ("cli", "command-line"),
-    "evidence.md": ("accuracy", "reproduction", "benchmarks", "archive/index"),
+    "evidence.md": ("accuracy", "scoreboard", "reproduction", "benchmarks", "archive/index"),
     "archive/index.md": ("archive/reproduction",),
     "api/index.md": API,
     "contributing.md": ("architecture", "decisions/index", "security"),
