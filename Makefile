@@ -4,6 +4,7 @@
 # make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
+# make scoreboard   rivals beside this package: what is missing is run, then figures.json and the pages; REAL=folder adds real tables
 # make docs   the documentation as a site, in build/site; warnings are errors, links are checked
 # make wheel   the source distribution and a wheel in dist, checked, and tried in an empty environment
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
@@ -14,7 +15,9 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.bui
 NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
-.PHONY: demo test check-all lint sanitize wheel bench bench-all docs clean
+REAL ?=
+
+.PHONY: demo test check-all lint sanitize wheel bench bench-all scoreboard docs clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -72,8 +75,16 @@ bench-all: bench
 	cd benchmarks && ../.venv-bench/bin/python startup.py
 	cd benchmarks && ../.venv-bench/bin/python scaling.py --plot growth.png
 	cd benchmarks && ../.venv-bench/bin/python larger_than_memory.py
-	cd benchmarks && ../.venv-bench/bin/python peers.py $(FOLDER)
 	cd benchmarks && ../.venv-bench/bin/python cohort.py $(FOLDER)
+
+.venv-scoreboard/done: $(SOURCES) benchmarks/scoreboard/requirements.txt
+	$(PYTHON) -m venv .venv-scoreboard
+	.venv-scoreboard/bin/python -m pip install --quiet --disable-pip-version-check . -r benchmarks/scoreboard/requirements.txt
+	.venv-scoreboard/bin/python -m pip install --quiet --disable-pip-version-check --no-deps pgmpy==1.1.2  # its networks
+	@touch $@
+
+scoreboard: .venv-scoreboard/done
+	.venv-scoreboard/bin/python benchmarks/scoreboard/run.py $(if $(REAL),--real '$(abspath $(REAL))')
 
 .venv-docs/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-docs
@@ -84,4 +95,4 @@ docs: .venv-docs/done
 	.venv-docs/bin/python tools/build_site.py
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-bench .venv-docs .venv-wheel .venv-smoke build dist
+	rm -rf .venv-demo .venv-test .venv-bench .venv-scoreboard .venv-docs .venv-wheel .venv-smoke build dist

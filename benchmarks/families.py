@@ -34,7 +34,10 @@ from lmarvel.simulate.sem import causal_order
 
 ROWS = (200, 500, 2_000, 10_000)
 STRUCTURES = ("insurance", "alarm", "ecoli70", "hailfinder", "mildew", "water")
-NETWORKS = ("asia", "sachs", "child", "insurance", "alarm", "cancer", "survey", "water")
+NETWORKS = (
+    *("asia", "sachs", "child", "insurance", "alarm", "cancer", "survey", "water"),
+    *("hailfinder", "win95pts", "hepar2", "barley"),
+)
 MIXED = ("continuous", "continuous", "binary", "ordinal", "nominal", "count")
 
 

@@ -127,6 +127,7 @@ WAYS: dict[str, Callable[[Drawn], Found]] = {
     "ranks": lambda drawn: learned(Lift(test="rank"), drawn),
     "scores": lambda drawn: learned(Lift(test="scores"), drawn),
     "indicators": lambda drawn: learned(Lift(test="mixed"), drawn),
+    "skewed": lambda drawn: learned(Lift(test="skewed"), drawn),
     "curves": lambda drawn: learned(Lift(test="curved"), drawn),
     "lmarvel": lambda drawn: learned(LMarvel(), drawn),
     "boss-bdeu": boss,
@@ -138,7 +139,7 @@ def fitting(way: str, drawn: Drawn) -> bool:
     numbers = all(np.asarray(values).dtype.kind in "if" for values in drawn.table.values())
     if way == "boss-bdeu":
         return drawn.family in CATEGORICAL
-    return numbers or way not in ("lines", "ranks")
+    return numbers or way not in ("lines", "ranks", "skewed")
 
 
 def measured(family: str, number: int, seed: int, way: str) -> dict[str, object] | None:

@@ -1,26 +1,20 @@
-"""L-MARVEL from data to PAG, against rcd (skeleton only) and causal-learn's FCI, on the structures of the paper.
+"""L-MARVEL, rcd (skeleton only) and causal-learn's FCI on the same data, for the bars of :mod:`table`.
 
-    make bench NETWORKS=folder        # folder with NAME.csv (from,to) and NAME.nodes.csv
-
-All see the same data at the same level with one thread each. A peer that exceeds its time limit counts with the limit,
-so its ratio is a lower bound.
+All run at the same level with one thread each, and a peer that exceeds its time limit is ended. Accuracy beside rivals
+is measured by the scoreboard.
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
-import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402
-from simulation import STRUCTURES, Sample, draw, structures  # noqa: E402
 
 ALPHA = 0.01
 
@@ -97,58 +91,3 @@ def limited(
     process.kill()
     process.join()
     return result
-
-
-def f1(learned: np.ndarray, sample: Sample) -> float:
-    truth = sample.study.mag.marks > 0
-    hits = np.count_nonzero(truth & learned)
-    return 2 * hits / max(np.count_nonzero(truth) + np.count_nonzero(learned), 1)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", type=Path, help="folder with carpo.csv, which the package does not have")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=60, help="seconds for a peer on one data set")
-    options = parser.parse_args()
-    print(
-        "| structure | p | rows | lmarvel ms | rcd | causal-learn FCI | F1 lmarvel | F1 rcd | F1 FCI | illegal PAGs |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    ratios: dict[str, list[float]] = {"rcd": [], "fci": []}
-    for name, dag in structures(options.networks).items():
-        observed, latent, selection = STRUCTURES[name]
-        rows: dict[str, list[float]] = {k: [] for k in ("ms", "rcd", "fci", "f", "frcd", "ffci", "illegal")}
-        late = {"rcd": 0, "fci": 0}
-        for run in range(options.runs):
-            sample = draw([run, observed], dag, latent, selection, 50 * observed)
-            mine = ours(sample.data)
-            rows["ms"].append(1000 * mine["seconds"])
-            rows["f"].append(f1(mine["skeleton"], sample))
-            rows["illegal"].append(mine["illegal"])
-            for key, peer in (("rcd", rcd_skeleton), ("fci", causal_learn_fci)):
-                theirs = limited(peer, sample.data, options.limit)
-                seconds = options.limit if theirs is None else theirs["seconds"]
-                late[key] += theirs is None
-                rows[key].append(seconds / mine["seconds"])
-                if theirs is not None:
-                    rows["f" + key].append(f1(theirs["skeleton"], sample))
-        ratios["rcd"] += rows["rcd"]
-        ratios["fci"] += rows["fci"]
-        middle = {k: statistics.median(v) if v else float("nan") for k, v in rows.items()}
-
-        def ratio(key: str, middle: dict[str, float] = middle, late: dict[str, int] = late) -> str:
-            return f"{'>' if late[key] else ''}{middle[key]:,.0f}x" + (f" ({late[key]} late)" if late[key] else "")
-
-        print(
-            f"| {name} | {observed} | {50 * observed} | {middle['ms']:.1f} | {ratio('rcd')} | {ratio('fci')} |"
-            f" {middle['f']:.2f} | {middle['frcd']:.2f} | {middle['ffci']:.2f} |"
-            f" {sum(rows['illegal']):.0f} of {options.runs} |",
-            flush=True,
-        )
-    print(f"\nmedian over all data sets: rcd {statistics.median(ratios['rcd']):,.0f}x,", end=" ")
-    print(f"causal-learn FCI {statistics.median(ratios['fci']):,.0f}x")
-
-
-if __name__ == "__main__":
-    main()

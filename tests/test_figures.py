@@ -20,17 +20,18 @@ def study() -> ModuleType:
 
 def script(name: str) -> ModuleType:
     """Return a script of a study as a module; it stands outside the package."""
-    folder = ROOT / "benchmarks"
-    sys.path.insert(0, str(folder))
+    path = ROOT / "benchmarks" / f"{name}.py"
+    before = list(sys.path)
+    sys.path.insert(0, str(path.parent))
     try:
-        spec = importlib.util.spec_from_file_location(f"{name}_study", folder / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(f"{path.stem}_study", path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module
     finally:
-        sys.path.remove(str(folder))
+        sys.path[:] = before
 
 
 @pytest.mark.parametrize("name", ["grades", "kinds"])
@@ -39,6 +40,32 @@ def test_a_page_has_the_figures_that_were_measured(name: str) -> None:
     text = study.PAGE.read_text("utf-8")
     between = text.partition(study.BEGIN)[2].partition(study.END)[0].strip("\n")
     assert between.splitlines() == list(study.page(study.kept(study.SUMS)))
+
+
+def test_pages_state_the_figures_of_the_scoreboard() -> None:
+    board = script("scoreboard/figures")
+    figures = board.recorded()
+    stating = 0
+    for page in board.PAGES:
+        text = page.read_text("utf-8")
+        assert board.filled(text, figures) == text, f"{page.name}: run benchmarks/scoreboard/run.py --figures"
+        stating += "<!-- figure" in text
+    assert stating >= 3
+
+
+def test_the_figures_of_the_scoreboard_are_those_of_its_runs(tmp_path: Path) -> None:
+    board, store = script("scoreboard/figures"), script("scoreboard/store")
+    with store.Store(tmp_path / "runs.sqlite") as kept:
+        assert board.summed(kept.rows("graphs"), kept.facts()) == board.recorded()
+
+
+def test_the_scoreboard_has_enough_methods_families_and_tables(tmp_path: Path) -> None:
+    with script("scoreboard/store").Store(tmp_path / "runs.sqlite") as kept:
+        tables: dict[tuple[str, str], set[int]] = {}
+        for row in kept.rows("graphs"):
+            tables.setdefault((row["method"], row["family"]), set()).add(row["number"])
+    full = [method for (method, _), numbers in tables.items() if len(numbers) >= 10]
+    assert sum(full.count(method) >= 12 for method in set(full)) >= 8
 
 
 @pytest.mark.parametrize(("by", "method"), [("score", "auto"), ("tests", "lmarvel")])

@@ -96,12 +96,14 @@ def of_family(runs: list[Row]) -> Figures:
 def standing(graphs: Figures) -> Figures:
     """Return where ``auto`` leads, and by how much it is behind the best rival at worst.
 
-    A rival that ended fewer than half of the tables of a family is not its best rival.
+    A rival that ended fewer than half of the tables of a family is not its best rival. A family on which ``auto`` has
+    not run in full yet is left out.
     """
     families = {}
     for family, methods in graphs.items():
         fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= f["tables"]}
-        if HEADLINE not in methods or not fit:
+        most = max(figures["tables"] for figures in methods.values())
+        if HEADLINE not in methods or methods[HEADLINE]["tables"] < most or not fit:
             continue
         best = max(fit, key=lambda method: fit[method]["ahead"])
         families[family] = {"best rival": best, "ahead": fit[best]["ahead"], "leads": fit[best]["ahead"] <= 0}
@@ -237,8 +239,9 @@ def sachs_table(figures: Figures) -> Iterator[str]:
     for table, methods in figures.get("sachs", {}).items():
         for method, one in methods.items():
             title = names.get(method) or f"{names[method.removesuffix(' supported')]}, supported"
-            cells = [one[name] for name in ("edges", "right edges", "arrows", "right arrows", "reversed arrows")]
-            yield f"| {table} | {title} | " + " | ".join(f"{cell:.0f}" for cell in cells) + " |"
+            names_of = ("edges", "right edges", "arrows", "right arrows", "reversed arrows")
+            cells = ["not ended", *[""] * 4] if "not ended" in one else [f"{one[name]:.0f}" for name in names_of]
+            yield f"| {table} | {title} | " + " | ".join(cells) + " |"
 
 
 def effects_table(figures: Figures) -> Iterator[str]:
@@ -248,9 +251,9 @@ def effects_table(figures: Figures) -> Iterator[str]:
     for table, methods in figures.get("effects", {}).items():
         one = methods[HEADLINE]
         cells = f"{one['published']:g} ({one['published low']:g} to {one['published high']:g})"
-        told = (
-            f"{one['estimate']:.4g} ({one['low']:.4g} to {one['high']:.4g})" if one["identified"] else "not identified"
-        )
+        told = "not identified" if one.get("path") else "no path in the learned graph"
+        if one["identified"]:
+            told = f"{one['estimate']:.4g} ({one['low']:.4g} to {one['high']:.4g})"
         yield f"| {table} | {cells} | {told} |"
 
 
@@ -281,7 +284,9 @@ def _number(figures: Figures, path: str) -> str:
     """Return one figure as text, found by its keys."""
     value: Any = figures
     for key in path.split("/"):
-        value = value[key]
+        value = value.get(key)
+        if value is None:
+            return "not measured"
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 

@@ -9,6 +9,7 @@ with the order of causes, treatment and outcome stated, on tables of the package
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import sys
 import warnings
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from child import bounded
 
 from lmarvel import DAG, PAG, Auto, Dataset, Knowledge, Lift, LMarvel, LMarvelError
 from lmarvel.graph.marks import ARROW, TAIL
@@ -104,11 +106,33 @@ def ours(data: Dataset, method: str, **how: Any) -> tuple[PAG, PAG] | None:
             return None
 
 
-def order(table: Real, method: str) -> dict[str, int]:
+def _answer(table: Real, method: str, limit: float, pipe: Any) -> None:
+    bounded(limit)
+    pipe.send(ours(table.data(), method))
+
+
+def within(limit: float, table: Real, method: str) -> tuple[PAG, PAG] | None:
+    """Return the graphs of :func:`ours`, learned in a process of its own; None also where it was late."""
+    fresh = multiprocessing.get_context("spawn")
+    here, there = fresh.Pipe(duplex=False)
+    process = fresh.Process(target=_answer, args=(table, method, limit, there))
+    process.start()
+    there.close()
+    try:
+        graphs: tuple[PAG, PAG] | None = here.recv()
+    except EOFError:
+        print(f"{table.name}: {method} was late", file=sys.stderr)
+        graphs = None
+    process.join()
+    here.close()
+    return graphs
+
+
+def order(table: Real, method: str, limit: float) -> dict[str, int]:
     """Return the arrows between tiers of one of our methods, all and supported."""
-    graphs = ours(table.data(), method)
+    graphs = within(limit, table, method)
     if graphs is None:
-        return {"refused": 1}
+        return {"not ended": 1}
     counts = between(arrows(graphs[0]), table.tiers) | {"edges": graphs[0].n_edges}
     counts["pairs"] = len(table.frame.columns) * (len(table.frame.columns) - 1) // 2
     return counts | {f"supported {name}": n for name, n in between(arrows(graphs[1]), table.tiers).items()}
@@ -186,6 +210,6 @@ def effect(name: str) -> dict[str, float]:
     told = found.effect(treatment, outcome, columns)
     published = dict(zip(("published", "published low", "published high"), PUBLISHED[name], strict=True))
     if not told.estimates:
-        return published | {"identified": 0}
+        return published | {"identified": 0, "path": told.identified.status != "none"}
     estimate = told.estimates[0]
     return published | {"identified": 1, "estimate": estimate.value, "low": estimate.low, "high": estimate.high}

@@ -7,8 +7,8 @@
 
 A run that was stopped goes on where it was. Results of this package carry a digest of its source, and are measured anew
 when that changes; results of rivals carry their versions. A rival that fails, or needs more CPU seconds than the limit,
-counts as such. One that was late on a table is not run on another of the same family with at least as many rows and
-columns, and counts as late there. A new rival is one file in ``rivals``.
+counts as such. One that was late on a table is not run on another one of the same network or density with at least as
+many rows and columns, and counts as late there. A new rival is one file in ``rivals``.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ import real
 from child import ENDED, FAILED, LATE, load
 from environments import HERE, make, rivals
 from store import Row, Store, own_version
-from tables import FAMILIES, TABLES, Table, draw
+from tables import FAMILIES, TABLES, Table, draw, variant
 
+from lmarvel.errors import LMarvelError
 from lmarvel.experiments.peers import pag_of_cpdag
-from lmarvel.graph.kinds import PAG
+from lmarvel.graph.kinds import DAG, PAG
 from lmarvel.graph.metrics import compare_graphs
 from lmarvel.graph.mixed import MixedGraph
 
-LIMIT = 20.0  # CPU seconds
+LIMIT = 60.0  # CPU seconds
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 Answers = dict[str, dict[str, Any]]
 
@@ -50,15 +51,15 @@ Answers = dict[str, dict[str, Any]]
 class Rival:
     """The file of a rival, its interpreter, and what it calls itself."""
 
-    def __init__(self, name: str, path: Path) -> None:
-        self.name, self.path = name, path
+    def __init__(self, name: str, path: Path, only: set[str] | None = None) -> None:
+        self.name, self.path, self.only = name, path, only
         self.module: ModuleType = load(path)
         self.python = make(self.module)
         self.process: subprocess.Popen[str] | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
-        return tuple(self.module.METHODS)
+        return tuple(m for m in self.module.METHODS if self.only is None or self.key(m) in self.only)
 
     @property
     def version(self) -> str:
@@ -106,9 +107,9 @@ class Rival:
 
     def stop(self) -> None:
         """End the process that answers."""
-        if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
-            self.process.wait()
+        if self.process is not None:
+            self.process.communicate()
+            self.process = None
 
     def pag(self, method: str, names: tuple[str, ...], marks: list[list[int]]) -> PAG:
         """Return an answer as a PAG."""
@@ -129,13 +130,14 @@ def scored(rival: Rival, method: str, answer: dict[str, Any], table: Table) -> R
     return row | {"marks": marks, "skeleton": round(scores.skeleton.f1, 5), "seconds": round(row["seconds"], 5)}
 
 
-def hopeless(kept: Iterable[Row], method: str, family: str, variables: int, rows: int) -> bool:
-    """Whether a method was late on a table of this family that is no larger."""
+def hopeless(kept: Iterable[Row], method: str, family: str, number: int, shape: tuple[int, ...]) -> bool:
+    """Whether a method was late on a table that is no larger, of the same network or density."""
     return any(
         row["outcome"] == LATE
         and (row["method"], row["family"]) == (method, family)
-        and row["variables"] <= variables
-        and row["rows"] <= rows
+        and variant(family, row["number"]) == variant(family, number)
+        and row["rows"] <= shape[0]
+        and row["variables"] <= shape[1]
         for row in kept
     )
 
@@ -145,17 +147,22 @@ def fill(store: Store, chosen: list[Rival], families: list[str], tables: int, li
     own = own_version()
     kept = {(row["family"], row["number"], row["method"]): row for row in store.rows("graphs")}
     old = {key for key, row in kept.items() if row["version"].startswith("lmarvel") and row["version"] != own}
+    old |= {key for key, row in kept.items() if row["outcome"] == LATE and row["limit_seconds"] < limit}
     done = {key: row for key, row in kept.items() if key not in old}
     for family in families:
         keys = {rival.key(method) for rival in chosen for method in rival.methods}
         wanted = [n for n in range(tables) if any((family, n, key) not in done for key in keys)]
-        drawn = {number: draw(family, number) for number in wanted}
+        try:
+            drawn = {number: draw(family, number) for number in wanted}
+        except (ImportError, LMarvelError) as missing:
+            print(f"{family} is left out: {missing}", file=sys.stderr)
+            continue
         for number in sorted(wanted, key=lambda n: drawn[n].values.size):
             table = drawn[number]
             rows, variables = table.values.shape
             for rival in chosen:
                 todo = [m for m in rival.methods if (family, number, rival.key(m)) not in done]
-                late = [m for m in todo if hopeless(done.values(), rival.key(m), family, variables, rows)]
+                late = [m for m in todo if hopeless(done.values(), rival.key(m), family, number, table.values.shape)]
                 runs = [method for method in todo if method not in late]
                 answers = rival.ask(runs, table.values, table.kinds, limit) if runs else {}
                 skipped = {"outcome": LATE, "why": "late on a table no larger: not run", "version": rival.version}
@@ -176,11 +183,11 @@ def order(store: Store, chosen: list[Rival], folder: Path, limit: float) -> None
     for table in real.tables(folder):
         for rival, method, version in _missing(store, "order", table.name, chosen):
             if rival.name == "ours":
-                found = real.order(table, method)
+                found = real.order(table, method, limit)
             else:
                 values, kinds = table.coded()
                 pag = _learned(rival, method, values, kinds, tuple(table.frame.columns), limit)
-                found = {"refused": 1} if pag is None else real.between(real.arrows(pag), table.tiers)
+                found = {"not ended": 1} if pag is None else real.between(real.arrows(pag), table.tiers)
             store.state("order", table.name, rival.key(method), version, found)
 
 
@@ -189,15 +196,19 @@ def sachs(store: Store, chosen: list[Rival], folder: Path, limit: float) -> None
     for name, (table, agreed) in real.proteins(folder).items():
         for rival, method, version in _missing(store, "sachs", name, chosen):
             if rival.name == "ours":
-                graphs = real.ours(table.data(), method)
-                if graphs is not None:
-                    store.state("sachs", name, method, version, real.agreement(graphs[0], agreed))
-                    store.state("sachs", name, f"{method} supported", version, real.agreement(graphs[1], agreed))
+                graphs = real.within(limit, table, method)
+                shown = (("", graphs[0]), (" supported", graphs[1])) if graphs is not None else (("", None),)
+                for suffix, pag in shown:
+                    store.state("sachs", name, method + suffix, version, agreement_of(pag, agreed))
             else:
                 values, kinds = table.coded()
                 pag = _learned(rival, method, values, kinds, tuple(table.frame.columns), limit)
-                if pag is not None:
-                    store.state("sachs", name, rival.key(method), version, real.agreement(pag, agreed))
+                store.state("sachs", name, rival.key(method), version, agreement_of(pag, agreed))
+
+
+def agreement_of(pag: PAG | None, agreed: DAG) -> dict[str, int]:
+    """Return how a graph agrees with the network, or that there is none."""
+    return {"not ended": 1} if pag is None else real.agreement(pag, agreed)
 
 
 def effects(store: Store, chosen: list[Rival]) -> None:
@@ -232,6 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--rivals", default=",".join(rivals()))
+    parser.add_argument("--methods", help="only these, as the store names them: auto,tetrad_port boss")
     parser.add_argument("--families", default=";".join(FAMILIES), help="separated by semicolons")
     parser.add_argument("--tables", type=int, default=TABLES, help="tables per family")
     parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds per table and method")
@@ -243,12 +255,12 @@ def main() -> None:
     for given, known in ((parts, PARTS), (names, rivals()), (families, FAMILIES)):
         if unknown := set(given) - set(known):
             parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
-    store = Store()
-    if not told.figures:
-        learn(store, parts, names, families, told)
-    if not told.learn_only:
-        store.write()
-        figures.write(figures.summed(store.rows("graphs"), store.facts()))
+    with Store() as store:
+        if not told.figures:
+            learn(store, parts, names, families, told)
+        if not told.learn_only:
+            store.write()
+            figures.write(figures.summed(store.rows("graphs"), store.facts()))
 
 
 def learn(store: Store, parts: list[str], names: list[str], families: list[str], told: argparse.Namespace) -> None:
@@ -256,7 +268,7 @@ def learn(store: Store, parts: list[str], names: list[str], families: list[str],
     chosen = []
     for name in names:
         try:
-            chosen.append(Rival(name, rivals()[name]))
+            chosen.append(Rival(name, rivals()[name], set(told.methods.split(",")) if told.methods else None))
         except OSError as wrong:
             print(f"{name} is left out: {wrong}", file=sys.stderr)
     if "graphs" in parts:

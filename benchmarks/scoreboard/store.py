@@ -50,6 +50,12 @@ class Store:
                 for row in csv.DictReader(file):
                     self.state(row["part"], row["family"], row["method"], row["version"], {row["name"]: row["value"]})
 
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.base.close()
+
     def keep(self, *rows: Row) -> None:
         """Keep rows, in the place of earlier ones with the same key."""
         marks = ", ".join("?" * len(COLUMNS))

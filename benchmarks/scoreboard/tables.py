@@ -52,6 +52,11 @@ def draw(family: str, number: int) -> Table:
     return FAMILIES[family](number, rng)
 
 
+def variant(family: str, number: int) -> int:
+    """Return which of its networks, densities or shapes a family draws a table from."""
+    return number % VARIANTS.get(family, 1)
+
+
 def coded(study: Study, columns: dict[str, Any], ordinal: tuple[str, ...] = ()) -> Table:
     """Return columns as numbers; text becomes the place of each value in its sorted list of values."""
     values, kinds = [], []
@@ -100,6 +105,19 @@ def _chamber(number: int, rng: np.random.Generator) -> Table:
     return coded(*chambers.draw(number, ROWS[number // 2], rng))
 
 
+VARIANTS = {
+    "sachs, child": 2,
+    "water, mildew, barley": 3,
+    "hailfinder, win95pts, hepar2": 3,
+    "magic-niab, magic-irri": 2,
+    "Tetrad, 20 variables": 3,
+    "Tetrad, 50 variables": 3,
+    "Tetrad, 100 variables": 2,
+    "not Gaussian": 4,
+    "curved": 5,
+    "orders and counts": 2,
+    "causal chambers": 2,
+}
 FAMILIES: dict[str, Callable[[int, np.random.Generator], Table]] = {
     "sachs, child": _network("sachs", "child"),
     "insurance": _network("insurance"),

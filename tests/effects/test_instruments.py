@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from lmarvel import ADMG, DAG, PAG, Dataset, GraphError, Mark, ParameterError, effect, moments_of, settle
+from lmarvel import ADMG, DAG, PAG, Dataset, GraphError, Lift, Mark, ParameterError, effect, moments_of, settle
 from lmarvel.effects.knowing.instruments import instrument_set
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.numbers.two_stage import by_instrument
@@ -161,3 +161,25 @@ def test_a_graph_of_ones_own_decides_by_itself() -> None:
     assert ready.named([*members(z)]) == ("Z",)
     direct = Stated(ADMG.from_edges("W --> X", "X --> Y", "X <-> Y", "W --> Y"))
     assert instrument_set(direct, *(direct.graph.index(v) for v in "WXY")) is None
+
+
+def test_the_number_is_as_firm_as_what_the_graph_adds_to_the_statement() -> None:
+    """What has to be held fixed is read from the learned graph; the edge of instrument and outcome is stated."""
+    sentences = {}
+    for rows, strength in ((4000, 0.8), (500, 0.3)):
+        rng = np.random.default_rng(2)
+        c, d, u, e, f, g = rng.normal(size=(6, rows))
+        w = strength * (c + d) + g
+        x = w + u + e
+        table = {"C": c, "D": d, "W": w, "X": x, "Y": 0.5 * x + u + strength * c + f}
+        told = effect(Lift().fit(table).result_, "X", "Y", table, instrument="W")
+        one = told.instrument
+        assert one is not None
+        assert one.to_dict()["grade"] == one.grade
+        assert one.to_dict()["cautions"] == list(one.cautions)
+        sentences[one.grade] = str(one)
+        assert told.estimates == ()
+    assert set(sentences) <= {"firm", "likely", "open"}
+    assert len(sentences) == 2
+    assert "With W as an instrument, as you stated, X possibly affects Y by" in sentences["open"]
+    assert "This is unreliable." in sentences["open"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from lmarvel import (
 )
 from lmarvel.data.resampling import Resampling
 from lmarvel.effects import spread
-from lmarvel.effects.numbers.estimate import Estimation
+from lmarvel.effects.numbers.estimate import Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates
 from lmarvel.effects.numbers.resampled import Tally
 from lmarvel.effects.numbers.table import Columns
@@ -73,7 +74,9 @@ def test_the_same_estimator_and_units_as_the_number_above_it() -> None:
         assert told.again is not None
         assert list(told.again.contrasts) == [estimate.contrast]
         assert told.again.quantile(0.5) == pytest.approx(1.5, abs=0.15)  # per category
-        assert (estimate.low, estimate.high) == told.again.interval()
+        over = told.again.interval()
+        assert over is not None
+        assert (estimate.low, estimate.high) == (min(estimate.in_graph[0], over[0]), max(estimate.in_graph[1], over[1]))
         assert estimate.fixed == pytest.approx((estimate.value - 0.13, estimate.value + 0.13), abs=0.05)
         assert "taken as given, it is" in str(told)
         assert "ignores uncertainty" not in told.rests_on
@@ -193,3 +196,22 @@ def test_resamples_learn_with_what_was_stated(method: type[PagEstimator], stated
     assert shares is not None  # so do the resamples behind grades
     assert shares.edge("X", "Y") > 0.5
     assert not stated.tiers or shares.causes_share("Y", "X") == 0
+
+
+def test_graphs_that_do_not_identify_the_effect_widen_its_interval_and_are_a_caution() -> None:
+    told = effect(PAG.from_edges("A o-> X", "B o-> X", "X --> Y"), "X", "Y")
+    values = tuple(np.linspace(0.4, 0.6, 97))
+    one = Estimate("one unit more of X", 0.5, 0.05, 0.38, 0.55, "least squares, HC3", ())
+    told = replace(told, estimates=(one,), rests_on="This rests on the graph.")
+    few = told.over(Spread("X", "Y", {"adjustment": 97, "not identified": 2}, {one.contrast: values}))
+    assert (few.estimates[0].low, few.estimates[0].high) == (0.38, pytest.approx(0.595))
+    assert few.cautions == ()
+    many = told.over(Spread("X", "Y", {"adjustment": 97, "not identified": 3}, {one.contrast: values}))
+    assert (many.estimates[0].low, many.estimates[0].high) == (0, 1)
+    assert many.cautions == ("of 100 graphs learned again from resamples, 3 do not identify the effect",)
+    assert "It also reaches from 0 to twice the effect" in str(many)
+    hardly = told.over(Spread("X", "Y", {"adjustment": 1, "not identified": 59}, {one.contrast: (0.5,)}))
+    assert (hardly.estimates[0].low, hardly.estimates[0].high) == (0, 1)
+    none = told.over(Spread("X", "Y", {"adjustment": 50, "none": 3}, {one.contrast: (0.0, 0.0, 0.0, *values[:50])}))
+    assert none.cautions == ("of 53 graphs learned again from resamples, 3 find no effect",)
+    assert none.estimates[0].low == 0

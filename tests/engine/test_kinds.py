@@ -23,7 +23,7 @@ from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.orders import Regressions, forward, from_orders
 from tests.effort import examples
-from tests.reference.kinds import KindTwin, bdeu, shape_gain
+from tests.reference.kinds import KindTwin, code_length, regret, shape_gain
 
 engine = load()
 pytestmark = pytest.mark.skipif(engine is None, reason="the engine is not built")
@@ -177,10 +177,27 @@ def test_a_category_without_rows_hides_nothing() -> None:
     compare(table, abs=0.02)
 
 
+def exact_regret(n: int, k: int) -> float:
+    """Return the regret by the recursion over the number of values (Kontkanen & Myllymaki 2007)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        h = np.arange(n + 1)
+        log = np.where(h > 0, h * np.log(h / n), 0.0)
+    terms = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + log[i] + log[n - i] for i in h]
+    sums = [1.0, math.fsum(map(math.exp, terms))]
+    for values in range(1, k - 1):
+        sums.append(sums[-1] + n / values * sums[-2])
+    return math.log(sums[k - 1])
+
+
+@pytest.mark.parametrize("n", [5, 60, 500])
+@pytest.mark.parametrize("k", [2, 3, 9, 80, 300])
+def test_the_regret_is_close_to_the_exact_one(n: int, k: int) -> None:
+    assert regret(n, k) == pytest.approx(exact_regret(n, k), abs=0.1)
+
+
 def test_readable_parts_by_hand() -> None:
     codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1]])
-    chances = math.lgamma(0.5) - math.lgamma(2.5) + math.lgamma(2.25) - math.lgamma(0.25)
-    assert bdeu(codes, [2, 2], np.ones(4)) == pytest.approx(-4 * chances)
+    assert code_length(codes, [2, 2], np.ones(4)) == pytest.approx(2 * (regret(4, 4) - regret(4, 2)))
     rng = np.random.default_rng(0)
     ones = np.ones(5_000)
     assert shape_gain(rng.normal(size=5_000), ones, 5_000.0, 34.0) == 0.0

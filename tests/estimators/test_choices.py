@@ -10,7 +10,7 @@ import pytest
 from lmarvel import Dataset, Lift
 from lmarvel.ci.registry import as_ci_test, chosen_for
 from lmarvel.engine.run import is_built
-from lmarvel.estimators.scoring import scored_table
+from lmarvel.estimators.scoring import scored_table, thinning_test
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="a look at a table is a search of the compiled engine")
 Values = np.ndarray
@@ -76,3 +76,18 @@ def test_a_coarse_number_that_is_itself_a_cause_is_taken_as_it_is() -> None:
     data = Dataset.of({"a": a, "coarse": coarse, "c": coarse + v, "d": coarse + w})
     test = as_ci_test("rank", data)
     assert scored_table(test, data, 2.0) is test.moments
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edges_are_thinned_in_the_scale_of_the_score(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, noise, other = rng.normal(size=(3, 1_000))
+    table = {"a": np.exp(4 * a), "b": np.exp(4 * (0.15 * a + noise)), "c": np.exp(4 * other)}
+    data = Dataset.of(table)
+    test = as_ci_test("curved", data)
+    asked = thinning_test(test, data)
+    assert asked(0, 1, ()) < 0.001 < test.pvalue(0, 1, ())  # a few values far out are all that the test sees
+    assert asked(0, 2, ()) > 0.001
+    plain = Dataset.of({name: np.log(column) for name, column in table.items()})
+    test = as_ci_test("curved", plain)
+    assert thinning_test(test, plain)(0, 1, (2,)) == test.pvalue(0, 1, (2,))

@@ -196,3 +196,9 @@ def test_tetrad_round_trip():
         Knowledge(causes=[("a", "b")]).to_tetrad()
     with pytest.raises(KnowledgeError, match="cannot hold the name 'blood pressure'"):
         Knowledge(tiers=[["blood pressure"], ["b"]]).to_tetrad()
+
+
+@pytest.mark.parametrize("name", ['a" < "b', 'say "<i>"', "<", 'x"', '"', "a\\", "a, b < c"])
+def test_any_name_comes_back_from_the_text_of_a_statement(name: str) -> None:
+    for known in (Knowledge(causes=[(name, "y")]), Knowledge(tiers=[[name], ["y"]]), Knowledge(exogenous=[name])):
+        assert Knowledge.parse(str(known)) == known

@@ -3,7 +3,7 @@
 The value of a variable given parents is minus two log-likelihood of all rows, with what its model pays for parameters.
 Three models stand behind it:
 
-* counts (:func:`bdeu`), of categories whose parents are categories, too;
+* counts (:func:`code_length`), of categories whose parents are categories, too;
 * least squares (:meth:`KindTwin._of_number`), with bends and products where they pay, and with the shape of what is
   left (:func:`shape_gain`);
 * logistic regressions (:meth:`KindTwin._of_category`), of categories with other parents.
@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from lmarvel.ci.glm.fits import readable_fit
 from lmarvel.ci.glm.kinds import KindTable
@@ -32,19 +31,28 @@ LOG_2PI = math.log(2 * math.pi)
 Columns = list[int]
 
 
-def bdeu(codes: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> float:
-    """Return minus two log of the chance of the counts of the first variable given the others, one row for each.
+def code_length(codes: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> float:
+    """Return twice the length of the code of the first variable given the others, one row for each (qNML).
 
-    All configurations of the parents and all values have equal prior chances, worth one row together: with q
-    configurations and r values, a = 1/q and b = a/r. Configurations without rows add nothing.
+    It is that of all of them as one variable, less that of the parents as one: minus the largest log-likelihood of the
+    counts, and the regret of so many values. So all DAGs of a class have the same score. Values without rows cost, too.
     """
-    r, a = sizes[0], 1.0 / math.prod(sizes[1:])
-    _, z = np.unique(np.vstack([codes[1:], np.zeros_like(codes[:1])]), axis=1, return_inverse=True)
-    counts = np.zeros((int(z.max()) + 1, r))
-    np.add.at(counts, (z.ravel(), codes[0]), weights)
-    totals = counts.sum(axis=1)
-    chance = (gammaln(a) - gammaln(a + totals)).sum() + (gammaln(a / r + counts) - gammaln(a / r)).sum()
-    return -2.0 * float(chance)
+    n, parents, joint = float(weights.sum()), math.prod(sizes[1:]), math.prod(sizes)
+    lengths = []
+    for chosen, values in ((codes, joint), (codes[1:], parents)):
+        _, z = np.unique(np.vstack([chosen, np.zeros_like(codes[:1])]), axis=1, return_inverse=True)
+        counts = np.bincount(z.ravel(), weights)
+        lengths.append(regret(n, values) - float((counts * np.log(counts)).sum()))
+    return 2.0 * (lengths[0] - lengths[1])
+
+
+def regret(n: float, k: float) -> float:
+    """Return the log of the sum of the largest likelihoods of all samples of n rows of k values, approximately."""
+    if k <= 1:
+        return 0.0
+    a = k / n
+    c = 0.5 + 0.5 * math.sqrt(1 + 4 / a)
+    return n * (math.log(a) + (a + 2) * math.log(c) - 1 / c) - 0.5 * math.log(c + 2 / a)
 
 
 # --- the shape of residuals -----------------------------------------------------------------------------------
@@ -283,12 +291,12 @@ class KindTwin:
         counted = math.inf
         if self._is_counted(v, parents):
             chosen = [v, *parents]
-            counted = bdeu(self.table.codes[chosen], self.table.categories[chosen].tolist(), self.weights)
+            counted = code_length(self.table.codes[chosen], self.table.categories[chosen].tolist(), self.weights)
             counted += (self.paid["category"] - self.price) * len(parents)
             if not parents or not any(map(self._is_number, range(len(self.table)))):
                 return counted, []
         # Counts pay for the shares of categories, and so do regressions: else any parent would save that.
-        alone = bdeu(self.table.codes[[v]], self.table.categories[[v]].tolist(), self.weights)
+        alone = code_length(self.table.codes[[v]], self.table.categories[[v]].tolist(), self.weights)
         fixed = alone - self._logistic(v, []) + self._surplus(v, parents)
         lines, taken = self._lines(parents), []
         now = self._logistic(v, lines) + fixed

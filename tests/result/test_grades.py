@@ -185,8 +185,9 @@ def test_a_bend_of_values_that_lie_far_out_weighs_more() -> None:
 def test_a_category_is_a_doubt_of_its_own() -> None:
     kinds = [{"name": name, "kind": "nominal" if name == "A" else "continuous"} for name in CHAIN.names]
     found = result(40, check=rejecting("BEC"), data={"columns": kinds})
-    assert (found.grade("A", "C"), found.grade("B", "C")) == ("open", "likely")
-    assert grades(result(40, data={"columns": kinds})) == {**dict.fromkeys(ALL, "firm"), "AC": "likely"}
+    assert (found.grade("A", "C"), found.grade("D", "E")) == ("open", "likely")
+    near = dict.fromkeys(("AC", "BC", "CD", "DC"), "likely")  # the category, and edges that it is next to
+    assert grades(result(40, data={"columns": kinds})) == {**dict.fromkeys(ALL, "firm"), **near}
     assert result(39, data={"columns": kinds}).grade("A", "C") == "open"
 
 

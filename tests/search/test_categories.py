@@ -19,24 +19,24 @@ from lmarvel.graph.bitsets import members
 from lmarvel.graph.kinds import MAG
 from lmarvel.search.kinds.by_kind import lift_kinds
 from tests.effort import examples
+from tests.reference.kinds import regret
 
 pytestmark = pytest.mark.skipif(load() is None, reason="the engine is not built")
 
 
 def by_hand(table: KindTable, v: int, parents: int) -> float:
-    """Return minus two log of the chance of the counts, configuration by configuration."""
+    """Return twice the length of the code of the counts, configuration by configuration."""
     sizes, n = table.categories.tolist(), table.codes.shape[1]
     others, r = list(members(parents)), sizes[v]
-    a = 1.0 / math.prod(sizes[u] for u in others)
     weights = np.ones(n) if table.weights is None else table.weights
     total = 0.0
     for values in product(*(range(sizes[u]) for u in others)):
         here = np.all([table.codes[u] == value for u, value in zip(others, values, strict=True)], axis=0)
         here = np.broadcast_to(here, n)
         counts = [float(weights[here & (table.codes[v] == k)].sum()) for k in range(r)]
-        total += math.lgamma(a) - math.lgamma(a + sum(counts))
-        total += sum(math.lgamma(a / r + count) - math.lgamma(a / r) for count in counts)
-    return -2 * total
+        total -= sum(count * math.log(count / sum(counts)) for count in counts if count)
+    configurations = math.prod(sizes[u] for u in others)
+    return 2 * (total + regret(weights.sum(), configurations * r) - regret(weights.sum(), configurations))
 
 
 def drawn(seed: int, rows: int = 60, weighted: bool = False) -> KindTable:
@@ -52,11 +52,20 @@ def drawn(seed: int, rows: int = 60, weighted: bool = False) -> KindTable:
 
 @examples(60)
 @given(st.integers(0, 10_000), st.integers(0, 3), st.integers(0, 15), st.booleans())
-def test_the_score_is_the_chance_of_the_counts(seed: int, v: int, parents: int, weighted: bool) -> None:
+def test_the_score_is_the_length_of_the_code_of_the_counts(seed: int, v: int, parents: int, weighted: bool) -> None:
     table, parents = drawn(seed, weighted=weighted), parents & ~(1 << v)
     value, bends = table.scores().value(v, members(parents))
     assert value == pytest.approx(by_hand(table, v, parents), rel=1e-10)
     assert bends == ()
+
+
+@examples(30)
+@given(st.integers(0, 10_000), st.booleans())
+def test_graphs_of_one_class_have_one_score(seed: int, weighted: bool) -> None:
+    scores = drawn(seed, weighted=weighted).scores()
+    one, other = ({0: (), 1: (0,), 2: (0, 1), 3: (1,)}, {1: (), 0: (1,), 2: (0, 1), 3: (1,)})
+    totals = [sum(scores.value(v, parents)[0] for v, parents in dag.items()) for dag in (one, other)]
+    assert totals[0] == pytest.approx(totals[1], rel=1e-10)
 
 
 def test_edges_of_categories_pay_what_goes_beyond_a_penalty_of_two() -> None:

@@ -88,7 +88,11 @@ nothing was overwritten. The newer version is shown now
             self._make()
         except OSError as error:
             raise OutputError(f"cannot open the project {readable(str(folder))}: {error.strerror or error}") from None
-        self.settings  # noqa: B018  # refuses now what cannot be read
+        try:
+            self.settings  # noqa: B018  # refuses now what cannot be read
+        except SettingsError:
+            self.close()
+            raise
 
     def _make(self) -> None:
         if self.folder.is_dir() and not self._file(SETTINGS).is_file() and any(self.folder.iterdir()):

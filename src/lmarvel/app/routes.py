@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from lmarvel.app.guard import Refused
 from lmarvel.app.project import Stale, ending_of
 from lmarvel.app.service import Service
 from lmarvel.errors import LMarvelError, SettingsError, WorkerError
@@ -86,7 +87,7 @@ def application(service: Service, stop: Callable[[str], None]) -> Starlette:
         route("/api/recipes", _recipes, "GET"),
         route("/api/stop", stopping, "POST"),
     ]
-    handlers: dict[Any, Any] = {HTTPException: _http_error, ClientDisconnect: _left}
+    handlers: dict[Any, Any] = {HTTPException: _http_error, Refused: _refused, ClientDisconnect: _left}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
 
@@ -97,6 +98,11 @@ def _error(error: LMarvelError, status: HTTPStatus) -> JSONResponse:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _json({"error": f"{HTTPStatus(error.status_code).phrase}."}, HTTPStatus(error.status_code))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return _json({"error": error.why}, error.status)
 
 
 async def _left(request: Request, error: Exception) -> Response:

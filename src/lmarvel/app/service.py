@@ -20,6 +20,7 @@ from lmarvel.app.events import Events
 from lmarvel.app.project import ENDINGS, Project, Run, Stale, ending_of
 from lmarvel.app.recipes import recipes
 from lmarvel.app.settings import LEARNERS, LearnSettings, Settings, TableSettings
+from lmarvel.app.tables import as_set
 from lmarvel.app.tasks import EXPORTS
 from lmarvel.app.worker import Cancelled, Worker
 from lmarvel.ci.registry import TESTS
@@ -28,7 +29,7 @@ from lmarvel.errors import LMarvelError, SettingsError
 from lmarvel.text import readable, sentence
 from lmarvel.version import __version__
 
-SHORT = 120.0  # seconds that a task of the second worker may take
+SHORT, READING = 120.0, 900.0  # seconds that a task of the second worker may take, and a look through a table
 LONGEST_NAME = 200  # letters of a table's name
 
 
@@ -107,12 +108,12 @@ class Service:
         """Return what the table holds, as it is read now."""
         settings, _ = await run_in_threadpool(lambda: self.project.settings)
         table = str(self.project.table(settings))
-        key = table, repr(settings.table)
+        said = settings.table
+        key = table, repr((said.categorical, said.ordinal, said.na))
         if self._described is None or self._described[0] != key:
-            about = {"table": table, "said": settings.table.to_dict()}
-            found = await self.helper.run("describe", about, seconds=SHORT)
+            found = await self.helper.run("describe", {"table": table, "said": said.to_dict()}, seconds=READING)
             self._described = key, found
-        return {"revision": (await run_in_threadpool(lambda: self.project.settings))[1], **self._described[1]}
+        return as_set(self._described[1], said)
 
     # --- changes ------------------------------------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ class LearnSettings:
         """Return the settings that plain data hold; anything else is refused."""
         given = _known(plain, cls, "learn")
         method, test = given.get("method", "auto"), given.get("test")
-        if method not in LEARNERS:
+        if method not in tuple(LEARNERS):
             raise SettingsError(f"method must be one of {', '.join(LEARNERS)}, not {method!r}")
         if test is not None and test not in (AUTO, *TESTS):
             raise SettingsError(f"test must be one of auto, {', '.join(TESTS)}, not {test!r}")

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.app.settings import TableSettings
-from lmarvel.data.checks import WayOut
 from lmarvel.data.columns import Kind
 from lmarvel.data.levels import Levels, written
 from lmarvel.data.opening import Said, open_dataset
@@ -31,12 +30,15 @@ Vector = NDArray[np.float64]
 def described(path: Path, said: TableSettings) -> dict[str, Any]:
     """Return what a table holds, as plain data.
 
-    All columns are there, also those that are left out, so that every choice can be taken back.
+    All columns are there, also those that are left out, so that every choice can be taken back. Of the settings only
+    kinds and codes for missing values matter here; what else they say is put in by :func:`as_set`, which takes no time.
 
     Examples
     --------
     >>> from lmarvel.datasets import CARS
-    >>> found = described(CARS, TableSettings())
+    >>> found = as_set(described(CARS, TableSettings()), TableSettings(drop=("Weight",)))
+    >>> found["kept"]
+    ['MilesPerGallon', 'Cylinders', 'Displacement', 'Horsepower', 'SecondsTo60']
     >>> found["rows"], [column["name"] for column in found["columns"]][:2], found["columns"][1]["remedies"][0]
     (392, ['MilesPerGallon', 'Cylinders'], {'label': 'Use as ordered categories', 'set': {'use': 'ordinal'}})
     """
@@ -45,16 +47,26 @@ def described(path: Path, said: TableSettings) -> dict[str, Any]:
     table = reading.view().table
     rows, levels = all_rows(table), table.levels or (None,) * len(table.names)
     shapes = {name: _shape(rows[:, i], levels[i]) for i, name in enumerate(table.names)}
-    kept = said.kept(table.names)
-    numbers = all(column.kind is Kind.CONTINUOUS for column in found.columns if column.name in set(kept))
+    way = found.way
     return {
         "rows": found.rows,
         "complete": found.complete,
         "columns": [_column(column, found, shapes[column.name]) for column in found.columns],
         "head": [[_cell(rows[k, i], levels[i]) for i in range(len(levels))] for k in range(min(ROWS, len(rows)))],
-        "faults": [sentence(fault.sentence) for fault in found.faults if not set(fault.drop) - set(kept)],
-        "way": _way(found.way, kept, said),
+        "faults": [[list(fault.drop), sentence(fault.sentence)] for fault in found.faults],
+        "way": None if way is None else [list(way.drop), way.missing, list(map(list, way.na)), way.cluster],
         "matrix": found.matrix or None,
+    }
+
+
+def as_set(found: Mapping[str, Any], said: TableSettings) -> dict[str, Any]:
+    """Return what a table holds with what the settings say of it: what is learned from, and what is left to do."""
+    kept = said.kept([column["name"] for column in found["columns"]])
+    numbers = all(column["kind"] == Kind.CONTINUOUS.value for column in found["columns"] if column["name"] in set(kept))
+    return {
+        **found,
+        "faults": [text for names, text in found["faults"] if not set(names) - set(kept)],
+        "way": _way(found["way"], kept, said),
         "expected": expected_seconds(len(kept), numbers),
         "kept": kept,
     }
@@ -97,15 +109,17 @@ def _remedies(column: ColumnProfile, found: Profile) -> Iterator[dict[str, Any]]
         yield {"label": "Leave out this column", "set": {"use": "drop"}}
 
 
-def _way(way: WayOut | None, kept: Sequence[str], said: TableSettings) -> dict[str, Any] | None:
+def _way(way: Sequence[Any] | None, kept: Sequence[str], said: TableSettings) -> dict[str, Any] | None:
     """Return settings with which the table can be learned from; None where nothing has to change, or nothing helps."""
     if way is None:
         return None
-    drop = [name for name in way.drop if name in kept]
-    na = [[name, value] for name, value in way.na if value not in said.na.get(name, ())]
-    cluster = way.cluster if way.cluster != said.cluster else None
-    missing = way.missing if way.missing and said.missing == "auto" else None
-    changes = {"drop": drop, "na": na, "cluster": cluster, "missing": missing}
+    drop, missing, na, cluster = way
+    changes = {
+        "drop": [name for name in drop if name in kept],
+        "na": [[name, value] for name, value in na if value not in said.na.get(name, ())],
+        "cluster": cluster if cluster != said.cluster else None,
+        "missing": missing if said.missing == "auto" else None,
+    }
     return {name: value for name, value in changes.items() if value} or None
 
 

@@ -30,7 +30,7 @@ _NOTICED = (
     "rank",
     "scores",
     "skewed",
-)  # tests that a look at the numbers chose, which a reader should hear of
+)  # tests that a look at the numbers chose; a reader should hear of it
 
 
 def as_json(plain: Any) -> str:

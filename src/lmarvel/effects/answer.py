@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from lmarvel.data import Dataset, Kind
+from lmarvel.data import Kind
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
+from lmarvel.effects.asking import check_counts, checked_group, checked_values, read_table
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
 from lmarvel.effects.caveats import (
     Bearing,
@@ -33,11 +34,10 @@ from lmarvel.effects.numbers.witness import Witness, witnesses
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.spread import Spread, learned_again
-from lmarvel.errors import DataError, GraphError, ParameterError
+from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.support.grades import LIKELY, OPEN, STATED, grade_named
 from lmarvel.text import readable
 
@@ -123,7 +123,7 @@ def effect(
         raise GraphError(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
-    _check_counts(bootstrap, most, again)
+    check_counts(bootstrap, most, again)
     if again is not None and (data is None or not isinstance(result, Discovery)):
         raise ParameterError(
             "needs a result and its table: a graph does not say how it was learned, and nothing else can be resampled",
@@ -132,10 +132,10 @@ def effect(
     check_learner(learner)
     if limit is not None and not (isinstance(limit, int | float) and 0 <= limit < 1):
         raise ParameterError(f"must be a share of at least 0 and below 1, not {limit!r}", parameter="limit")
-    group = _checked_group(ready, by, i, j)
+    group = checked_group(ready, by, i, j)
     identified = classify_given(ready, i, j, z) if z else classify(ready, i, j)
     table = None if data is None else read_table(ready, data, result, nominal)
-    how = Estimation(bootstrap, seed, learner, _checked_values(values))
+    how = Estimation(bootstrap, seed, learner, checked_values(values))
     answered = Answering(ready, table, result, how, group=group)
     span = None
     one_graph = isinstance(ready, Stated)  # and no class of graphs
@@ -148,7 +148,7 @@ def effect(
     if instrument is not None:
         if z or by is not None or values is not None or table is None:
             raise ParameterError("needs a table, and goes with neither given, by nor values", parameter="instrument")
-        told = replace(told, instrument=_instrumented(ready, table, instrument, i, j, seed))
+        told = replace(told, instrument=_instrumented(answered, instrument, i, j))
     if again is None or not isinstance(result, Discovery):
         return told
     found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))
@@ -310,51 +310,20 @@ class Answering:
         return estimates[0], [estimate for part in estimates[1:] for estimate in part]
 
 
-def _instrumented(ready: Prepared, table: Columns, instrument: Node, x: int, y: int, seed: int) -> Instrumented:
-    """Return the effect by an instrument that is stated."""
+def _instrumented(answering: Answering, instrument: Node, x: int, y: int) -> Instrumented:
+    """Return the effect by an instrument that is stated, and how firm what the graph adds to the statement is."""
+    ready, table, claims = answering.ready, answering.table, answering.claims
+    assert table is not None
+    assert claims is not None
     w, held = stated_instrument(ready, instrument, x, y)
     names = ready.graph.names
-    return by_instrument(table, names[w], names[x], names[y], ready.named(held), seed)
-
-
-def _checked_group(ready: Prepared, by: Node | None, x: int, y: int) -> int | None:
-    """Return the position of the variable that makes groups."""
-    if by is None:
-        return None
-    group = ready.graph.index(by)
-    if group in (x, y):
-        raise ParameterError(
-            f"{readable(ready.graph.names[group])} is asked about: it cannot make the groups", parameter="by"
-        )
-    return group
-
-
-def _checked_values(values: Any) -> tuple[Any, Any] | None:
-    if values is None:
-        return None
-    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
-        raise ParameterError(f"must be two values of the cause, not {values!r}", parameter="values")
-    return values[0], values[1]
-
-
-def read_table(ready: Prepared, data: Any, result: object, nominal: Sequence[str] = ()) -> Columns:
-    """Return the table that numbers are estimated from, read as the one that the result was learned from."""
-    return Columns(_read(ready, data, result.data if isinstance(result, Discovery) else None), nominal)
-
-
-def _read(ready: Prepared, data: Any, before: Mapping[str, Any] | None) -> Dataset:
-    """Return the columns of a table that the graph is over."""
-    try:
-        return read_as_before(data, before, ready.graph.names)
-    except DataError as error:
-        if not (error.parameter == "columns" and isinstance(ready, Stated)):
-            raise
-    has = Dataset.of(data).names
-    lacks = next(name for name in ready.graph.names if name not in has)
-    raise DataError(
-        f"the table has no column {lacks!r}, which the graph has: if it was not measured, take it out of the graph and"
-        " write <-> between the variables that it affects"
-    )
+    found = by_instrument(table, names[w], names[x], names[y], ready.named(held), answering.how.seed)
+    if claims.result is None:
+        return found
+    bearing = Bearing(claims).within(ready.possible_ancestors(1 << w | 1 << y) & ~(1 << x) | held)
+    bearing.pairs[w, y] = bearing.pairs[y, w] = bearing.ends[w, y] = bearing.ends[y, w] = False  # which is stated
+    level = bearing.level
+    return replace(found, grade=grade_named(level), cautions=bearing.cautions() if level < LIKELY else ())
 
 
 def _without_effect(told: Effect, claims: Claims, i: int, j: int) -> Effect:
@@ -383,9 +352,3 @@ def _comparable(ready: Prepared, table: Columns, x: int, y: int) -> Any:
     """Return the covariance, unless what bears on the pair has levels without an order, of which it says nothing."""
     near = ready.named(ready.possible_ancestors(1 << x | 1 << y))
     return None if any(table.kind(name) == Kind.NOMINAL for name in near) else ordered_covariance(ready, table)
-
-
-def _check_counts(bootstrap: int | None, most: int, again: int | None) -> None:
-    for name, value, least in (("bootstrap", bootstrap, 2), ("most", most, 1), ("again", again, 1)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lmarvel.effects.caveats import listed_statements
 from lmarvel.effects.classify import Identified
 from lmarvel.effects.formula import Formula
 from lmarvel.effects.numbers.estimate import Estimate
-from lmarvel.effects.numbers.sensitivity import Sensitivity, in_sentences
+from lmarvel.effects.numbers.sensitivity import Sensitivity
+from lmarvel.effects.numbers.sensitivity import in_sentences as strength_in_sentences
 from lmarvel.effects.numbers.two_stage import Instrumented
 from lmarvel.effects.numbers.witness import Witness
+from lmarvel.effects.phrases import again_in_words, capital, in_sentences, labelled, ratio_in_words, trimmed_in_words
 from lmarvel.effects.ranges import Range
 from lmarvel.effects.spread import Spread
 from lmarvel.graph.marks import quote
-from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import GRADES, Grade
-from lmarvel.text import ShownAsText, counted, listing, readable, sentence
+from lmarvel.text import ShownAsText, listing, readable
 
 IGNORES = " The interval ignores uncertainty about the graph."
 IN_YOURS = " in the graph you gave"
@@ -131,10 +131,16 @@ class Effect(ShownAsText):
         return f"P({self.identified.y} | do({self.identified.x}){seen})"
 
     def over(self, again: Spread) -> Effect:
-        """Return the answer with intervals over graphs learned again, where enough of them tell the effect."""
-        ends = [again.interval(one.contrast) for one in self.estimates]
+        """Return the answer with intervals over graphs learned again, where there are enough of them.
+
+        No interval is narrower than the one that takes the learned graph as given. Where graphs do not identify the
+        effect, or find none, this is a caution.
+        """
+        ends = [again.interval(one.contrast, one.value) for one in self.estimates]
         estimates = tuple(
-            one if end is None else replace(one, low=end[0], high=end[1], fixed=one.in_graph)
+            one
+            if end is None
+            else replace(one, low=min(end[0], one.low), high=max(end[1], one.high), fixed=one.in_graph)
             for one, end in zip(self.estimates, ends, strict=True)
         )
         strengths = tuple(
@@ -142,7 +148,9 @@ class Effect(ShownAsText):
             for one, estimate in zip(self.sensitivity, estimates, strict=False)
         )
         rests_on = self.rests_on.replace(IGNORES, "") if ends and None not in ends else self.rests_on
-        return replace(self, estimates=estimates, sensitivity=strengths, again=again, rests_on=rests_on)
+        found = () if again.caution is None or not estimates else (again.caution,)
+        told = replace(self, cautions=(*self.cautions, *found), again=again, rests_on=rests_on)
+        return replace(told, estimates=estimates, sensitivity=strengths)
 
     # --- words --------------------------------------------------------------------------------------------
 
@@ -176,9 +184,9 @@ class Effect(ShownAsText):
         if self.status == "not identified":
             return [self._not_identified]
         if self.reliable:
-            return [*([_in_sentences("Caution: ", self.cautions)] if self.cautions else []), self._effect]
+            return [*([in_sentences("Caution: ", self.cautions)] if self.cautions else []), self._effect]
         under = f"{'In the graph you gave' if self.stated else 'Under the learned graph'}, {self._effect_in_words}"
-        return [_in_sentences(f"{self.badge}: ", self.cautions), under]
+        return [in_sentences(f"{self.badge}: ", self.cautions), under]
 
     @property
     def _that_fits(self) -> str:
@@ -195,7 +203,7 @@ class Effect(ShownAsText):
     @property
     def _no_effect(self) -> str:
         x, y = self._pair
-        among, because = _capital(self._among), self.identified.because
+        among, because = capital(self._among), self.identified.because
         if self.grade is None:
             where = IN_YOURS if self.stated else f" under any explanation of these data{self._that_fits}"
             return f"{among}{x} does not affect {y}{where}: {because}."
@@ -203,7 +211,7 @@ class Effect(ShownAsText):
             if self.associated:
                 return f"{self.associated}."
             doubt = "was not checked" if self.grade == "unchecked" else "is not established"
-            return _in_sentences(f"{among}{because if among else _capital(because)}, but this {doubt}: ", self.cautions)
+            return in_sentences(f"{among}{because if among else capital(because)}, but this {doubt}: ", self.cautions)
         claim = "probably does not affect" if self.grade == "likely" else "does not affect"
         stated = ", as you stated" * (self.grade == "stated")
         return f"{among}{x} {claim} {y}{stated}: {because}."
@@ -215,14 +223,14 @@ class Effect(ShownAsText):
         if self.identified.cause == "definite" and not self.given and self.reliable:
             claim = "probably causes" if self.grade == "likely" else "causes"
             stated = IN_YOURS if self.stated else ", as you stated" * (self.grade == "stated")
-            caution = _in_sentences(" Caution: ", self.cautions) if self.cautions else ""
+            caution = in_sentences(" Caution: ", self.cautions) if self.cautions else ""
             return f"{x} {claim} {y}{stated}. The size of the effect is not identified, {why}{caution}"
-        return f"{_capital(f'{self._among}the')} effect of {x} on {y} is not identified, {why}"
+        return f"{capital(f'{self._among}the')} effect of {x} on {y} is not identified, {why}"
 
     @property
     def _effect(self) -> str:
         words = self._effect_in_words
-        return words if words.startswith(self._pair[0]) else _capital(words)
+        return words if words.startswith(self._pair[0]) else capital(words)
 
     @property
     def _effect_in_words(self) -> str:
@@ -285,9 +293,10 @@ class Effect(ShownAsText):
                 f"  {estimate.contrast}: {estimate}, standard error {estimate.error:.2g}, by {self._by(estimate)}"
                 for estimate in self.estimates
             ]
-            lines += [f"  {_ratio(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
-            lines += _trimmed(self.estimates)
-        lines += self._learned_again
+            lines += [f"  {ratio_in_words(estimate)}" for estimate in self.estimates if estimate.ratio is not None]
+            lines += trimmed_in_words(self.estimates)
+        if self.again is not None:
+            lines.append(again_in_words(self.again, self.estimates))
         if self.groups:
             lines += ["Within groups:", *(f"  {estimate.contrast}: {estimate}" for estimate in self.groups)]
         if self.others:
@@ -314,29 +323,13 @@ class Effect(ShownAsText):
         return [f"What would settle it: lmarvel settle {'graph.txt' if self.stated else 'result.json'} {x} {y}"]
 
     @property
-    def _learned_again(self) -> list[str]:
-        """What resamples say of the effect, and the interval that takes the graph as given."""
-        if self.again is None:
-            return []
-        total = counted(sum(self.again.statuses.values()), "resample")
-        if not any(one.fixed for one in self.estimates):
-            return [f"Learned again from {total}, each with its own graph: {self.again}."]
-        ends = "; ".join(
-            self.labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1])) for one in self.estimates
-        )
-        return [
-            f"Learned again from {total}, each with its own graph: {self.again.counts}. The interval is over these."
-            f" With the learned graph taken as given, it is {ends}."
-        ]
-
-    @property
     def fragility(self) -> list[str]:
         """Why unmeasured common causes are excluded, and how strong one would have to be; in sentences."""
-        return [*map(str, self.witnesses), *in_sentences(self.sensitivity)]
+        return [*map(str, self.witnesses), *strength_in_sentences(self.sensitivity)]
 
     def labelled(self, estimate: Estimate) -> str:
         """Return an estimate in words, with what it is of where there are several."""
-        return f"{estimate.contrast}: {estimate}" if len(self.estimates) > 1 else str(estimate)
+        return labelled(estimate, len(self.estimates) > 1)
 
     def _by(self, estimate: Estimate) -> str:
         if estimate.adjusted is None:
@@ -368,31 +361,3 @@ class Effect(ShownAsText):
             "statements": list(self.statements),
             **({} if self.again is None else {"learned_again": self.again.to_dict()}),
         }
-
-
-def _ratio(estimate: Estimate) -> str:
-    """Return the risk ratio of an estimate in words."""
-    assert estimate.ratio is not None
-    value, low, high = estimate.ratio
-    return f"{estimate.contrast}: risk ratio {value:.3g} ({low:.3g} to {high:.3g})"
-
-
-def _trimmed(estimates: Sequence[Estimate]) -> list[str]:
-    """Say so where rows could hardly have had some category of the cause."""
-    share = max(estimate.trimmed for estimate in estimates)
-    if not share:
-        return []
-    return [
-        f"  {percent(share)} of the rows could hardly have had another value of the cause (a chance below 1 %), so the"
-        " average over all rows leans on few comparable ones."
-    ]
-
-
-def _capital(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
-
-
-def _in_sentences(start: str, clauses: Sequence[str]) -> str:
-    """Return clauses as sentences, the first of which has a beginning."""
-    first, *more = clauses
-    return " ".join([f"{start}{first}.", *map(sentence, more)])

@@ -21,7 +21,8 @@ import numpy as np
 
 from lmarvel.data import Kind
 from lmarvel.effects.adjustment import Pair, checked_pair, minimal_sets, not_amenable, pair_of
-from lmarvel.effects.answer import Answering, read_table
+from lmarvel.effects.answer import Answering
+from lmarvel.effects.asking import read_table
 from lmarvel.effects.caveats import Bearing, listed_statements, statements_of
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import classify, ready_for_effects

@@ -86,11 +86,37 @@ class Spread:
         values = self.values if contrast is None else self.contrasts.get(contrast, ())
         return float(np.quantile(values, share)) if values else float("nan")
 
-    def interval(self, contrast: str | None = None) -> tuple[float, float] | None:
-        """Return the middle 95 % of the values; None where too few graphs tell the effect."""
-        if len(self.values if contrast is None else self.contrasts.get(contrast, ())) < FEWEST:
+    def interval(self, contrast: str | None = None, around: float | None = None) -> tuple[float, float] | None:
+        """Return the middle 95 % of the values; None where too few graphs tell the effect.
+
+        ``around`` is the effect in the learned graph. Where more than 2.5 % of the graphs do not identify the effect,
+        these count too, with everything from 0 to twice this number: an unmeasured common cause may account for the
+        effect, or hide as much again.
+        """
+        values = self.values if contrast is None else self.contrasts.get(contrast, ())
+        wide = around is not None and self.widened
+        if len(values) < FEWEST and not wide:
             return None
-        return self.quantile(QUANTILES[0], contrast), self.quantile(QUANTILES[-1], contrast)
+        ends = [self.quantile(share, contrast) for share in (QUANTILES[0], QUANTILES[-1])] if values else []
+        if wide and around is not None:
+            ends += [0.0, 2 * around]
+        return min(ends), max(ends)
+
+    @property
+    def widened(self) -> bool:
+        """Whether so many graphs do not identify the effect that its interval has to allow for them."""
+        return self.told < 1 - QUANTILES[0] and sum(self.statuses.values()) >= FEWEST
+
+    @property
+    def caution(self) -> str | None:
+        """How many graphs do not identify the effect, or find none, as a clause; None where these are few."""
+        total, zero = sum(self.statuses.values()), self.statuses.get("none", 0)
+        without = total - self.telling
+        if without + zero <= QUANTILES[0] * total or total < FEWEST:
+            return None
+        found = [f"{without:,} {'does' if without == 1 else 'do'} not identify the effect"] * bool(without)
+        found += [f"{zero:,} {'finds' if zero == 1 else 'find'} no effect"] * bool(zero)
+        return f"of {counted(total, 'graph')} learned again from resamples, {' and '.join(found)}"
 
     @property
     def counts(self) -> str:
@@ -294,8 +320,8 @@ def _count(tally: Tally, names: Sequence[str], marks: NDArray[np.int8], number: 
         if stated is None:
             ready = prepare(PAG._trusted(tuple(names), marks))
         else:
-            both = (PAG._trusted(tuple(names), one) for one in marks)
-            ready = ready_as_stated(*both, known_of(stated, names), stated)
+            informed, alone = (PAG._trusted(tuple(names), one) for one in marks)
+            ready = ready_as_stated(informed, alone, known_of(stated, names), stated)
     except GraphError:
         tally.statuses[ILLEGAL] += 1
     else:

@@ -143,6 +143,10 @@ class PagEstimator(Estimator):
         """Whether nothing can be learned without Markov boundaries."""
         return True
 
+    def uses_boundaries(self, test: IndependenceTest, data: Dataset | None) -> bool:
+        """Whether Markov boundaries are of use for this table."""
+        return True
+
     @classmethod
     def _starts_complete(cls) -> bool:
         """Whether the method can start from all pairs."""

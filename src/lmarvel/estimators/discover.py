@@ -90,6 +90,9 @@ class Settings(Protocol):
     def needs_boundaries(cls) -> bool:
         """Whether nothing can be learned without Markov boundaries."""
 
+    def uses_boundaries(self, test: IndependenceTest, data: Any) -> bool:
+        """Whether Markov boundaries are of use for this table."""
+
     def resolved(self, test: IndependenceTest) -> tuple[Settings, str | None]:
         """Return the method to run, which "auto" chooses by the test, and why."""
 
@@ -206,7 +209,7 @@ def _by_test(
             report("orientation", 0, 1)
             recorded = settings_of(settings, table, given, level, run.method, why)
             return _discovery_of_run(run, order, given, ledger, clock, recorded, settings.knowledge)
-        boundaries = _boundaries(settings, ledger, level)
+        boundaries = _boundaries(settings, ledger, level, table)
         method = boundaries.method
         clock.lap("boundary")
         outcome = settings.learn(ledger, boundaries, table, report)
@@ -264,8 +267,10 @@ def _by_engine(settings: Settings, ledger: Ledger, level: float, progress: Progr
     return learn_compiled(ledger, options, level, named, find, settings.selection, _GRACE, progress)
 
 
-def _boundaries(settings: Settings, ledger: Ledger, level: float) -> Boundaries:
+def _boundaries(settings: Settings, ledger: Ledger, level: float, table: Dataset | None) -> Boundaries:
     """Return the boundaries to start from; where a budget does not reach for them, a method may do without."""
+    if not settings.uses_boundaries(ledger.test, table):
+        return Boundaries.complete(len(ledger.names), level)
     try:
         ledger.meter.check_time()
         with ledger.meter.part(None, 1.0 if settings.needs_boundaries() else _FOR_A_START):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
@@ -24,7 +25,8 @@ from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.scoring import Scored, inflation_of, scored_table
+from lmarvel.estimators.rivals import Rivals, rivals_of
+from lmarvel.estimators.scoring import Scored, inflation_of, scored_table, scores_dags, thinning_test
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.knowledge.closure import Known
@@ -46,6 +48,8 @@ from lmarvel.skeleton.state import Progress, silent
 _MOST_TESTS = 200_000
 _FOR_TESTS = 0.25
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
+_OTHER_SCALES = ("rank", "scores")  # tests by other correlations than those of the numbers as they are
+_SAME = 1e-6  # scores that differ by less
 _FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 
 
@@ -56,11 +60,11 @@ class Lift(PagEstimator):
     The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
     where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
     graph is a further start where it is legal and not far behind. With fewer than two rows per column each edge must
-    improve the score more (docs/wide.md). Where all variables are categories, the score is the chance of their counts
-    (BDeu); where numbers bend, it has bends, products and the shape of the noise. Then tests look for hidden causes in
-    the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked for. Nothing is
-    random but restarts that are asked for, and the order of the columns does not matter. On tables of numbers it needs
-    the compiled engine, which a C++ compiler builds with the package.
+    improve the score more (docs/wide.md). Where all variables are categories, the score is the length of the code of
+    their counts (qNML); where numbers bend, it has bends, products and the shape of the noise. Then tests look for
+    hidden causes in the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked
+    for. Nothing is random but restarts that are asked for, and the order of the columns does not matter. On tables of
+    numbers it needs the compiled engine, which a C++ compiler builds with the package.
 
     Parameters
     ----------
@@ -128,9 +132,11 @@ class Lift(PagEstimator):
         table = scored_table(ledger.test, data, self.penalty)
         if not isinstance(table, Groups):
             check_engine(len(ledger.names))
-        start = None  # where the answer is a DAG's, another graph is of no use
+        start, rivals = None, Rivals()
         if not isinstance(table, KindTable):
             start = lmarvel_start(ledger, boundaries, self.alpha, self.selection, report)
+        if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
+            rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
         known, now = ledger.known, time.monotonic()
         how: dict[str, Any] = {
@@ -148,14 +154,16 @@ class Lift(PagEstimator):
             if isinstance(table, Groups):
                 return lift_groups(table, **how | changed)
             if isinstance(table, KindTable):
-                ask = ledger.test.pvalue
-                return lift_kinds(table, **how | changed, pvalue=lambda x, y, given: ask(x, y, tuple(given)))
+                others = {"start": rivals.lmarvel, "lines": rivals.lines, "pvalue": thinning_test(ledger.test, data)}
+                return lift_kinds(table, **how | others | changed)
             return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
 
         try:
             if isinstance(table, Moments) and (self.latents or self.selection):
                 factors = inflation_of(ledger.test, data, table, self.penalty, False)
             found = search()
+            if isinstance(table, Moments) and rivals.lmarvel is not None:
+                found = _better(found, search, rivals.lmarvel)
             if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
                 look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
                 found, factors = _beside_interactions(found, factors, search, look)
@@ -193,6 +201,10 @@ class Lift(PagEstimator):
     def needs_boundaries(cls) -> bool:
         """Whether nothing can be learned without Markov boundaries; here only the start needs them."""
         return False
+
+    def uses_boundaries(self, test: IndependenceTest, data: Dataset | None) -> bool:
+        """Whether Markov boundaries are of use: not where the answer begins with a DAG that no start improves."""
+        return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
     def _trace(
         self,
@@ -280,6 +292,14 @@ def what_statements_cost(
             yield StatementCost(str(statement), max(alone - free, 0.0))
     except OutOfTime:
         return
+
+
+def _better(found: LiftResult, search: Callable[..., LiftResult], start: Marks) -> LiftResult:
+    """Search again from another graph, and return what scores better."""
+    with suppress(OutOfTime):
+        again = search(start=start)
+        return again if again.score < found.score - _SAME else found
+    return found
 
 
 def _beside_interactions(

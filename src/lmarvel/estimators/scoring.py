@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
-from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores
+from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores, scaled
 from lmarvel.ci.glm.kinds import KindTable, kind_table
 from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.ci.glm.ordinal import is_monotone
+from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -33,7 +35,7 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     ======================================  ==========================================================================
     a table                                 its score
     ======================================  ==========================================================================
-    of categories                           the chance of their counts
+    of categories                           the length of the code of their counts (qNML)
     of numbers, along curves                lines, bends, products, and the shape of the noise
     of numbers, straight, skewed noise      lines and the shape of the noise
     of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
@@ -51,15 +53,12 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     logistic regressions, which is not (docs/kinds.md).
     """
     gaps = data is not None and any(data.missing)
-    if data is not None and (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
+    if data is not None and scores_dags(test, data):
         return kind_table(data.completed() if gaps else data, test.names, penalty)
     if data is not None and (data.test_wise or not gaps) and test.name == "skewed":
         whole = data.completed() if gaps else data
         return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
-        bent = curvature(data)
-        if (bent is not None and bent.is_curved) or interacts(data):
-            return kind_table(data, test.names, penalty)
         blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
@@ -72,6 +71,33 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         where = {name: i for i, name in enumerate(blocks.names)}
         return groups_of(blocks.take([where[name] for name in test.names]), penalty)
     return table_of(test, data)
+
+
+def thinning_test(test: IndependenceTest, data: Dataset | None) -> Callable[[int, int, Sequence[int]], float]:
+    """Return the p-values by which edges of a DAG are taken away that a hidden cause added.
+
+    They are the test's. Along curves, numbers with values far out are taken as normal scores, as the score takes them:
+    beside a few values far out the test would hardly see anything else, and true edges would go.
+    """
+    plain = data is not None and _are_numbers(data) and data.weights is None and data.clusters is None
+    if data is not None and plain and test.name == "curved" and not any(data.missing):
+        columns = {name: data.values()[:, data.names.index(name)] for name in test.names}
+        taken = {name: scaled(column) for name, column in columns.items()}
+        if any(taken[name] is not column for name, column in columns.items()):
+            ask = ResidualProducts(Dataset.of(taken)).pvalue
+            return lambda x, y, given: ask(x, y, tuple(given))
+    return lambda x, y, given: test.pvalue(x, y, tuple(given))
+
+
+def scores_dags(test: IndependenceTest, data: Dataset) -> bool:
+    """Tell whether the score of a table knows the kinds of its columns; then it is one of DAGs alone."""
+    gaps = any(data.missing)
+    if (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
+        return True
+    if gaps or test.moments is not None or _are_numbers(data):
+        return False
+    bent = curvature(data)
+    return (bent is not None and bent.is_curved) or interacts(data)
 
 
 def _is_counted(test: IndependenceTest, data: Dataset) -> bool:

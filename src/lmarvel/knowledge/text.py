@@ -157,8 +157,14 @@ def _uncommented(line: str) -> str:
 
 
 def _split(text: str, by: str) -> list[str]:
-    """Split at a character that stands outside quotes."""
-    return [part.strip() for part in re.split(rf'{by}(?=(?:[^"]*"[^"]*")*[^"]*$)', text)]
+    """Split at a character that stands outside quotes; a quoted name may hold escaped quotes."""
+    parts = [""]
+    for token in re.findall(rf'"(?:[^"\\]|\\.)*"|[^"{by}]+|["{by}]', text):
+        if token == by:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return [part.strip() for part in parts]
 
 
 def _names(text: str) -> list[str]:

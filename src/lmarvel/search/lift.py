@@ -51,7 +51,7 @@ _DIGITS = 11  # of a correlation; those behind them differ with the order in whi
 _MEMORY = 2**30  # bytes
 LATE = "the time limit was reached"
 
-Stage = Literal["order", "lift", "start", "hidden"]
+Stage = Literal["order", "lift", "start", "lines", "hidden"]
 Kind = Literal["latent", "selection"]
 
 
@@ -89,8 +89,8 @@ class LiftResult:
         Minus two log-likelihood of standardised data and the price of edges, the lower the better.
     hidden : tuple of HiddenNode
         The hidden nodes that the answer rests on; none where an ancestral graph gave it.
-    used : {"order", "lift", "start", "hidden"}
-        Which stage gave the answer.
+    used : {"order", "lift", "start", "lines", "hidden"}
+        Which stage gave the answer; "lines" is the best DAG by correlations, where the score is another one.
     selection_gain : float
         By how much the answer is better than the best graph met that needs no selection; 0 where it needs none itself.
     seen : MetGraphs

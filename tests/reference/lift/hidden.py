@@ -7,9 +7,9 @@ others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift
 
 1. *Changes*: each edge, each triangle and each of the largest maximal cliques loses its inner edges to a latent or
    to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
-   node gets one more parent. They are ranked by a rough fit inside their region
-   (:mod:`tests.reference.lift.hidden_regions`). The best one, and the others near it, are a group; so is the best of
-   what is left, with those near it; and so on.
+   node gets one more parent. They are ranked by a rough fit: of a latent node's children given their parents, and of a
+   selection node's region (:mod:`tests.reference.lift.hidden_regions`). The best one, and the others in its region, are
+   a group; so is the best of what is left, with those near it; and so on.
 2. The best 12 of each group are *refreshed*: the covariance of the region's observed and latent nodes, expected and
    with the selection undone, is searched for orders again, in the neighbourhood of the change.
 3. The best 4 are *pruned* of what is not worth its price, and refreshed with the whole region.
@@ -205,20 +205,21 @@ class HiddenSearch:
         """Return the best changes by a rough fit, of each part of the graph."""
         surroundings = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        trials = [self._trial(model, surroundings, change) for change in changes]
+        gains = [self._rough_gain(model, surroundings, change) for change in changes]
         owner: dict[int, int] = {}
         groups: list[list[Trial]] = []
-        for i in best_of([trial.gain for trial in trials]):
-            if trials[i].gain > LIFT.far_off * self.fits.price:
+        for i in best_of(gains):
+            if gains[i] > LIFT.far_off * self.fits.price:
                 break
-            owners = [owner[v] for v in members(changes[i].nodes) if v in owner]
-            if not owners:
-                for v in members(trials[i].place.region.own):
-                    owner.setdefault(v, len(groups))
-                owners = [len(groups)]
+            group = min((owner[v] for v in members(changes[i].nodes) if v in owner), default=len(groups))
+            if group < len(groups) and len(groups[group]) == LIFT.refreshed:
+                continue
+            trial = self._trial(self._place(model, self._around(surroundings, changes[i].nodes)), changes[i])
+            if group == len(groups):
+                for v in members(trial.place.region.own):
+                    owner.setdefault(v, group)
                 groups.append([])
-            if len(groups[min(owners)]) < LIFT.refreshed:
-                groups[min(owners)].append(trials[i])
+            groups[group].append(trial)
         return groups
 
     def _best_in(self, group: list[Trial]) -> list[Trial]:
@@ -278,7 +279,7 @@ class HiddenSearch:
         hidden: list[tuple[Kind, int, int]] = [("latent", surroundings.children[v], v) for v in latents]
         hidden += [("selection", mask, j) for j, mask in enumerate(model.selections)]
         for kind, nodes, which in hidden:
-            place = self._place(model, surroundings, nodes)
+            place = self._place(model, self._around(surroundings, nodes))
             region = place.region
             if kind == "latent":
                 local = region.nodes.index(which) - region.p
@@ -301,8 +302,10 @@ class HiddenSearch:
             for v in members(near(model, inside) & ~inside & (1 << model.p) - 1):
                 yield Change("selection", inside | 1 << v, index, v)
 
-    def _place(self, model: HiddenModel, surroundings: Surroundings, nodes: int) -> Place:
-        region = surroundings.around(nodes, LIFT.most_near * (2 if model.p <= 100 else 1))
+    def _around(self, surroundings: Surroundings, nodes: int) -> Region:
+        return surroundings.around(nodes, LIFT.most_near * (2 if surroundings.model.p <= 100 else 1))
+
+    def _place(self, model: HiddenModel, region: Region) -> Place:
         part = extracted(model, region)
         structure = structure_of(part, region)
         if structure not in self._parts:
@@ -310,19 +313,29 @@ class HiddenSearch:
         part = self._parts[structure]
         return Place(region, part, structure, part.score)
 
-    def _trial(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> Trial:
-        """Try a change in its place, by a rough fit; known as long as nothing there changes."""
-        place = self._place(model, surroundings, change.nodes)
+    def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> float:
+        """Return what a change gains by a rough fit; known as long as nothing there changes.
+
+        A latent node alters the score of its children given their parents, a selection node that of all ancestors.
+        """
+        closest = change.kind == "latent"
+        region = surroundings.closest(change.nodes) if closest else self._around(surroundings, change.nodes)
+        trial = self._trial(self._place(model, region), change)
+        place = trial.place
+        key = (place.structure, trial.change)
+        if key not in self._gains:
+            self.record.check()
+            made = self._local(region).changed(place.part, trial.change)
+            self._gains[key] = math.inf if made is None else made.score - place.score
+        return self._gains[key]
+
+    def _trial(self, place: Place, change: Change) -> Trial:
+        """Return a change by the numbers of its place."""
         region = place.region
         local = change._replace(nodes=region.local(change.nodes))
         if change.which >= 0:
             local = local._replace(which=region.selections.index(change.which), node=region.nodes.index(change.node))
-        key = (place.structure, local)
-        if key not in self._gains:
-            self.record.check()
-            made = self._local(region).changed(place.part, local)
-            self._gains[key] = math.inf if made is None else made.score - place.score
-        return Trial(local, place, self._gains[key])
+        return Trial(local, place, math.inf)
 
 
 def insertion(model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:

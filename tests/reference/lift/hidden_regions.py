@@ -55,6 +55,10 @@ class Surroundings:
                 return self.region_of(own)
         return self.region_of(self._whole(nodes))
 
+    def closest(self, nodes: int) -> Region:
+        """Return the region of the nodes, and what hidden nodes tie them to, alone."""
+        return self.region_of(self._closed(nodes))
+
     def region_of(self, own: int) -> Region:
         """Return some nodes with their outside parents."""
         model = self.model

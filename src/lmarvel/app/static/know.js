@@ -117,7 +117,7 @@ function build() {
       html("p", { class: "note", text: "Nothing in a later tier causes anything in an earlier one. Drag a variable, press the left or right arrow key on it, or select it and then a tier." }),
       html("div", { id: "tiers", class: "tiers" })),
     html("div", { class: "card" }, html("h3", { text: "Statements" }), form(), html("div", { id: "statement-list" })),
-    html("details", { class: "card" }, html("summary", { text: "The same as text" }),
+    html("details", { class: "card", id: "as-text", open: Boolean(byId("as-text") && byId("as-text").open) }, html("summary", { text: "The same as text" }),
       html("label", { for: "statement-text", class: "note", text: "One statement per line, such as: Weight causes MilesPerGallon" }), area));
 }
 
@@ -138,6 +138,7 @@ export function begin() {
     drawTiers();
     drawStatements();
   });
+  on("refused", () => state.step === "know" && show()); // also what is being typed makes room for what is there
   on("described", () => state.step === "know" && document.activeElement.id !== "statement-text" && show());
 }
 

@@ -74,6 +74,7 @@ async function changed(work) {
     if (error.stale) {
       await reload();
       await describe();
+      tell("refused");
     }
     throw error;
   }

@@ -8,6 +8,7 @@ const USES = [["", "As found"], ["categorical", "Categories"], ["ordinal", "Orde
 const KINDS = { continuous: "number", ordinal: "ordered categories", nominal: "categories" };
 const MISSING = [["auto", "Each test uses the rows that have its variables"], ["drop", "Leave out rows with a missing value"],
   ["em", "Estimate correlations by EM"], ["refuse", "Refuse missing values"]];
+const SAID = { categorical: true, ordinal: true }; // then the kind is not the one that was found
 let parts = null;
 
 // --- settings ----------------------------------------------------------------------------------------------------
@@ -76,7 +77,7 @@ function ordering(column, k) {
 function row(column, k) {
   const use = useOf(column.name), out = use === "drop";
   const select = html("select", { id: `use-${k}`, "aria-label": `Use of ${column.name}`, onchange: tried(() => remedy(column, { use: select.value || "none" })) },
-    ...USES.map(([value, text]) => option(value, value ? text : `${text}: ${KINDS[column.kind] || column.kind}`, value === use)));
+    ...USES.map(([value, text]) => option(value, value || use in SAID ? text : `${text}: ${KINDS[column.kind] || column.kind}`, value === use)));
   const taken = (change) => (change.use ? change.use === use : change.missing ? change.missing === state.all.settings.table.missing
     : (state.all.settings.table.na[column.name] || []).includes(change.na));
   const remedies = out ? [] : column.remedies.filter((one) => !taken(one.set)).map((one) => button(one.label, () => remedy(column, one.set),

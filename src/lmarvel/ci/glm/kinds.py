@@ -2,7 +2,8 @@
 
 The score of a variable given parents (``engine/kinds``; its readable twin stands in ``tests/reference/kinds.py``):
 
-* *categories given categories*: the chance of their counts (BDeu with an equivalent sample of one row);
+* *categories given categories*: the length of the shortest code of their counts (quotient normalised maximum
+  likelihood, Silander et al. 2018), which has no prior to choose and is the same for all DAGs of a class;
 * *a number*: least squares on the lines of its parents and the indicators of their categories. Bends of a parent, and
   products of two parents, are taken where they pay for themselves. What is left counts by its variance and, where that
   pays, by its shape: with noise that is not Gaussian a straight line looks bent from the wrong end, and only the whole
@@ -40,7 +41,7 @@ from lmarvel.engine import load
 
 _engine = load()
 
-BENDS = 2
+BENDS = ((5_000, 4), (0, 2))  # of a number, from so many rows on: two follow a square of a square only so far
 MOST_PRODUCTS = 30  # variables, up to which products are looked for
 MOST_COUNTED = 500  # categories of a column, in a table of categories alone; the rarest are taken together
 PRODUCT, SHAPE = 2.0, 4.0  # prices in units of log n
@@ -136,7 +137,7 @@ def kind_table(
     names: Sequence[str],
     penalty: float,
     *,
-    bends: int = BENDS,
+    bends: int | None = None,
     products: bool = True,
     far_out: float = FAR_OUT,
     every: int = 1,
@@ -151,8 +152,8 @@ def kind_table(
         Its variables.
     penalty : float
         What an edge costs, in units of log n.
-    bends : int
-        How many bends a number has.
+    bends : int, optional
+        How many bends a number has; by default 2, and 4 from 5,000 rows on.
     products : bool
         Whether products of two variables are made, where there are not too many.
     far_out : float
@@ -164,6 +165,8 @@ def kind_table(
     chosen = [where[name] for name in names]
     values = data.values()[::every]
     n = len(values)
+    if bends is None:
+        bends = next(many for least, many in BENDS if n >= least)
     weights, rows = row_weights(data)
     if every > 1:
         weights, rows = None if weights is None else frozen(weights[::every]), rows * n / data.n

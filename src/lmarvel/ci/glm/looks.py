@@ -1,7 +1,8 @@
 """What a look at a table says of it: whether its numbers bend, whether its categories interact, or ranks fit better.
 
 Each question is put to rough searches for the best DAG (:mod:`lmarvel.ci.glm.kinds`). The thresholds come from a study
-of tables with known truth (``benchmarks/kinds.py``, docs/kinds.md).
+of tables with known truth (``benchmarks/kinds.py``, docs/kinds.md). Whether anything bends at all is seen at a glance,
+without a search, in most tables where nothing does.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores
-from lmarvel.ci.glm.basis import GlmTable
+from lmarvel.ci.glm.basis import GlmTable, row_weights
 from lmarvel.ci.glm.fits import GlmFits
-from lmarvel.ci.glm.kinds import KindTable, kind_table
+from lmarvel.ci.glm.kinds import MOST_PRODUCTS, PRODUCT, KindTable, kind_table
 from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
@@ -29,14 +30,14 @@ _LEAST = 30.0
 _CLOSER = 0.02  # by how much normal scores are more closely related: of Gaussian numbers either may be, by chance
 _TOLD = (0.015, 0.15)  # by heavy tails beyond correlations, at least and at most
 _STRAIGHT = 0.015  # by bends, at most, where nothing bends
-_SKEWED = (
-    0.5  # the third moment of most numbers or of their residuals, where noise is skewed; that of Gaussian ones is 0
-)
+_SKEWED = 0.5  # the third moment of most numbers or their residuals, where noise is skewed; Gaussian ones have 0
 _SHAPED = 0.1  # by skewed noise beyond what normal scores and correlations explain, at least
 _CHANCE = 8.0  # standard errors, by which the fourth moment of a Gaussian number is hardly ever off
 MOST_NUMBERS = 60  # for the look: it is a search
 FEWEST_ROWS, MOST_ROWS = 100, 3_000  # of more rows some are looked at
 MOST_VALUES = 60_000  # rows times columns, where the shape of noise is looked at, which takes longest
+_BY_CHANCE, _FEW = 3.0, 15.0  # what squares, cubes and products tell by chance, many times, and some units of the score
+_DETERMINED = 1e6  # times the variance that the others leave
 _NOISE, _SWEEPS = 1e-6, (1, 0, 0, 0.0)  # a rough search: one sweep, and families are not turned
 _AS_THEY_ARE, _AS_RANKS = math.inf, 0.0  # the fourth moment from which on a number is taken as normal scores
 
@@ -63,7 +64,8 @@ def curvature(data: Dataset) -> Curvature | None:
 
     What is explained is the likelihood of the best DAG beyond that of no edges, less what its edges, bends and products
     cost. It is looked at for the numbers as they are and for their normal scores: where one of the two is straight,
-    lines will do. Counts are left out, because those with a small mean bend by nature.
+    lines will do. Counts are left out, because those with a small mean bend by nature. Where a glance shows that
+    nothing bends, bends explain no more than lines.
 
     Examples
     --------
@@ -74,8 +76,12 @@ def curvature(data: Dataset) -> Curvature | None:
     >>> curvature(Dataset.of({"a": a, "b": a**2 + rng.normal(size=500)})).is_curved
     True
     """
-    if not 2 <= len(_numbers(data)) <= MOST_NUMBERS:
+    numbers = _numbers(data)
+    if not 2 <= len(numbers) <= MOST_NUMBERS:
         return None
+    if data.kept(("straight",), lambda: _is_straight(data, numbers)):
+        most = data.n * _related(data.values()[:, [data.names.index(name) for name in numbers]], None)
+        return Curvature(most, most)
     least: Curvature | None = None
     for shapes in (False, True):
         for far_out in (_AS_THEY_ARE, _AS_RANKS):
@@ -84,6 +90,49 @@ def curvature(data: Dataset) -> Curvature | None:
                 return found
             least = found if least is None or found.share < least.share else least
     return least
+
+
+def _is_straight(data: Dataset, numbers: list[str]) -> bool:
+    """Tell at a glance that nothing bends.
+
+    Of numbers that are straight and Gaussian, no square, no cube and no product of two others tells anything: neither
+    of a number as it is nor of what all others leave of it along lines. What they tell beyond the price of a bend, or
+    of a product, is added up and held against what that comes to by chance. Numbers with values far out are not judged.
+    """
+    every = _every(data)
+    values = data.values()[::every][:, [data.names.index(name) for name in numbers]]
+    n, p = values.shape
+    if data.weights is not None or row_weights(data)[1] != data.n or n < 4 * p or _lies_far_out(values, None):
+        return False
+    lines = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-300)
+    try:
+        precision = np.linalg.inv(lines.T @ lines / n)
+    except np.linalg.LinAlgError:
+        return False
+    inflation = precision.diagonal()
+    if not (inflation > 0).all() or inflation.max() > _DETERMINED:
+        return False
+    left = lines @ precision / np.sqrt(inflation)
+    log, pairs = math.log(n), np.array(np.triu_indices(p if p <= MOST_PRODUCTS else 0, 1))
+    products = lines[:, pairs[0]] * lines[:, pairs[1]]
+    own = np.eye(p, dtype=bool)
+    bends = [column - lines * (column * lines).mean(axis=0) for column in (lines**2 - 1, lines**3)]
+    looks = [*((column, own, log) for column in bends), (products, own[:, pairs[0]] | own[:, pairs[1]], PRODUCT * log)]
+    more = by_chance = 0.0
+    for columns, is_own, price in looks:
+        columns = columns - columns.mean(axis=0)
+        size = np.maximum(np.sqrt((columns**2).mean(axis=0)), 1e-300)
+        for told in (lines, left):
+            share = np.minimum((told.T @ columns / (n * size)) ** 2, 1 - 1e-12)
+            more += float(np.maximum(-n * np.log1p(-share) - price, 0.0)[~is_own].sum())
+            by_chance += int((~is_own).sum()) * _beyond(price)
+    return more <= _BY_CHANCE * by_chance + _FEW
+
+
+def _beyond(price: float) -> float:
+    """Return by how much the square of a standard normal variable is beyond a price, on average."""
+    tail = math.erfc(math.sqrt(price / 2))
+    return tail + math.sqrt(2 * price / math.pi) * math.exp(-price / 2) - price * tail
 
 
 def _numbers(data: Dataset) -> list[str]:

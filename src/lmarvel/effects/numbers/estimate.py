@@ -65,6 +65,10 @@ class Estimate:
         """The interval that takes the graph as given."""
         return (self.low, self.high) if self.fixed is None else self.fixed
 
+    def widened(self, low: float, high: float) -> Estimate:
+        """Return it with an interval that also includes two values, and that which takes the graph as given beside."""
+        return replace(self, low=min(low, self.low), high=max(high, self.high), fixed=self.in_graph)
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
         plain = {**self.__dict__}

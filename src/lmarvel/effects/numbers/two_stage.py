@@ -26,7 +26,8 @@ from lmarvel.deferred import late
 from lmarvel.effects.numbers.estimate import LEVEL
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.errors import DataError
-from lmarvel.text import ShownAsText, listing, readable
+from lmarvel.result.support.grades import Grade
+from lmarvel.text import ShownAsText, listing, readable, sentence
 
 stats = late("scipy.stats")
 
@@ -52,6 +53,10 @@ class Instrumented(ShownAsText):
         The 95 % interval of Anderson and Rubin; two pieces where it is everything outside of an interval.
     f : float
         The F statistic of the first stage.
+    grade : 'firm', 'likely', 'open', 'unchecked', 'stated' or None
+        How firm the parts of a learned graph are that decide what is held fixed, and whether other paths are blocked.
+    cautions : tuple of str
+        What speaks against relying on these parts.
 
     Examples
     --------
@@ -67,6 +72,8 @@ class Instrumented(ShownAsText):
     value: float
     pieces: tuple[Piece, ...]
     f: float
+    grade: Grade | None = None
+    cautions: tuple[str, ...] = ()
 
     @property
     def low(self) -> float:
@@ -105,7 +112,9 @@ class Instrumented(ShownAsText):
 
     def __str__(self) -> str:
         w, x, y = map(readable, (self.instrument, self.x, self.y))
-        lines = [f"With {w} as an instrument, as you stated, {x} affects {y} by {self.number}."]
+        lines = [f"With {w} as an instrument, as you stated, {x} {self._probably}affects {y} by {self.number}."]
+        if self.grade in ("open", "unchecked"):
+            lines.append(f"This is unreliable. {' '.join(map(sentence, self.cautions))}")
         if self.f < WEAK:
             hardly = f"{w} is a weak instrument: it predicts {x} with F = {self.f:.3g} only."
             lines.append(hardly + " The interval allows for that; more rows would narrow it.")
@@ -115,10 +124,14 @@ class Instrumented(ShownAsText):
         same = "The effect is taken to be linear and the same for everybody."
         return "\n".join([*lines, f"  {self.contrast}: {how}", f"{assumed} {same}"])
 
+    @property
+    def _probably(self) -> str:
+        return "" if self.grade in (None, "firm", "stated") else "probably " if self.grade == "likely" else "possibly "
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data; an end that is missing is None."""
         ends = [[end if isfinite(end) else None for end in piece] for piece in self.pieces]
-        return {**self.__dict__, "given": list(self.given), "pieces": ends, "assumes": self.assumes}
+        return {**self.__dict__, "given": list(self.given), "pieces": ends, "assumes": self.assumes, "cautions": list(self.cautions)}
 
 
 def _one_sided(low: float, high: float) -> str:

@@ -141,7 +141,7 @@ class Grades:
     def _by_basis(self) -> Levels:
         shape = self._marks.shape
         if self.basis == "resamples":
-            return self._graded(self.shares, LIKELY_SHARE, DOUBTED_SHARE, math.inf)
+            return _graded(self.shares, self.doubts + self._beside_category, LIKELY_SHARE, DOUBTED_SHARE, math.inf)
         if self.basis == "score":
             return self._scored()
         return np.full(shape, FIRM if self.basis == "exact" else UNCHECKED, dtype=np.int8)
@@ -153,7 +153,7 @@ class Grades:
         levels = np.full(missing.shape, FIRM if self.basis == "exact" else UNCHECKED, dtype=np.int8)
         if result.resamples is not None and self.basis == "resamples":
             absent = 1.0 - result.resamples.adjacent / result.resamples.replicates
-            levels = self._graded(absent, LIKELY_GAP, DOUBTED_GAP, MORE_DOUBTED_GAP)
+            levels = _graded(absent, self.doubts, LIKELY_GAP, DOUBTED_GAP, MORE_DOUBTED_GAP)
         elif self.basis == "score" and result.evidence.chose is not None:
             for pair, gap in result.evidence.gaps.items():
                 x, y = sorted(pair)
@@ -182,6 +182,13 @@ class Grades:
         return np.array(kinds or [False] * len(self._result.pag))
 
     @cached_property
+    def _beside_category(self) -> Levels:
+        """Which pairs of numbers have a neighbour that is a category: their marks rest on edges that it may lack."""
+        coded, near = self._coded, self._marks != NONE
+        beside = coded | (near & coded).any(axis=1)
+        return np.asarray((beside[:, None] | beside) & ~(coded[:, None] | coded), dtype=np.int8)
+
+    @cached_property
     def noticed(self) -> NDArray[np.float64]:
         """The smallest correlation of each pair that earns an edge, or that a test notices; 0 where it is not known.
 
@@ -199,20 +206,14 @@ class Grades:
         needed = _chi_square(pairs, result.alpha) if chose is None else chose.price * pairs
         return np.asarray(np.sqrt(1 - np.exp(-needed / rows)))
 
-    def _graded(self, shares: NDArray[np.float64], likely: float, doubted: float, more: float) -> Levels:
-        """Return the numbers of grades of shares; ``likely`` without a doubt, ``doubted`` with one, ``more`` beyond."""
-        above = shares + 1e-9  # 39 of 40 are 97.5 %, however they round
-        asked = np.select([self.doubts == 0, self.doubts == 1], [likely, doubted], more)
-        levels = np.where(above >= asked, LIKELY, OPEN)
-        return np.where((above >= FIRM_SHARE) & (self.doubts == 0), FIRM, levels).astype(np.int8)
-
     def _scored(self) -> Levels:
         """Hidden nodes make marks near them open: others would change many at once, which no single edge shows."""
         evidence, levels = self._result.evidence, np.full(self._marks.shape, UNCHECKED, dtype=np.int8)
         price = evidence.chose.price if evidence.chose is not None else 1.0
         near = self._near_hidden()
         for end, distance in evidence.distance.items():
-            likely = distance >= LIKELY_WORSE * price and not near[list(end)].any() and not self.doubts[end]
+            doubted = near[list(end)].any() or self.doubts[end] or self._beside_category[end]
+            likely = distance >= LIKELY_WORSE * price and not doubted
             levels[end] = LIKELY if likely else OPEN
         return levels
 
@@ -231,6 +232,14 @@ class Grades:
             return self._result.pag
         weak = (self._marks > CIRCLE) & (self.marks < MARKS_SHOWN[marks])
         return PAG._trusted(self._result.pag.names, np.where(weak, CIRCLE, self._marks).astype(np.int8))
+
+
+def _graded(shares: NDArray[np.float64], doubts: Levels, likely: float, doubted: float, more: float) -> Levels:
+    """Return the numbers of grades of shares; ``likely`` without a doubt, ``doubted`` with one, ``more`` beyond."""
+    above = shares + 1e-9  # 39 of 40 are 97.5 %, however they round
+    asked = np.select([doubts == 0, doubts == 1], [likely, doubted], more)
+    levels = np.where(above >= asked, LIKELY, OPEN)
+    return np.where((above >= FIRM_SHARE) & (doubts == 0), FIRM, levels).astype(np.int8)
 
 
 def _chi_square(freedom: NDArray[np.int64], level: float) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from lmarvel.search.ancestral import BACK, FORTH, NO_EDGE, AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.grouped_lift import LiftSearch, See
 from lmarvel.search.kinds.spouses import PValue, with_spouses
-from lmarvel.search.lift import LATE, LiftResult
+from lmarvel.search.lift import LATE, LiftResult, checked_start
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order
 from lmarvel.search.record import Progress, Record
@@ -68,16 +68,42 @@ class KindStages:
         return float(sum(values) + self.price * graph.n_edges)
 
     def climb(self, graph: AncestralGraph, selection: bool, latents: bool) -> tuple[AncestralGraph, float]:
-        """Return the graph itself: beyond DAGs there is no score; one that a statement cost edges gets better ones."""
+        """Return the best DAG of its class, as far as turning edges leads; one that a statement cost edges gets others.
+
+        Beyond DAGs there is no score.
+        """
         score = self.score(graph)
-        if self.limits is None or len(graph) > MOST_CLIMBED or not math.isfinite(score):
+        if not math.isfinite(score):
             return graph, score
         graph = graph.copy()
+        if self.limits is None:
+            return graph, score - (0.0 if self.table.counted else self._turn(graph))
+        if len(graph) > MOST_CLIMBED:
+            return graph, score
         while (move := self._best_move(graph)) is not None:
             gain, x, y, kind = move
             graph.apply(x, y, kind)
             score -= gain
         return graph, score
+
+    def _turn(self, graph: AncestralGraph) -> float:
+        """Turn edges whose ends have the same other parents while that improves the score; return by how much.
+
+        Such turns lead from each DAG of a class to every other one. By counts all of these score the same.
+        """
+        gained, turned = 0.0, True
+        while turned:
+            turned = False
+            for y in range(len(graph)):
+                self.record.check()
+                for x in members(graph.parents[y]):
+                    if graph.parents[y] != graph.parents[x] | 1 << x:
+                        continue
+                    gain = self._gain(graph, x, y, FORTH, BACK)
+                    if gain > self.record.noise:
+                        graph.apply(x, y, BACK)
+                        gained, turned = gained + gain, True
+        return gained
 
     def _best_move(self, graph: AncestralGraph) -> tuple[float, int, int, int] | None:
         """Return the legal change of one edge that improves the score most, if one does."""
@@ -114,6 +140,7 @@ def lift_kinds(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
+    lines: Marks | None = None,
     pvalue: PValue | None = None,
 ) -> LiftResult:
     """Learn a PAG by score from columns of all kinds.
@@ -124,6 +151,8 @@ def lift_kinds(
         The columns, and the penalty.
     selection, latents, start, restarts, seed, deadline, progress, known
         As for :func:`lmarvel.search.lift.lift`.
+    lines : array, optional
+        Marks of the best DAG by correlations: another graph to start from.
     pvalue : callable, optional
         A test (x, y, given) -> p-value, that may take edges away which a hidden cause added.
 
@@ -143,6 +172,8 @@ def lift_kinds(
     record = Record(table.rows, deadline, progress)
     limits = None if known is None else Limits(known.moved(columns))
     search = LiftSearch(KindStages(table.taken(columns), record, progress, limits), selection, latents, record, limits)
+    if lines is not None:
+        search.others.append(("lines", checked_start(lines, len(table))[np.ix_(columns, columns)]))
     found = search.learned(columns, start, restarts, seed)
     if pvalue is None or not latents or found.ended is not None:
         return found

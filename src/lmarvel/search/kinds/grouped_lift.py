@@ -76,6 +76,7 @@ class LiftSearch:
         self.stages, self.record, self.limits = stages, record, limits
         self.selection, self.latents = selection, latents
         self.more: list[list[int]] = []  # orders to begin with beside the fixed ones
+        self.others: list[tuple[Stage, Marks]] = []  # MAGs that further stages begin with
         self.found: list[Candidate] = []
         self.ended: str | None = None
 
@@ -95,7 +96,9 @@ class LiftSearch:
         order = self._orders()
         self._lift(self._begun(order), "lift")
         if start is not None:
-            self._from_start(AncestralGraph.of_marks(start))
+            self._from_start(AncestralGraph.of_marks(start), "start")
+        for stage, marks in self.others:
+            self._from_start(AncestralGraph.of_marks(marks), stage)
         return order
 
     def _orders(self) -> Order:
@@ -133,8 +136,8 @@ class LiftSearch:
             if not directed.has_selection():
                 self._keep(*self.stages.climb(directed, False, self.latents), stage)
 
-    def _from_start(self, graph: AncestralGraph) -> None:
-        """Climb from the graph that was given, if it is allowed, and not far behind.
+    def _from_start(self, graph: AncestralGraph, stage: Stage) -> None:
+        """Climb from a graph that was given, if it is allowed, and not far behind.
 
         In the limit it is the truth, and none is better. One that is many edges behind is not worth the time.
         """
@@ -147,7 +150,7 @@ class LiftSearch:
             graph = self.limits.repaired(graph)
         best = min(found.score for found in self.found)
         if self.stages.score(graph) < best + LIFT.far_behind * self.stages.price:
-            self._lift(graph, "start")
+            self._lift(graph, stage)
 
     # --- answers ----------------------------------------------------------------------------------------
 

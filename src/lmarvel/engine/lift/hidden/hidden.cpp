@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <iterator>
 #include <optional>
@@ -80,7 +79,7 @@ private:
 
     // What a change makes of its place, and by how much that alters the score.
     struct Trial {
-        const Change* change;
+        Change change;  // by the numbers of the place
         std::shared_ptr<const Place> place;
         double gain = infinity;
         SparseModel part{};
@@ -200,12 +199,8 @@ private:
     // The best changes by a rough fit, of each part of the graph: one belongs to the first better one that it is near.
     std::vector<std::vector<Trial>> grouped(const SparseModel& model, const Surroundings& near,
                                             const std::vector<Change>& tried) {
-        std::vector<Trial> trials;
         Vector gains;
-        for (const Change& change : tried) {
-            trials.push_back(tried_of(model, near, change));
-            gains.push_back(trials.back().gain);
-        }
+        for (const Change& change : tried) gains.push_back(rough_gain(model, near, change));
         constexpr int nobody = std::numeric_limits<int>::max();
         std::vector<int> owner(std::size_t(model.m()), nobody);
         std::vector<std::vector<Trial>> groups;
@@ -213,14 +208,16 @@ private:
             if (gains[i] > set_.far_off * table_.price) break;
             int group = nobody;
             for (int v : tried[i].nodes) group = std::min(group, owner[v]);
+            if (group != nobody && groups[group].size() == std::size_t(set_.refreshed)) continue;
+            Trial trial = tried_in(place_of(model, around(near, tried[i].nodes)), tried[i]);
             if (group == nobody) {
                 group = int(groups.size());
                 groups.emplace_back();
-                const Region& region = trials[i].place->region;
+                const Region& region = trial.place->region;
                 for (std::size_t j = 0; j < region.nodes.size(); ++j)
                     if (!region.outside[j] && owner[region.nodes[j]] == nobody) owner[region.nodes[j]] = group;
             }
-            if (groups[group].size() < std::size_t(set_.refreshed)) groups[group].push_back(std::move(trials[i]));
+            groups[group].push_back(std::move(trial));
         }
         return groups;
     }
@@ -231,7 +228,7 @@ private:
         Vector gains;
         for (const Trial& trial : group) {
             const Refined& fresh = refined(trial, 0, [&](AnyLocal& search) {
-                return search.refreshed(trial.place->part, *trial.change);
+                return search.refreshed(trial.place->part, trial.change);
             });
             if (!fresh.possible || fresh.gain > set_.far_behind * table_.price) continue;
             local.push_back({trial.change, trial.place, fresh.gain, fresh.part});
@@ -290,7 +287,7 @@ private:
         for (int i = 0; i < latents + int(model.selections.size()); ++i) {
             const bool is_latent = i < latents;
             const Nodes nodes = is_latent ? near.children(model.p + i) : model.selections[i - latents];
-            const Place place = place_of(model, near, nodes);
+            const Place place = place_of(model, around(near, nodes));
             const Region& region = place.region;
             const auto& among = is_latent ? region.nodes : region.selections;
             const int which = int(std::find(among.begin(), among.end(), is_latent ? model.p + i : i - latents) - among.begin());
@@ -334,8 +331,12 @@ private:
         return found;
     }
 
-    Place place_of(const SparseModel& model, const Surroundings& near, const Nodes& nodes) {
-        Place place{near.around(nodes, set_.most_near * (model.p <= 100 ? 2 : 1)), {}, {}, 0.0};
+    Region around(const Surroundings& near, const Nodes& nodes) const {
+        return near.around(nodes, set_.most_near * (table_.p <= 100 ? 2 : 1));
+    }
+
+    Place place_of(const SparseModel& model, Region&& region) {
+        Place place{std::move(region), {}, {}, 0.0};
         place.part = extracted(model, place.region);
         place.structure = structure_of(place.part, place.region);
         auto known = parts_.find(place.structure);
@@ -346,10 +347,25 @@ private:
         return place;
     }
 
-    // A change in its place, by a rough fit; known as long as nothing there changes.
-    Trial tried_of(const SparseModel& model, const Surroundings& near, const Change& change) {
-        auto place = std::make_shared<Place>(place_of(model, near, change.nodes));
-        Change& local = changes_.emplace_back(change);
+    // What a change gains by a rough fit; known as long as nothing there changes. A latent node alters the score of its
+    // children given their parents, a selection node that of all ancestors.
+    double rough_gain(const SparseModel& model, const Surroundings& near, const Change& change) {
+        Region region = change.kind == LATENT ? near.closest(change.nodes) : around(near, change.nodes);
+        const Trial trial = tried_in(place_of(model, std::move(region)), change);
+        Words key = key_of(trial);
+        auto known = gains_.find(key);
+        if (known == gains_.end()) {
+            table_.watch->check();
+            const auto made = make_local(table_, trial.place->region)->changed(trial.place->part, trial.change);
+            known = gains_.emplace(std::move(key), made ? made->score - trial.place->score : infinity).first;
+        }
+        return known->second;
+    }
+
+    // A change by the numbers of its place.
+    static Trial tried_in(Place&& found, const Change& change) {
+        auto place = std::make_shared<Place>(std::move(found));
+        Change local = change;
         const auto& nodes = place->region.nodes;
         const auto at = [&](int v) { return int(std::lower_bound(nodes.begin(), nodes.end(), v) - nodes.begin()); };
         for (int& v : local.nodes) v = at(v);
@@ -358,24 +374,15 @@ private:
             local.node = at(change.node);
             local.which = int(std::find(chosen.begin(), chosen.end(), change.which) - chosen.begin());
         }
-        Trial trial{&local, std::move(place)};
-        const Words key = key_of(trial);
-        auto known = gains_.find(key);
-        if (known == gains_.end()) {
-            table_.watch->check();
-            const auto made = make_local(table_, trial.place->region)->changed(trial.place->part, local);
-            known = gains_.emplace(key, made ? made->score - trial.place->score : infinity).first;
-        }
-        trial.gain = known->second;
-        return trial;
+        return {std::move(local), std::move(place)};
     }
 
     static Words key_of(const Trial& trial) {
         Words key = trial.place->structure;
-        key.push_back(std::uint64_t(trial.change->kind));
-        key.push_back(std::uint64_t(trial.change->which + 1));
-        key.push_back(std::uint64_t(trial.change->node + 1));
-        for (int v : trial.change->nodes) key.push_back(std::uint64_t(v));
+        key.push_back(std::uint64_t(trial.change.kind));
+        key.push_back(std::uint64_t(trial.change.which + 1));
+        key.push_back(std::uint64_t(trial.change.node + 1));
+        for (int v : trial.change.nodes) key.push_back(std::uint64_t(v));
         return key;
     }
 
@@ -383,7 +390,6 @@ private:
     const LiftConstants& set_;
     std::vector<int> kinds_;
     std::vector<Found> met_;
-    std::deque<Change> changes_;
     std::unordered_map<Words, SparseModel, HashWords> blocks_, parts_, without_;
     std::unordered_map<Words, double, HashWords> gains_;
     std::unordered_map<Words, Refined, HashWords> refined_;

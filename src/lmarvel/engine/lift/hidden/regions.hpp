@@ -76,6 +76,9 @@ public:
         return region_of(whole(nodes));
     }
 
+    // The nodes, and what hidden nodes tie them to.
+    Region closest(const Nodes& nodes) const { return region_of(closed(nodes)); }
+
     // Some nodes with their outside parents.
     Region region_of(const Nodes& own) const {
         std::vector<char> inside(model_.parents.size(), 0);
