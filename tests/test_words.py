@@ -90,10 +90,11 @@ def _spoken(node: ast.expr) -> str:
 
 
 def texts_of_the_report() -> Iterator[Sentence]:
-    folder = ROOT / "src" / "lmarvel" / "report"
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    yield Sentence("page.html", re.sub(r"<[^>]+>", " ", page))
-    for path in sorted((folder / "scripts").glob("*.js")):
+    """The texts of the report and of the app: their HTML, and the strings of their scripts."""
+    folders = [ROOT / "src" / "lmarvel" / room for room in ("report", "app")]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.html")):
+        yield Sentence(path.name, re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8")))
+    for path in sorted(path for folder in folders for path in folder.rglob("*.js")):
         for text in re.findall(r"\"([^\"\n]*)\"|`([^`\n]*)`", path.read_text(encoding="utf-8")):
             if len("".join(text).split()) > 2:
                 yield Sentence(path.name, "".join(text))
@@ -151,7 +152,7 @@ def test_sentences_are_short(source: str) -> None:
     long = [
         f"{one.where}: {len(words)} words: {part.strip()[:100]}"
         for one in COLLECTED[source]()
-        if not one.where.endswith("page.html") and "(?P<" not in one.text
+        if not one.where.endswith(".html") and "(?P<" not in one.text
         for part in re.split(r"[.;:?!]\s|[.;:?!]$|\n\n", QUOTED.sub("", one.text))
         if len(words := part.split()) > MOST_WORDS
     ]

@@ -103,7 +103,7 @@ class LearnSettings:
     >>> LearnSettings.of({"method": "fci", "penalty": 3}).estimator(None)
     Traceback (most recent call last):
     ...
-    lmarvel.errors.ParameterError: penalty is no parameter of fci: leave it empty
+    lmarvel.errors.ParameterError: penalty is not a parameter of fci: leave it empty
     """
 
     method: str = "auto"
@@ -153,7 +153,7 @@ class LearnSettings:
         own = LEARNERS[self.method]._defaults()
         for name in self.parameters:
             if name not in own:
-                raise ParameterError(f"{name} is no parameter of {self.method}: leave it empty")
+                raise ParameterError(f"{name} is not a parameter of {self.method}: leave it empty")
         model = LEARNERS[self.method](**self.parameters, knowledge=knowledge)
         model.check_parameters()
         return model
@@ -194,7 +194,7 @@ class Settings:
             raise SettingsError("settings.toml has no 'format = 1': it is not the file of a project")
         file = plain.get("file")
         if file is not None and (not isinstance(file, str) or not is_table_file(file)):
-            raise SettingsError(f"settings.toml names the table {file!r}, which is no file of a project")
+            raise SettingsError(f"settings.toml names the table {file!r}, which is not a file of a project")
         table, learn = TableSettings.of(plain.get("table", {})), LearnSettings.of(plain.get("learn", {}))
         return cls(file, _name(plain.get("name"), "name") or "", table, learn)
 

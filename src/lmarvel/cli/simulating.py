@@ -201,7 +201,7 @@ def _published(name: str, variables: int | None, density: float | None) -> Publi
             f"--true-parameters needs a published network, and {name} is a random graph: give --network alarm or a file"
         )
     if variables is not None or density is not None:
-        raise ParameterError(f"--variables and --density are for random graphs, and {name} is none: leave them out")
+        raise ParameterError(f"--variables and --density are for random graphs, and {name} is not one: leave them out")
     return load_model(name)
 
 

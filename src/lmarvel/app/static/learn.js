@@ -5,8 +5,8 @@ import * as graph from "./graph.js";
 
 const { html, byId } = Dom;
 const NUMBERS = [["alpha", "Significance level of tests (0.01), or auto"], ["penalty", "Penalty per edge (2), or auto"],
-  ["bootstrap", "Bootstrap resamples"], ["seed", "Random seed"], ["max_seconds", "Stop the search after so many seconds"],
-  ["max_conditioning", "Largest conditioning set"], ["max_tests", "Stop after so many tests"]];
+  ["bootstrap", "Bootstrap resamples"], ["seed", "Random seed"], ["max_seconds", "Time limit of the search, in seconds"],
+  ["max_conditioning", "Largest conditioning set"], ["max_tests", "Largest number of tests"]];
 const PHASES = { data: "Reading the table", boundary: "Finding Markov boundaries", order: "Searching orders", lift: "Searching graphs",
   search: "Searching graphs", skeleton: "Finding edges", orientation: "Orienting edges", bootstrap: "Learning from resamples", level: "Choosing the level" };
 let clock = 0, parts = null;
