@@ -33,13 +33,17 @@ def recipe() -> str:
     return (ROOT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
 
 
-def test_the_version_is_the_same_wherever_it_stands(recipe: str) -> None:
+def test_the_version_is_the_same_everywhere(recipe: str) -> None:
     printed = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "version.py")], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == lmarvel.__version__
     assert f"\nversion: {lmarvel.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'\n  version: "{lmarvel.__version__}"\n' in recipe
+    assert f"version = {{{lmarvel.__version__}}}" in (ROOT / "docs" / "cite.md").read_text("utf-8")
+    assert f"lmarvel {lmarvel.__version__}" in (ROOT / "llms.txt").read_text("utf-8")
+    assert f">{lmarvel.__version__}<" in (ROOT / "docs" / "badges" / "version.svg").read_text("utf-8")
+    assert f"![version {lmarvel.__version__}]" in (ROOT / "README.md").read_text("utf-8")
     heads = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert heads[0] == lmarvel.__version__
 
@@ -58,6 +62,21 @@ def test_every_version_of_python_that_is_promised_gets_a_wheel(project: dict[str
     named = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["project"]["classifiers"]))
     assert built == named == ["10", "11", "12", "13", "14"]
     assert project["project"]["requires-python"] == ">=3.10"
+
+
+def test_badges_are_true_without_a_connection(project: dict[str, Any]) -> None:
+    badges = {path.stem: path.read_text("utf-8") for path in (ROOT / "docs" / "badges").glob("*.svg")}
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
+    assert f">{named[0]} to {named[-1]}<" in badges["python"]
+    assert f">{project['project']['license']}<" in badges["licence"]
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert [one for one in shown if one.startswith("http")] == []
+
+
+def test_the_map_for_programs_leads_to_pages() -> None:
+    targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "llms.txt").read_text("utf-8"))
+    assert len(targets) > 8
+    assert [target for target in targets if not (ROOT / target).is_file()] == []
 
 
 def test_a_wheel_is_tried_as_a_newcomer_would(project: dict[str, Any]) -> None:

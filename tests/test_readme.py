@@ -17,10 +17,21 @@ NEEDED = (
     "](docs/report.png)",
     "pip install",
     "lmarvel demo",
-    "lmarvel learn cars",
+    "](docs/get-started.md)",
+    "from lmarvel import Auto",
+    "hidden cause",
+)
+WHOLE = (
     "`A --> B`",
     "`A <-> B`",
+    "`A o-> B`",
     "No edge",
+    "make demo",
+    "make test",
+    "tigramite",
+    "Tetrad",
+    "DoWhy",
+    "No Java",
 )
 LINKED = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/command-line.md")
 SHOWN = re.compile(r"^\$ lmarvel (.*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
@@ -44,6 +55,8 @@ def test_a_command_prints_what_is_shown(
 def test_the_first_screen_of_the_readme_has_what_a_newcomer_needs() -> None:
     screen = "\n".join((ROOT / "README.md").read_text("utf-8").splitlines()[:25])
     assert [part for part in NEEDED if part not in screen] == []
+    whole = (ROOT / "README.md").read_text("utf-8")
+    assert [part for part in WHOLE if part not in whole] == []
 
 
 @pytest.mark.parametrize("page", LINKED)

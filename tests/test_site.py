@@ -22,7 +22,7 @@ def tools() -> dict[str, ModuleType]:
     """The modules that build the site; they need no Sphinx."""
     sys.path.insert(0, str(ROOT / "tools" / "site"))
     try:
-        return {name: importlib.import_module(name) for name in ("reference", "stage", "links")}
+        return {name: importlib.import_module(name) for name in ("reference", "stage", "links", "cards")}
     finally:
         sys.path.pop(0)
 
@@ -110,3 +110,60 @@ def test_the_figures_are_those_that_the_examples_draw(tmp_path: Path, monkeypatc
     charts = {"gene-expression-rows.svg", "selection-bias-scatter.svg"}  # whose bytes are Matplotlib's, by its version
     differ = [one for one in drawn if (tmp_path / one).read_bytes() != (ROOT / "docs" / one).read_bytes()]
     assert [one for one in differ if one.name not in charts] == []
+
+
+# --- finding one's way -----------------------------------------------------------------------------------------
+
+SOUGHT = {  # what people type into the search box, and the page that is to come first
+    "install": "installation.md",
+    "time series": "panels.md",
+    "intervention": "tutorials/intervention.md",
+    "glossary": "glossary.md",
+}
+
+
+@pytest.fixture(scope="module")
+def titles(tools: dict[str, ModuleType]) -> dict[str, str]:
+    """The titles of all pages of the site, by place."""
+    stage = tools["stage"]
+    texts = {
+        place: (ROOT / source).read_text("utf-8") for source, place in stage.sources().items() if place[-3:] == ".md"
+    }
+    return {
+        place: re.findall(r"^# (.+)$", text, re.MULTILINE)[0] for place, text in {**texts, **stage.generated()}.items()
+    }
+
+
+def test_no_two_pages_have_one_title(titles: dict[str, str]) -> None:
+    lowered = [title.lower().removeprefix("the ") for title in titles.values()]
+    assert sorted({title for title in lowered if lowered.count(title) > 1}) == []
+
+
+@pytest.mark.parametrize(("words", "page"), SOUGHT.items())
+def test_one_page_has_in_its_title_what_people_search_for(words: str, page: str, titles: dict[str, str]) -> None:
+    """Sphinx ranks titles first, so the page that is meant is the only one whose title has the words."""
+    assert [place for place, title in titles.items() if all(word in title.lower() for word in words.split())] == [page]
+
+
+def test_the_seven_doors(tools: dict[str, ModuleType], titles: dict[str, str]) -> None:
+    doors = [titles[f"{page}.md"] for page in tools["stage"].TREE["index.md"]]
+    assert doors == ["Get started", "Tutorials", "Guide", "API", "Command line", "Evidence", "Contributing"]
+
+
+def test_each_estimator_has_a_page_with_its_parameters_and_fit(tools: dict[str, ModuleType]) -> None:
+    reference = tools["reference"]
+    pages = reference.api_pages()
+    for name in reference.ESTIMATORS:
+        assert f".. autoclass:: lmarvel.{name}\n   :members:" in pages[f"api/{name}.md"]
+        assert f"[{name}]({name}.md)" in pages["api/index.md"]
+        assert "fit" not in reference.INNER
+
+
+def test_lists_become_cards_with_thumbnails(tools: dict[str, ModuleType]) -> None:
+    page = ROOT / "docs" / "tutorials" / "README.md"
+    with_cards = tools["cards"].with_cards
+    text = with_cards(page.read_text("utf-8"), page)
+    assert text.count(":::{grid-item-card}") == len(tools["stage"].TREE["tutorials/index.md"])
+    assert text.count("![") >= 10
+    with pytest.raises(ValueError, match="a card is"):
+        with_cards("<!-- cards -->\n\n- no link\n", page)

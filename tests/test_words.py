@@ -121,7 +121,8 @@ def pages() -> Iterator[Sentence]:
 
 
 def prose_of_page(text: str) -> str:
-    """Return a page without its code and the addresses of its links; line numbers stay."""
+    """Return a page without its code, comments and the addresses of its links; line numbers stay."""
+    text = re.sub(r"^<!--.*?-->$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)```.*?^\1```", lambda m: "\n" * m.group().count("\n"), text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"\]\([^)\s]*\)", "]", text))
 

@@ -1,7 +1,7 @@
 """Take the picture of a report that the README shows: ``python tools/draw_report.py [FILE]``.
 
-The report is that of the bundled table, with the resamples of the README's example. Needs playwright and Chromium, as
-the tests of the report do, and Pillow, which comes with Matplotlib.
+The report is that of the bundled study, whose hidden cause is known. Needs playwright and Chromium, as the tests of the
+report do, and Pillow, which comes with Matplotlib.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from lmarvel import Auto
-from lmarvel.datasets import CARS
+from lmarvel.datasets import HEART
 from lmarvel.report import write_report
 
 TARGET = Path(__file__).parents[1] / "docs" / "report.png"
-EDGE = "MilesPerGallon o-o Horsepower"
+EDGE = "Cholesterol <-> HeartDisease"
 WIDTH, HEIGHT, SCALE, COLOURS = 1280, 820, 1.25, 128
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -28,7 +28,7 @@ def main(target: Path) -> None:
     """Write the report into a folder of its own, open it, select an edge, and keep what is seen."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        write_report(Auto().fit(CARS, bootstrap=200, seed=1).result_, page, data=CARS, title="cars.csv")
+        write_report(Auto().fit(HEART, bootstrap=200, seed=1).result_, page, data=HEART, title="heart.csv")
         _photograph(page, target)
     Image.open(target).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the version of the package, for meson: it stands in src/lmarvel/version.py and nowhere else."""
+"""Print the version of the package, for meson: it is in src/lmarvel/version.py and nowhere else."""
 
 import re
 from pathlib import Path

@@ -1,3 +1,3 @@
-"""The version of the package: it stands here, and the build reads it from here."""
+"""The version of the package: the build reads it from here."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"

@@ -173,7 +173,7 @@ def test_few_whole_numbers_are_noted() -> None:
 
 
 def test_something_said_of_no_table_is_refused() -> None:
-    with pytest.raises(DataError, match="no table that anything could be said of"):
+    with pytest.raises(DataError, match="no table to describe"):
         LMarvel(test=lambda x, y, given: 0.5).fit(names=["a", "b"], categorical=["a"])
 
 

@@ -130,7 +130,7 @@ def test_the_matrices_of_an_iterator_are_not_held_together(monkeypatch: pytest.M
 
 
 def test_a_wrong_matrix_of_an_iterator_ends_the_run() -> None:
-    with pytest.raises(DataError, match="number 3"):
+    with pytest.raises(DataError, match="matrix 3"):
         learn_many(iter([np.eye(3), np.eye(3), 2 * np.eye(3)]), n=100)
     with pytest.raises(DataError, match="no correlation matrix"):
         learn_many(iter([]), n=100)

@@ -48,7 +48,7 @@ def sample_page(graph: MixedGraph, **parts: Any) -> dict[str, Any]:
             "columns": ["variable", "mean", "sd", "min", "max", "missing"],
             "rows": [[name, 0.5 * k, 1.25, -3.0123456, 1e7 + k, 0] for k, name in enumerate(graph.names)],
         },
-        "footer": "Written by lmarvel 0.1.0.",
+        "footer": "Written by lmarvel 1.0.0rc1.",
     }
     return {**page, **parts}
 

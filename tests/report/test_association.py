@@ -48,7 +48,7 @@ def test_signs_and_widths_follow_them():
     assert strong["association"]["shown"].startswith("+0.8")
     assert weak["association"]["shown"].startswith("−0.")
     assert strong["width"] > 2 * weak["width"]
-    assert page["widths"].startswith("The larger the partial correlation")
+    assert page["widths"].startswith("The number on an edge is its partial correlation")
 
 
 def test_without_the_table_none_is_told():

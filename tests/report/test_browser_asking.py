@@ -91,7 +91,7 @@ def test_signs_and_numbers_stand_in_the_picture(browser: Any, found: Discovery, 
     legend = page.inner_text("#reading")
     assert "Contradicted" in legend
     assert "Width and faintness" in legend
-    assert "The larger the partial correlation of an edge, the thicker its line." in legend
+    assert "The number on an edge is its partial correlation: the larger, the thicker the line." in legend
     assert "The more of 20 resamples have an edge, the less faint its line." in legend
     opened.close()
 

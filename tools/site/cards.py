@@ -32,7 +32,9 @@ def _card(line: str, page: Path) -> str:
     title, target, text = found.groups()
     picture = thumbnail(page.parent / target.partition("#")[0])
     above = [] if picture is None else [f"![{title}]({os.path.relpath(picture, page.parent)})", ""]
-    return "\n".join([":::{grid-item-card}", *above, f"**[{title}]({target})**", "", text, ":::", ""])
+    return "\n".join(
+        [":::{grid-item-card}", *above, f"**[{title}]({target})**", "", text[:1].upper() + text[1:], ":::", ""]
+    )
 
 
 def thumbnail(page: Path) -> Path | None:

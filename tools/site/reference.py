@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import lmarvel
 
 INNER = ("learn", "for_engine", "resolved", "needs_boundaries", "check_parameters")  # what fit asks of a method
+OTHERS = ("measures", "is_left_open")  # what methods ask of each other
 OWN = ("PagEstimator", "Estimator", "MixedGraph")  # whose members are shown with them, not with their subclasses
 BUILT_IN = ("object", "tuple", "str", "int", "Enum", "IntEnum", "Protocol", "Generic")
 
@@ -142,13 +143,15 @@ def api_pages() -> dict[str, str]:
     table = ["| estimator | what it does |", "|---|---|"]
     table += [f"| [{name}]({name}.md) | {_summary(getattr(lmarvel, name))} |" for name in ESTIMATORS]
     estimators = "## Estimators\n\nEach page has the parameters, `fit`, and what is there after it."
-    parts = ["# API reference", inner, estimators, "\n".join(table), "## Everything else", "\n".join(lines)]
+    parts = ["# API", inner, estimators, "\n".join(table), "## Everything else", "\n".join(lines)]
     pages = {"api/index.md": "\n\n".join(parts) + "\n"}
     for name in ESTIMATORS:
-        members = ", ".join(["fit", *(m for m in _members(getattr(lmarvel, name)) if m != "fit")])
-        entry = f".. autoclass:: lmarvel.{name}\n   :members: {members}\n   :inherited-members:\n   :member-order: groupwise"
+        options = {"members": "", "inherited-members": "object", "exclude-members": ", ".join((*INNER, *OTHERS))}
+        entry = "\n".join(
+            [f".. autoclass:: lmarvel.{name}", *(f"   :{key}: {value}" for key, value in options.items())]
+        )
         about = "[Methods](../methods.md) says when to use which."
-        pages[f"api/{name}.md"] = f"# {name}\n\n{about}\n\n```{{eval-rst}}\n{entry}\n```\n"
+        pages[f"api/{name}.md"] = f"# {name} (estimator)\n\n{about}\n\n```{{eval-rst}}\n{entry}\n```\n"
     for group in GROUPS:
         entries = "\n\n".join(_entry(name) for name in group.names)
         pages[f"api/{group.page}.md"] = f"# {group.title}\n\n{group.about}\n\n```{{eval-rst}}\n{entries}\n```\n"
@@ -158,11 +161,6 @@ def api_pages() -> dict[str, str]:
 def _summary(documented: type) -> str:
     """Return the first sentence of a docstring."""
     return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
-
-
-def _members(documented: type) -> list[str]:
-    """Return the public methods and properties of an estimator, without those that fit asks of a method."""
-    return [name for name, _ in inspect.getmembers(documented) if not name.startswith("_") and name not in INNER]
 
 
 def _linked(name: str) -> str:

@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 
 from cards import with_cards
+
 from reference import API, api_pages, command_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -277,6 +277,6 @@ def _checked(i: int, given: ArrayLike) -> NDArray[np.float64]:
     within = (np.abs(matrix) <= 1 + _ROUNDING).all() and (np.abs(matrix.diagonal() - 1) <= _ROUNDING).all()
     if not (within and (np.abs(matrix - matrix.T) <= _ROUNDING).all()):
         raise DataError(
-            f"matrix {i + 1} is not a correlation matrix: it must be symmetric, within -1 and 1, with a diagonal of ones"
+            f"matrix {i + 1} is not a correlation matrix: it must be symmetric, from -1 to 1, with a diagonal of ones"
         )
     return matrix

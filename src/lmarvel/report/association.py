@@ -163,7 +163,7 @@ def widths(
     pairs = {frozenset((edge.a, edge.b)) for edge in found.pag.edges()}
     if pairs and pairs <= told.keys():
         strong = {pair: min(abs(told[pair].value) / _STRONG, 1.0) for pair in pairs}
-        return Widths(strong, "The larger the partial correlation of an edge, the thicker its line.")
+        return Widths(strong, "The number on an edge is its partial correlation: the larger, the thicker the line.")
     if pairs and pairs <= losses.keys():
         most = max(max(losses.values()), 1.0)
         strong = {pair: math.sqrt(max(losses[pair], 0.0) / most) for pair in pairs}

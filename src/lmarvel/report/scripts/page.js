@@ -51,10 +51,13 @@ const Report = (given, hooks = {}) => {
     else {
       const more = item.first && hooks.edge ? hooks.edge(item) : [];
       const content = item.first ? [...Panels.edgeDetails(item, select), ...more] : Panels.nodeDetails(item, select, effects && effects.start);
-      details.replaceChildren(...content.filter(Boolean));
+      const close = html("button", { class: "close", type: "button", text: "×", "aria-label": "Close the details", onclick: () => select(null) });
+      details.replaceChildren(close, ...content.filter(Boolean));
       if (from === "search") graph.reveal(item);
       else if (from !== undefined) graph.approach(item);
     }
+    document.body.classList.toggle("picked", Boolean(item));
+    if (item) uncover();
     byId("clear").disabled = !item;
     byId("status").textContent = item ? `Selected ${item.text || item.name}` : "Nothing selected";
     for (const [edge, row] of table.rows) row.classList.toggle("selected", edge === item);
@@ -71,7 +74,15 @@ const Report = (given, hooks = {}) => {
     if (question) byId("status").textContent = text;
   }
 
-  // On a narrow screen the details stand far above the table.
+  // On a narrow screen the details lie over the foot of the page: what was selected is scrolled out from under them.
+  function uncover() {
+    const chosen = byId("graph").querySelector(".selected");
+    if (!chosen || getComputedStyle(details).position !== "fixed") return;
+    const under = chosen.getBoundingClientRect().bottom + 12 - details.getBoundingClientRect().top;
+    if (under > 0) scrollBy({ top: under });
+  }
+
+  // From the table, which is long, the way back up to the details is far.
   function bringUp() {
     const box = details.getBoundingClientRect();
     if (box.bottom < 80 || box.top > innerHeight - 80) {
