@@ -1,7 +1,9 @@
 # make demo   run the main job on bundled input and show the result
 # make test   ruff, mypy --strict, import-linter, pytest without what is marked slow
-# make check-all   the same, with everything
-# make sanitize   the engine's tests on an engine built with sanitizers (address, undefined behaviour)
+# make check-all   the same, with everything, and on every Python that is installed
+# make pythons   the tests on every supported Python that is on the path or in pyenv
+# make audit   known weaknesses of what CI installs, by pip-audit
+# make sanitize   the engine's tests, and 100,000 hostile calls, on an engine with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
 # make scoreboard   rivals beside this package: what is missing is run, then figures.json and the pages; REAL=folder adds real tables
@@ -17,7 +19,7 @@ FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
 REAL ?=
 
-.PHONY: demo test check-all lint sanitize wheel bench bench-all scoreboard docs clean
+.PHONY: demo test check-all pythons audit lint sanitize wheel bench bench-all scoreboard docs clean
 
 demo: .venv-demo/done
 	@.venv-demo/bin/lmarvel demo
@@ -27,6 +29,15 @@ test: lint
 
 check-all: lint
 	.venv-test/bin/python -m pytest -n auto --hypothesis-profile=thorough
+	$(PYTHON) tools/pythons.py -- -n auto -m "not slow" tests
+
+pythons:
+	$(PYTHON) tools/pythons.py -- -n auto -m "not slow" tests
+
+audit:
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv-audit/bin/python -m pip_audit --no-deps --disable-pip -r packaging/constraints/newest.txt
 
 lint: .venv-test/done
 	.venv-test/bin/ruff check .
@@ -39,10 +50,12 @@ sanitize: .venv-test/done
 	.venv-test/bin/python tools/build_engine.py --sanitize
 
 wheel:
-	rm -rf .venv-wheel .venv-smoke dist
+	rm -rf .venv-wheel .venv-smoke dist build/again
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check build twine
 	.venv-wheel/bin/python -m build
+	.venv-wheel/bin/python -m build --sdist --outdir build/again
+	cmp dist/*.tar.gz build/again/*.tar.gz
 	.venv-wheel/bin/python -m twine check --strict dist/*
 	$(PYTHON) -m venv .venv-smoke
 	.venv-smoke/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
@@ -95,4 +108,4 @@ docs: .venv-docs/done
 	.venv-docs/bin/python tools/build_site.py
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-bench .venv-scoreboard .venv-docs .venv-wheel .venv-smoke build dist
+	rm -rf .venv-demo .venv-test .venv-bench .venv-scoreboard .venv-docs .venv-wheel .venv-smoke .venv-audit .venv-pythons build dist

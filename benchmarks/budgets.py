@@ -112,9 +112,8 @@ def write_table(path: Path, kind: str, columns: int, rows: int) -> None:
 def measured(cell: Cell, folder: Path) -> dict[str, Any]:
     """Run a command in a process of its own, and return what it took."""
     table = folder / f"{cell.table}.csv"
-    if not table.exists():
-        kind, size = cell.table.split("-")
-        write_table(table, kind, *map(int, size.split("x")))
+    if not table.exists():  # in a process of its own, whose memory the command does not inherit
+        subprocess.run([sys.executable, __file__, "--write", str(table)], check=True)
     given = ["learn", str(table), "--method", cell.method, "--max-seconds", str(cell.budget)]
     words = [sys.executable, "-c", START, *given, *cell.options.split(), *OUTPUTS[cell.output]]
     began = time.monotonic()
@@ -174,7 +173,12 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure also what is held")
     parser.add_argument("--table", action="store_true", help="print what is held")
     parser.add_argument("--folder", type=Path, help="where tables are kept from run to run")
+    parser.add_argument("--write", type=Path, help="write one table, KIND-COLUMNSxROWS.csv, and nothing else")
     asked = parser.parse_args()
+    if asked.write:
+        kind, size = asked.write.stem.split("-")
+        write_table(asked.write, kind, *map(int, size.split("x")))
+        return
     if asked.table:
         print("\n".join(table_of(held())))
         return

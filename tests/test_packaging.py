@@ -111,3 +111,15 @@ def test_the_smoke_test_passes_here() -> None:
         "os.chdir(tempfile.mkdtemp()); smoke.check_compiled(True); smoke.check_files()"
     )
     subprocess.run([sys.executable, "-c", code, str(ROOT / "tools")], check=True, capture_output=True)
+
+
+def test_the_oldest_dependencies_that_are_tested_are_those_of_the_project() -> None:
+    """``tools/constraints.py`` writes them anew."""
+    subprocess.run([sys.executable, ROOT / "tools" / "constraints.py", "--check"], check=True)
+
+
+def test_every_dependency_has_a_newest_version_that_was_tested() -> None:
+    locked = dict(line.split("==") for line in (ROOT / "packaging/constraints/newest.txt").read_text().split())
+    oldest = (ROOT / "packaging/constraints/oldest.txt").read_text().split("\n")
+    assert {line.split("==")[0] for line in oldest if line and ";" not in line} <= locked.keys()
+    assert {"pytest", "hypothesis", "mypy", "ruff"} <= locked.keys()

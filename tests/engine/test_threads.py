@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -192,3 +193,37 @@ def test_replicates_obey_a_budget_of_seconds() -> None:
     """)
     out, err = process.communicate(timeout=60)
     assert (out, err) == ("True True\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_process_may_fork_while_a_thread_learns() -> None:
+    """The child has no such thread, learns by itself and ends; the parent goes on until it is told to stop."""
+    process = started("""
+        import os, warnings
+        from lmarvel.engine.run import CANCEL, Cancel
+        warnings.simplefilter("ignore")  # newer Pythons warn of a fork beside threads
+        stop = Cancel()
+
+        def learn():
+            CANCEL.set(stop)
+            try:
+                LMarvel(test=FisherZ(table)).fit()
+            except KeyboardInterrupt:
+                pass
+
+        thread = threading.Thread(target=learn)
+        thread.start()
+        time.sleep(0.3)
+        for _ in range(3):
+            child = os.fork()
+            if not child:
+                found = learn_many(R[None, :4, :4], 1000, n_jobs=1)
+                os._exit(len(found))
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        assert thread.is_alive()
+        stop.set()
+        thread.join()
+        print("done", flush=True)
+    """)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "done\n", "")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -106,7 +108,8 @@ def main() -> None:
     warnings.showwarning = _Warnings()  # type: ignore[assignment]
     try:
         try:
-            code = app(sys.argv[1:] or ["--help"], prog_name="lmarvel", standalone_mode=False)
+            with _terminable():
+                code = app(sys.argv[1:] or ["--help"], prog_name="lmarvel", standalone_mode=False)
         finally:
             sys.stdout.flush()  # here, where a failure can still be told
         if code == 130:  # so the library below tells of an interruption
@@ -131,6 +134,19 @@ def main() -> None:
         if type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust, which is no Exception
             raise
         fail(f"a library gave up on this input: {one_line(str(error))}", 2)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to end, as batch systems send it, be an interruption: what was counted is kept, and files whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _prepare_streams() -> None:

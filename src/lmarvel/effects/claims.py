@@ -107,21 +107,23 @@ class Reading:
             pointed=bits(np.flatnonzero(head.any(axis=0)).tolist()),
         )
 
-    def certain(self, y: int, selected: bool) -> int:
+    def certain(self, y: int, selected: bool, decided: bool = True) -> int:
         """Return the nodes that cause y in every MAG of the class, y included.
 
         ``selected``: the sample was. A tail at x then says that x causes y or being in the sample, and only an
-        arrowhead at x excludes the second.
+        arrowhead at x excludes the second. ``decided=False``: a search left pairs undecided. Then the graph is no PAG,
+        and unshielded ways, on which a collider may just not have been found, show nothing.
         """
         if selected:
             return closure(self.parents, 1 << y) & self.pointed
         sure = closure(self.parents, 1 << y)
-        while True:
+        while decided:
             starts = self._good_starts(sure)
             new = bits(x for x, firsts in starts.items() if self._two_apart(firsts))
             if not new & ~sure:
                 return sure
             sure = closure(self.parents, sure | new)
+        return sure
 
     def _good_starts(self, ends: int) -> dict[int, int]:
         """Return for each x outside ``ends`` where unshielded paths of possible steps that lead there go first."""
@@ -181,6 +183,7 @@ class Claims:
         self.ready = ready
         self.result = result if isinstance(result, Discovery) and result.grades.basis != "exact" else None
         self.learned = Reading.of(ready.graph)
+        self._decided = not (isinstance(result, Discovery) and result.undecided)
         self._known: dict[int, list[Claim]] = {}
 
     @classmethod
@@ -199,7 +202,7 @@ class Claims:
     def _judged(self, y: int) -> list[Claim]:
         learned, n = self.learned, len(self.ready.graph)
         selected = selection_near(self.ready.graph, 1 << y) is not None
-        sure, near = learned.certain(y, selected), closure(learned.back, 1 << y)
+        sure, near = learned.certain(y, selected, self._decided), closure(learned.back, 1 << y)
         never = bits(x for x in range(n) if self.ready.said_never(x, y))
         statuses: list[Status] = [
             "definite" if sure >> x & 1 and x != y else "possible" if (near & ~never) >> x & 1 else "impossible"
@@ -209,7 +212,7 @@ class Claims:
             return [Claim(status, 0) for status in statuses]
         levels = [UNCHECKED] * n
         for level, reading in self._readings.items():
-            still = reading.certain(y, selected)
+            still = reading.certain(y, selected, self._decided)
             exposed = union(reading.unsure, near) & ~near
             broken = closure(learned.back, exposed) | closure(reading.back, 1 << y)
             for x in members(sure & still | ~(near | broken) & self.ready.everything):
@@ -241,7 +244,7 @@ class Claims:
         directed = next(filter(None, (shortest(one.parents, y, x) for one in (*best, self.learned))), [])
         if directed:
             return directed[::-1]
-        certain = self.learned.certain(y, False)
+        certain = self.learned.certain(y, False, self._decided)
         path = self.ready.possible_path(x, certain & ~(1 << x)) or [x]
         return path + shortest(self.learned.parents, y, path[-1])[::-1][1:]
 

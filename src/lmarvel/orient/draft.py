@@ -164,6 +164,10 @@ class Draft:
             self.log.append(application)
         return application
 
+    def undecided(self) -> list[tuple[int, int]]:
+        """Return the pairs that are undecided, each in both directions."""
+        return [] if self._undecided is None else [(x, y) for x, y in np.argwhere(self._undecided).tolist()]
+
     def matrix(self) -> NDArray[np.int8]:
         """Return the marks as the matrix of a :class:`~lmarvel.PAG`, undecided pairs as o-o."""
         n = len(self.mark)

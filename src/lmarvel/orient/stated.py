@@ -95,9 +95,13 @@ def _onward_to(draft: Draft, x: int, y: int, unreached: Iterable[int]) -> Iterat
 
 
 def _only_way(draft: Draft, a: int, b: int) -> Iterator[Wanted]:
-    """Of the edges that could lead from a cause to its effect, direct those without which none would."""
-    ways = {(p, q) for p in range(len(draft.mark)) for q in onward(draft, p) if not _stopped(draft, p, q)}
-    for p, q in sorted(ways):
+    """Of the edges that could lead from a cause to its effect, direct those without which none would.
+
+    Pairs that are undecided may be edges, and lead there, too.
+    """
+    edges = {(p, q) for p in range(len(draft.mark)) for q in onward(draft, p) if not _stopped(draft, p, q)}
+    ways = edges.union(pair for pair in draft.undecided() if not _stopped(draft, *pair))
+    for p, q in sorted(edges):
         if not draft.directed(p, q) and not _leads(ways - {(p, q)}, a, b):
             yield (a, p, q, b), ((q, p, TAIL), (p, q, ARROW))
 

@@ -132,6 +132,11 @@ void Orientation::only_way(Index a, Index b) {
         ways.set(from, to);
         all.emplace_back(from, to);
     }
+    for (const auto& [x, y] : triples_.undecided) {  // which may be edges
+        if (!undecided_.has(x, y)) continue;
+        if (!known_->never.has(x, y)) ways.set(x, y);
+        if (!known_->never.has(y, x)) ways.set(y, x);
+    }
     const Path one = shortest(ways, p, a, b);  // any edge that is needed is on it
     for (const auto& [from, to] : all) {
         tick();
