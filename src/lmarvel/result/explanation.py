@@ -68,8 +68,7 @@ class Reason:
     def walk(self) -> Iterator[Reason]:
         """Iterate over this reason and all that it rests on."""
         yield self
-        for reason in self.because:
-            yield from reason.walk()
+        yield from (deeper for reason in self.because for deeper in reason.walk())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data."""
@@ -91,8 +90,7 @@ class Explanation:
     marks : tuple of Reason
         Why each end has its mark; empty where there is no edge.
     reliability : tuple of str
-        How often resamples have it, and which of the independences that it rests on the data reject, where
-        that is known.
+        How often resamples have it, and which of the independences that it rests on the data reject.
 
     Examples
     --------
@@ -117,8 +115,9 @@ class Explanation:
     reliability: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        reasons = "\n".join(map(str, (self.adjacency, *self.marks, *self.reliability)))
-        return f"{self.title}\nMeaning: {self.meaning}\n{reasons}"
+        return "\n".join(
+            map(str, (self.title, f"Meaning: {self.meaning}", self.adjacency, *self.marks, *self.reliability))
+        )
 
     __repr__ = __str__  # at a prompt and in a notebook it is there to be read
 
