@@ -115,9 +115,8 @@ class Explanation:
     reliability: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(
-            map(str, (self.title, f"Meaning: {self.meaning}", self.adjacency, *self.marks, *self.reliability))
-        )
+        head = f"{self.title}\nMeaning: {self.meaning}"
+        return "\n".join(map(str, (head, self.adjacency, *self.marks, *self.reliability)))
 
     __repr__ = __str__  # at a prompt and in a notebook it is there to be read
 
@@ -128,8 +127,7 @@ class Explanation:
 
     def reasons(self) -> Iterator[Reason]:
         """Iterate over all reasons, however deep."""
-        for top in (self.adjacency, *self.marks):
-            yield from top.walk()
+        yield from (reason for top in (self.adjacency, *self.marks) for reason in top.walk())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data."""
