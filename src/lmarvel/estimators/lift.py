@@ -39,7 +39,7 @@ from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
-from lmarvel.search.lift import LiftResult, check_engine, lift
+from lmarvel.search.lift import LiftResult, check_engine, lift, selection_pays
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
@@ -167,6 +167,8 @@ class Lift(PagEstimator):
             if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
                 look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
                 found, factors = _beside_interactions(found, factors, search, look)
+            if any(node.kind == "selection" for node in found.hidden):
+                found = _unless_edges_outweigh(found, search)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
@@ -314,6 +316,14 @@ def _beside_interactions(
         if more is not None and (factors is None or (more > factors).any()):
             return search(inflation=more), more
     return found, factors
+
+
+def _unless_edges_outweigh(found: LiftResult, search: Callable[..., LiftResult]) -> LiftResult:
+    """Search again without selection nodes, and return that where these are not worth the edges that they add."""
+    with suppress(OutOfTime):
+        without = search(selection=False)
+        return found if selection_pays(found, without) else without
+    return found
 
 
 def _refused(
