@@ -52,7 +52,7 @@ special = late("scipy.special")
 
 ROWS_A_COLUMN = 5
 """How many rows a test needs for each of its columns."""
-_BENDS = ((4000, 8), (1000, 5), (0, 3))  # from so many rows on, splines have so many bends
+_BENDS = ((4000, 14), (1000, 10), (0, 3))  # from so many rows on, splines have so many bends
 _MODEL_BENDS, _TESTED_BENDS = 3, 2
 _ROWS_A_PRODUCT = 10
 _LINE = 0.8
