@@ -131,7 +131,13 @@ class Instrumented(ShownAsText):
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data; an end that is missing is None."""
         ends = [[end if isfinite(end) else None for end in piece] for piece in self.pieces]
-        return {**self.__dict__, "given": list(self.given), "pieces": ends, "assumes": self.assumes, "cautions": list(self.cautions)}
+        return {
+            **self.__dict__,
+            "given": list(self.given),
+            "pieces": ends,
+            "assumes": self.assumes,
+            "cautions": list(self.cautions),
+        }
 
 
 def _one_sided(low: float, high: float) -> str:
