@@ -17,7 +17,7 @@ it as well; that is tried too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from time import monotonic
 
 import numpy as np
@@ -25,17 +25,20 @@ import numpy as np
 from lmarvel.effects.adjustment import checked_pair, minimal_sets, pair_of
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import Identified, classify, ready_for_effects
-from lmarvel.effects.knowing.informed import Informed, informed
+from lmarvel.effects.knowing.informed import Informed, as_informed, informed
 from lmarvel.effects.knowing.instruments import could_be_instruments, definite_descendants
 from lmarvel.effects.knowing.ways import Settling, Way
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError, KnowledgeError, ParameterError
 from lmarvel.graph.kinds import ADMG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
-from lmarvel.graph.mixed import MixedGraph, Node
+from lmarvel.graph.mixed import Node
 from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.vocabulary import ANY, Statement
+from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.discovery import Discovery
+from lmarvel.search.ancestral import pag_of
 
 SECONDS = 10.0
 Trial = Callable[[Sequence[Statement]], Prepared | None]
@@ -76,7 +79,7 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
     now = classify(ready, i, j)
     if now.status != "not identified":
         return Settling(now, (), 0, True)
-    search = _Search(ready, _trial_of(result, ready), i, j, monotonic() + seconds)
+    search = _Search(ready, _trials_of(result, ready), i, j, monotonic() + seconds)
     for size in range(1, most + 1):
         search.of_size(size)
     names = ready.graph.names
@@ -88,20 +91,20 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
 class _Search:
     """The search over sets of statements, the smaller ones first."""
 
-    def __init__(self, ready: Prepared, trial: Trial, x: int, y: int, until: float) -> None:
-        self._ready, self._trial, self._pair, self._until = ready, trial, (x, y), until
+    def __init__(self, ready: Prepared, trials: tuple[Trial, Trial], x: int, y: int, until: float) -> None:
+        self._ready, self._pair, self._until = ready, (x, y), until
+        self._trial, self._hasty = trials
         self._statements = list(dict.fromkeys(candidates(ready, x, y)))
         self._found: dict[tuple[Statement, ...], tuple[Prepared, Identified]] = {}
         self._useless: set[Statement] = set()  # that nothing fits
         self._settled: list[set[Statement]] = []  # of sets that settle it those that others imply, too
-        self._alone: dict[Statement, Prepared] = {}  # what fits one statement
         self.tried, self.planned, self.complete = 0, 0, True
 
     def of_size(self, size: int) -> None:
         """Try all sets of one size that hold no smaller one that settles it."""
         settled, new = list(self._settled), {}
         for statements in combinations([s for s in self._statements if s not in self._useless], size):
-            if any(one <= set(statements) for one in settled) or self._says_no_more(statements):
+            if any(one <= set(statements) for one in settled):
                 continue
             self.planned += 1
             if monotonic() > self._until:
@@ -111,22 +114,20 @@ class _Search:
             answer = self._answer(statements)
             if answer is None and size == 1:
                 self._useless.add(statements[0])
-            elif answer is not None and size == 1:
-                self._alone[statements[0]] = answer[0]
-            if answer is not None and answer[1].status != "not identified":
+            elif answer is not None and answer[1].status != "not identified":
                 new[statements] = answer
         self._settled += map(set, new)
         if size > 1:
             new = {statements: answer for statements, answer in new.items() if answer[1].status != "none"}
         self._found |= {one: answer for one, answer in new.items() if not any(_weaker(two, one) for two in new)}
 
-    def _says_no_more(self, statements: Sequence[Statement]) -> bool:
-        """Tell whether one of several statements holds already in all that fits another one."""
-        pairs = permutations(statements, 2)
-        return any(one in self._alone and _marked(self._alone[one].graph, other) for one, other in pairs)
-
     def _answer(self, statements: Sequence[Statement]) -> tuple[Prepared, Identified] | None:
         """Return the answer under some statements; None where nothing fits them."""
+        ready = self._hasty(statements)
+        if ready is not None:
+            told = classify(ready, *self._pair)
+            if told.status == "not identified":  # as of most sets; what seems to settle it is looked at closely
+                return ready, told
         ready = self._trial(statements)
         if ready is None:
             return None
@@ -199,14 +200,6 @@ def candidates(ready: Prepared, x: int, y: int) -> Iterator[Statement]:
                     yield Statement("causes", (names[c], names[d]))
 
 
-def _marked(graph: MixedGraph, statement: Statement) -> bool:
-    """Tell whether the marks of an edge say what a statement on its ends says."""
-    if statement.kind not in ("causes", "not_causes"):
-        return False
-    a, b = (graph.index(name) for name in statement.about)
-    return int(graph.marks[b, a]) == (TAIL if statement.kind == "causes" else ARROW)
-
-
 def _weaker(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
     """Tell whether the second of two sets of statements implies the first, and is not the same."""
     return set(one) != set(other) and all(any(s == t or _implies(t, s) for t in other) for s in one)
@@ -221,17 +214,21 @@ def _implies(one: Statement, other: Statement) -> bool:
     return one.kind == other.kind == "unconfounded" and one.about[1] == ANY and one.about[0] in other.about
 
 
-def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
-    """Return what makes a graph with more statements ready for questions; it returns None where nothing fits."""
+def _trials_of(result: Discovery | Askable | Prepared, ready: Prepared) -> tuple[Trial, Trial]:
+    """Return what makes a graph with more statements ready for questions, and what does so in less time.
+
+    The first returns None where nothing fits. The second may not notice that, or leaves the work to the first.
+    """
     if isinstance(ready, Stated):
-        return lambda statements: _without_hidden(ready, statements)
+        return lambda statements: _without_hidden(ready, statements), _nothing
     if not isinstance(ready.graph, PAG):
-        return lambda statements: _visible(ready, statements)
+        return lambda statements: _visible(ready, statements), _nothing
     plain, said = ready.graph, Knowledge()
     if isinstance(result, Discovery) and result.knowledge is not None:
         plain, said = result.unaided or result.pag, result.knowledge
     elif isinstance(ready, Informed):
         plain, said = ready.plain, Knowledge.of(statement for statement, _ in ready.known.sources)
+    mag = pag_to_mag(plain)
 
     def fitting(statements: Sequence[Statement]) -> Prepared | None:
         try:
@@ -239,7 +236,18 @@ def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
         except (GraphError, KnowledgeError):
             return None
 
-    return fitting
+    def hasty(statements: Sequence[Statement]) -> Prepared | None:
+        try:
+            known = known_of(said.and_(Knowledge.of(statements)), plain.names)
+            return as_informed(PAG._trusted(plain.names, pag_of(mag.marks, True, known)), plain, known)
+        except (GraphError, KnowledgeError):
+            return None
+
+    return fitting, hasty
+
+
+def _nothing(statements: Sequence[Statement]) -> Prepared | None:
+    return None
 
 
 def _without_hidden(ready: Stated, statements: Sequence[Statement]) -> Prepared:
