@@ -218,7 +218,8 @@ class Service:
             self.job, self.last = None, ended
             self.events.touch()
             self.events.tell("ended", **ended)
-            self._keep(self.learner.start())
+            if not self.events.closed:
+                self._keep(self.learner.start())
 
     def _progress(self, phase: str, done: int, total: int) -> None:
         if self.job is not None:
