@@ -103,7 +103,7 @@ def standing(graphs: Figures) -> Figures:
     """
     families = {}
     for family, methods in graphs.items():
-        fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= f["tables"]}
+        fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= TABLES}
         if methods.get(HEADLINE, {"tables": 0})["tables"] < TABLES or not fit:
             continue
         best = max(fit, key=lambda method: fit[method]["ahead"])
@@ -160,7 +160,7 @@ def by_family(figures: Figures) -> Iterator[str]:
     for family, one in figures["standing"]["families"].items():
         methods = figures["graphs"][family]
         rival = methods[one["best rival"]]
-        ended = "" if rival[ENDED] == rival["tables"] else f" ({rival[ENDED]} of {rival['tables']} tables)"
+        ended = "" if rival[ENDED] == TABLES else f" ({rival[ENDED]} of {TABLES} tables)"
         cells = (
             f"{methods[HEADLINE]['marks']:.2f}",
             names[one["best rival"]],
