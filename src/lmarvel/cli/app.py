@@ -17,11 +17,11 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.cli.messages import one_line, usage, with_option
 from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
-from lmarvel.clock import Clock
 from lmarvel.deferred import late
 from lmarvel.errors import LMarvelError, OutputError
 from lmarvel.text import printable
