@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel import memory
+from lmarvel.budget import memory
 from lmarvel.cli.app import check_apart, command, command_clock, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (

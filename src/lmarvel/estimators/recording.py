@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
-from lmarvel.result.statistics import Statistics
+from lmarvel.data.scan import SMALL
+from lmarvel.deferred import LazyMapping
+from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.version import __version__
+
+_FEW = 10_000  # pairs, that are listed by name at once
 
 
 class Parameters(Protocol):
@@ -68,3 +75,30 @@ def statistics(ledger: Ledger, clock: Clock) -> Statistics:
 def versions(search: str) -> dict[str, str]:
     """Return the versions of what computes."""
     return {"lmarvel": __version__, "python": platform.python_version(), "numpy": np.__version__, "search": search}
+
+
+def later_summary(test: IndependenceTest) -> Mapping[str, Any] | None:
+    """Return what the table was, worked out when somebody asks if the table is small.
+
+    The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
+    a result should not keep such a table in memory until somebody asks.
+    """
+    small = test.rows is not None and test.rows * len(test.names) <= SMALL
+    return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
+
+
+def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
+    """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
+    if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
+        return AllPairs(names)
+    if not len(pairs):
+        return ()
+    place = pairs[:, 0] * len(names) + pairs[:, 1]
+    listed = NamedPairs(names, pairs[np.argsort(place, kind="stable")])
+    return tuple(listed) if len(listed) < _FEW else listed
+
+
+def named_sets(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[str]]:
+    """Return the Markov boundaries by name; none where the method started from the complete graph."""
+    sets = () if boundaries.method == "none" else zip(names, boundaries.sets, strict=True)
+    return {name: frozenset(names[v] for v in mb) for name, mb in sets}

@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.memory import allowed
 from lmarvel.data.moments import determining
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
@@ -34,7 +35,6 @@ from lmarvel.errors import DataError, DeterminedVariable, GraphError, LMarvelErr
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
-from lmarvel.memory import allowed
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks

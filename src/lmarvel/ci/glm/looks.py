@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import SPENT, current
 from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores
 from lmarvel.ci.glm.basis import GlmTable, row_weights
 from lmarvel.ci.glm.fits import GlmFits
 from lmarvel.ci.glm.kinds import MOST_PRODUCTS, PRODUCT, KindTable, kind_table
-from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load

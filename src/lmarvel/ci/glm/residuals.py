@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.block_gaussian import chi_square_tail
 from lmarvel.ci.blocks import blocks_of
 from lmarvel.ci.glm.basis import GlmTable, glm_table
@@ -42,7 +43,6 @@ from lmarvel.ci.growth import EvidenceGrowth
 from lmarvel.ci.search import compiled_result
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
-from lmarvel.clock import current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.deferred import late
