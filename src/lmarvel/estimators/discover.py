@@ -28,16 +28,22 @@ from lmarvel.data.rows import placed
 from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
-from lmarvel.estimators.recording import later_summary, named_pairs, named_sets, settings_of, statistics, versions
+from lmarvel.estimators.recording import (
+    later_summary,
+    named_pairs,
+    named_sets,
+    nothing_learned,
+    settings_of,
+    statistics,
+    versions,
+)
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.resolve import check_names
 from lmarvel.orient.worklist import Oriented, orient
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets, Sepsets
-from lmarvel.result.statistics import AllPairs, Statistics
 from lmarvel.result.trace import BudgetEnded, Event, Trace, moved
 from lmarvel.skeleton.by_engine import EngineRun, PruningOptions, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
@@ -160,7 +166,7 @@ def _discovered(
         assert table is not None
         clock.lap("data")
         unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
-        return _nothing_learned(table.names, str(spent), clock, unread)
+        return nothing_learned(table.names, str(spent), clock, unread)
     with memory.enforced():
         return _by_test(test, table, settings, clock, progress)
 
@@ -197,7 +203,7 @@ def _by_test(
     except BudgetSpent as spent:  # before anything was found
         clock.lap("boundary" if method == "none" else "search")
         recorded = settings_of(settings, table, given, level, method, why)
-        return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
+        return nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     recorded = settings_of(settings, table, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
@@ -377,28 +383,4 @@ def _discovery(
         knowledge=knowledge,
         unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
         later_check=later_check(test, pag, mag, settings["alpha"], sepsets, clock, len(found.undecided)),
-    )
-
-
-def _nothing_learned(
-    names: tuple[str, ...],
-    reason: str,
-    clock: Clock,
-    settings: Mapping[str, Any],
-    test: IndependenceTest | None = None,
-    ledger: Ledger | None = None,
-) -> Discovery:
-    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
-    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
-    np.fill_diagonal(marks, Mark.NONE)
-    return Discovery(
-        pag=PAG._trusted(names, marks),
-        sepsets={},
-        boundaries={},
-        stats=Statistics({}, dict(clock.seconds)) if ledger is None else statistics(ledger, clock),
-        trace=(BudgetEnded(reason),),
-        settings=settings,
-        undecided=AllPairs(names),
-        data=None if test is None else test.summary(),
-        versions=dict(versions("none" if test is None else test.search_name)),
     )

@@ -18,7 +18,11 @@ from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyMapping
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Mark
+from lmarvel.result.discovery import Discovery
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
+from lmarvel.result.trace import BudgetEnded
 from lmarvel.version import __version__
 
 _FEW = 10_000  # pairs, that are listed by name at once
@@ -102,3 +106,27 @@ def named_sets(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozen
     """Return the Markov boundaries by name; none where the method started from the complete graph."""
     sets = () if boundaries.method == "none" else zip(names, boundaries.sets, strict=True)
     return {name: frozenset(names[v] for v in mb) for name, mb in sets}
+
+
+def nothing_learned(
+    names: tuple[str, ...],
+    reason: str,
+    clock: Clock,
+    settings: Mapping[str, Any],
+    test: IndependenceTest | None = None,
+    ledger: Ledger | None = None,
+) -> Discovery:
+    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
+    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return Discovery(
+        pag=PAG._trusted(names, marks),
+        sepsets={},
+        boundaries={},
+        stats=Statistics({}, dict(clock.seconds)) if ledger is None else statistics(ledger, clock),
+        trace=(BudgetEnded(reason),),
+        settings=settings,
+        undecided=AllPairs(names),
+        data=None if test is None else test.summary(),
+        versions=dict(versions("none" if test is None else test.search_name)),
+    )

@@ -391,8 +391,7 @@ class Explainer:
 
     def _edge(self, x: int, y: int) -> str:
         edge = self.pag.edge(x, y)  # None if it was deleted later on
-        between = "-" if edge is None else arrow(edge.at_a, edge.at_b)
-        return f"{self.names[x]} {between} {self.names[y]}"
+        return f"{self.names[x]} {'-' if edge is None else arrow(edge.at_a, edge.at_b)} {self.names[y]}"
 
     def given(self, members: Collection[int]) -> str:
         """Return a conditioning set in words."""
