@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from lmarvel import Lift, LMarvel
-from lmarvel.clock import Clock, current
+from lmarvel.budget.clock import Clock, current
+from lmarvel.ci import registry
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.missing.em import em_moments
 from lmarvel.datasets import CARS
 from lmarvel.errors import BudgetSpent
-from lmarvel.estimators import discover as course
 from lmarvel.estimators.discover import discover
 from lmarvel.report import write_report
 from lmarvel.result.support.check import Cut
@@ -76,14 +76,14 @@ def test_a_run_whose_time_is_up_in_em_has_decided_nothing() -> None:
 
 
 def test_looks_that_take_too_long_are_broken_off_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    as_ci_test = course.as_ci_test
+    as_ci_test = registry.as_ci_test
 
     def slow(*arguments: object, measured: bool = False) -> object:
         if measured:
             raise BudgetSpent("max_seconds is used up")
         return as_ci_test(*arguments)
 
-    monkeypatch.setattr(course, "as_ci_test", slow)
+    monkeypatch.setattr(registry, "as_ci_test", slow)
     found = Lift(max_seconds=60.0).fit(CARS).result_
     assert found.settings["test"] == "fisher-z"
     assert "time ran out before it was known" in found.settings["test_chosen"]

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from lmarvel import LMarvel, LMarvelError, memory
+from lmarvel import LMarvel, LMarvelError
+from lmarvel.budget import memory
 from lmarvel.data.sources import csv_typed
 from lmarvel.errors import ParameterError, TooLarge
 from lmarvel.search.lift import usual_memory
@@ -54,7 +55,7 @@ def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch: pytest.MonkeyP
 def test_the_system_refuses_what_nobody_foresaw_and_the_limit_is_taken_back() -> None:
     asked = """
 import numpy as np
-from lmarvel import memory
+from lmarvel.budget import memory
 with memory.limited(500_000_000), memory.enforced():
     try:
         np.ones(10**8)

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "packaging" / "constraints"
 PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
+BESIDE = {"click": "8.1"}  # of what dependencies need: the first series of typer warns with newer ones
 _REQUIREMENT = re.compile(r'"([A-Za-z0-9_-]+)(?:\[[^]"]*\])?>=([0-9.]+)(; [^"]*)?"')
 
 
@@ -32,7 +33,8 @@ def required(*names: str) -> Iterator[tuple[str, str, str]]:
 
 def oldest() -> str:
     """Return the first series of each dependency of the package itself; tools of the tests are not held back."""
-    lines = [f"{name}=={bound}.*{marker}" for name, bound, marker in required("dependencies")]
+    lines = [f"{name}=={series}.*" for name, series in BESIDE.items()]
+    lines += [f"{name}=={bound}.*{marker}" for name, bound, marker in required("dependencies")]
     return "\n".join(sorted(lines, key=str.lower)) + "\n"
 
 

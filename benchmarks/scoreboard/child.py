@@ -118,7 +118,8 @@ def main(file: str) -> None:
     os.dup2(2, 1)  # some print as they go
     rival = load(Path(file))
     for method in rival.METHODS:
-        rival.prepare(method)  # so that every fork has the imports
+        with contextlib.suppress(Exception):  # what is wrong is told with each answer
+            rival.prepare(method)  # so that every fork has the imports
     for line in sys.stdin:
         asked = json.loads(line)
         for method in asked["methods"]:

@@ -21,7 +21,7 @@ from typing import Any
 from child import ENDED, FAILED, LATE, load
 from environments import rivals
 from store import HERE, Row
-from tables import FAMILIES, SEED
+from tables import FAMILIES, SEED, TABLES
 
 ROOT = HERE.parents[1]
 FIGURES = HERE / "figures.json"
@@ -41,7 +41,9 @@ def titles() -> dict[str, str]:
 
 
 def summed(runs: list[Row], facts: list[Row]) -> Figures:
-    """Return all figures."""
+    """Return all figures; runs that were late with less time than others had are left out until they are repeated."""
+    limit = max(row["limit_seconds"] for row in runs)
+    runs = [row for row in runs if row["outcome"] != LATE or row["limit_seconds"] == limit]
     graphs = {family: of_family([row for row in runs if row["family"] == family]) for family in FAMILIES}
     graphs = {family: methods for family, methods in graphs.items() if methods}
     figures: Figures = {"protocol": protocol(runs), "graphs": graphs, "standing": standing(graphs)}
@@ -101,9 +103,8 @@ def standing(graphs: Figures) -> Figures:
     """
     families = {}
     for family, methods in graphs.items():
-        fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= f["tables"]}
-        most = max(figures["tables"] for figures in methods.values())
-        if HEADLINE not in methods or methods[HEADLINE]["tables"] < most or not fit:
+        fit = {m: f for m, f in methods.items() if m not in OURS and f.get("marks") and 2 * f[ENDED] >= TABLES}
+        if methods.get(HEADLINE, {"tables": 0})["tables"] < TABLES or not fit:
             continue
         best = max(fit, key=lambda method: fit[method]["ahead"])
         families[family] = {"best rival": best, "ahead": fit[best]["ahead"], "leads": fit[best]["ahead"] <= 0}
@@ -159,7 +160,7 @@ def by_family(figures: Figures) -> Iterator[str]:
     for family, one in figures["standing"]["families"].items():
         methods = figures["graphs"][family]
         rival = methods[one["best rival"]]
-        ended = "" if rival[ENDED] == rival["tables"] else f" ({rival[ENDED]} of {rival['tables']} tables)"
+        ended = "" if rival[ENDED] == TABLES else f" ({rival[ENDED]} of {TABLES} tables)"
         cells = (
             f"{methods[HEADLINE]['marks']:.2f}",
             names[one["best rival"]],
@@ -195,7 +196,9 @@ def _cell(one: Figures | None, name: str) -> str:
     if one is None or one.get(name) is None:
         return ""
     missing = one["tables"] - one[ENDED]
-    return f"{one[name]:.2f}" + (f" ({missing} not ended)" if missing else "")
+    notes = [f"{missing} not ended"] if missing else []
+    notes += [f"{one['tables']} tables"] if one["tables"] < TABLES else []
+    return f"{one[name]:.2f}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def seconds(figures: Figures) -> Iterator[str]:

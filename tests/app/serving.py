@@ -7,11 +7,14 @@ import http.client
 import json
 import threading
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lmarvel.app.server import Limits, Running
 
+Result = TypeVar("Result")
 JSON = {"Content-Type": "application/json"}
 
 
@@ -78,6 +81,12 @@ class Served:
         assert not self.thread.is_alive()
 
 
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: a browser of another test may have its loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def scope(method: str = "GET", path: str = "/", headers: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
     """Return what a server hands on of a request."""
     named = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
@@ -96,6 +105,6 @@ def call(app: Any, asked: dict[str, Any], body: bytes = b"") -> tuple[int, dict[
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(app(asked, receive, send))
+    run(app(asked, receive, send))
     headers = {name.decode().lower(): value.decode("latin-1") for name, value in sent[0].get("headers", [])}
     return sent[0].get("status", 0), headers, b"".join(message.get("body", b"") for message in sent)

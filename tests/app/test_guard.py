@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from lmarvel.app.guard import LONGEST_ADDRESS, MOST_JSON, POLICY, Guard
 from lmarvel.app.project import Project
 from lmarvel.app.routes import UPLOAD, application
 from lmarvel.app.service import Service
-from tests.app.serving import call, scope
+from tests.app.serving import call, run, scope
 
 PORT = 40123
 HOST = f"127.0.0.1:{PORT}"
@@ -142,10 +141,10 @@ def test_other_scopes_are_refused(opened: Opened) -> None:
         sent.append(message)
 
     asked = {**scope(path="/api/events", headers=opened.good), "type": "websocket"}
-    asyncio.run(opened.guard(asked, receive, send))
+    run(opened.guard(asked, receive, send))
     assert [message["type"] for message in sent] == ["websocket.close"]
     with pytest.raises(RuntimeError, match="is not served"):
-        asyncio.run(opened.guard({"type": "webtransport"}, receive, send))
+        run(opened.guard({"type": "webtransport"}, receive, send))
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "CONNECT", "PATCH", "DELETE", "get", "BREW"])
@@ -163,7 +162,7 @@ def test_the_length_is_checked_before_a_byte_is_read(opened: Opened) -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        asyncio.run(opened.guard(scope("PUT", path, {**opened.good, **headers}), never, send))
+        run(opened.guard(scope("PUT", path, {**opened.good, **headers}), never, send))
         return int(sent[0]["status"])
 
     assert refused("/api/settings", {"content-length": str(MOST_JSON + 1)}) == 413

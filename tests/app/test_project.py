@@ -145,6 +145,11 @@ def test_a_table_that_a_run_used_stays(tmp_path: Path) -> None:
                 (run / name).write_text("{}", encoding="utf-8")
             project.take_run(run)
     assert sorted(path.name for path in (tmp_path / "p" / "tables").iterdir()) == ["001.csv", "003.csv"]
+    project.new_run()  # of a run that goes on, too
+    came = project.new_table()
+    came.write_bytes(b"a,b\n1,2\n")
+    project.take_table(came, "4.csv")
+    assert sorted(path.name for path in (tmp_path / "p" / "tables").iterdir()) == ["001.csv", "003.csv", "004.csv"]
     project.close()
 
 

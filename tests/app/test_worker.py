@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from lmarvel.app.tasks import check
 from lmarvel.app.worker import Cancelled, TaskError, Worker
 from lmarvel.datasets import CARS
 from lmarvel.errors import WorkerError
+from tests.app.serving import run
 
 CHECK: dict[str, Any] = {"text": "A causes B", "edit": None, "names": ["A", "B"]}
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -37,7 +39,7 @@ def doing(work: Callable[[Worker], Awaitable[None]], memory: int = 0) -> None:
         finally:
             await worker.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 async def begun(worker: Worker, folder: Path, seconds: float | None = None) -> asyncio.Task[Any]:
@@ -99,8 +101,9 @@ def test_a_task_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of memory that holds for allocations")
 def test_a_task_beyond_the_memory_limit_fails_and_the_next_one_works(tmp_path: Path) -> None:
     table = tmp_path / "large.csv"
-    rows = np.random.default_rng(0).normal(size=(2_000, 300))
-    np.savetxt(table, np.tile(rows, (10, 1)), delimiter=",", header=",".join(f"v{k}" for k in range(300)), comments="")
+    rows = np.random.default_rng(0).normal(size=(1_000, 300)).round(3)
+    some = "\n".join(",".join(map(str, row)) for row in rows.tolist())
+    table.write_text("\n".join([",".join(f"v{k}" for k in range(300)), *[some] * 20]), encoding="utf-8")
 
     async def work(worker: Worker) -> None:
         with pytest.raises((TaskError, WorkerError), match=r"memory|unexpectedly|inside the program"):
@@ -138,11 +141,11 @@ asyncio.run(main())
         out, _ = await process.communicate()
         return int(out)
 
-    pid = asyncio.run(main())
+    pid = run(main())
     for _ in range(600):
         if not is_alive(pid) or Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             return
-        asyncio.run(asyncio.sleep(0.05))
+        time.sleep(0.05)
     raise AssertionError("the child is still there")
 
 
@@ -155,7 +158,7 @@ def test_no_module_is_taken_from_the_folder_of_a_project(tmp_path: Path) -> None
         assert (await worker.run("check", CHECK))["error"] is None
         await worker.close()
 
-    asyncio.run(main())
+    run(main())
     assert not (tmp_path / "taken").exists()
 
 

@@ -13,7 +13,9 @@ import pytest
 
 from lmarvel import PAG, Auto, Discovery, LMarvel
 from lmarvel.ci.fisher_z import kernel_name
+from lmarvel.cli.tables import TableOptions
 from lmarvel.datasets import CARS
+from lmarvel.errors import BudgetSpent
 from lmarvel.graph.marks import parse_edge
 from tests.cli.running import confounded, endless, run, run_apart, write_csv
 from tests.data.simulated import sample
@@ -321,3 +323,20 @@ def test_the_demonstration_finds_the_truth() -> None:
     assert "Equal to the PAG of the true graph: yes." in out
     assert "L-MARVEL with a perfect test instead of data: yes." in out
     assert "cars" in out
+
+
+def test_a_table_that_is_refused_when_the_time_is_up_is_refused_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look for a way out takes time, too."""
+    table = write_csv(tmp_path / "data.csv", {"A": [1.0, 1.0, 1.0, 1.0, 1.0], "B": [1.0, 2.0, 4.0, 3.0, 5.0]})
+
+    def late(*_: object) -> None:
+        raise BudgetSpent("max_seconds is used up")
+
+    monkeypatch.setattr(TableOptions, "proposal", late)
+    code, out, err = run("learn", table, "--max-seconds", "5")
+    assert (code, out) == (2, "")
+    assert err.startswith("lmarvel: ")
+    assert "'A'" in err
+    assert err.count("\n") == 1

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import kstest
 
 from lmarvel import PAG, CITestError, FisherZ, FunctionTest, MSeparation
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
-from lmarvel.clock import Clock
 from lmarvel.estimators.check import check_model, later_check
 from lmarvel.result.support.check import Cut, Implied, ModelCheck
 from lmarvel.result.support.reliability import decode_check, encode_check

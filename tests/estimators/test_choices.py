@@ -11,6 +11,7 @@ from lmarvel import Dataset, Lift
 from lmarvel.ci.registry import as_ci_test, chosen_for
 from lmarvel.engine.run import is_built
 from lmarvel.estimators.scoring import scored_table, thinning_test
+from lmarvel.search.lift import lift
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="a look at a table is a search of the compiled engine")
 Values = np.ndarray
@@ -91,3 +92,40 @@ def test_edges_are_thinned_in_the_scale_of_the_score(seed: int) -> None:
     plain = Dataset.of({name: np.log(column) for name, column in table.items()})
     test = as_ci_test("curved", plain)
     assert thinning_test(test, plain)(0, 1, (2,)) == test.pvalue(0, 1, (2,))
+
+
+# --- selection nodes that would stand for many weak causes -------------------------------------------------------
+
+
+def weak_causes(seed: int, rows: int = 1000, genes: int = 30) -> np.ndarray:
+    """Genes that depend on each other weakly, and four traits with ten weak causes each; nothing is selected."""
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(rows, genes + 4))
+    for gene in range(1, genes):
+        for cause in rng.choice(gene, size=min(gene, 2), replace=False):
+            table[:, gene] += rng.choice([-1, 1]) * rng.uniform(0.08, 0.3) * table[:, cause]
+    for trait in range(genes, genes + 4):
+        causes = rng.choice(genes, 10, replace=False)
+        table[:, trait] += table[:, causes] @ (rng.choice([-1, 1], 10) * rng.uniform(0.06, 0.3, 10))
+        if trait > genes:
+            table[:, trait] += rng.uniform(0.3, 0.8) * table[:, trait - 1]
+    return table
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_many_weak_causes_are_not_taken_for_selection(seed: int) -> None:
+    table = weak_causes(seed)
+    tempted = lift(np.corrcoef(table.T), len(table))
+    assert any(node.kind == "selection" for node in tempted.hidden)  # the score alone would take them
+    found = Lift(test="fisher-z").fit(table).result_
+    assert all(kind != "selection" for kind, *_ in found.hidden)
+    assert found.pag.n_edges < np.count_nonzero(tempted.pag) // 2
+
+
+def test_a_selected_sample_is_still_found() -> None:
+    rng = np.random.default_rng(4)
+    a, b, c, d = rng.normal(size=(4, 12000))
+    x, y = a + b + rng.normal(size=12000), c + d + rng.normal(size=12000)
+    sampled = x + y + 0.5 * rng.normal(size=12000) > 2.5
+    found = Lift(test="fisher-z").fit(np.column_stack([a, b, c, d, x, y])[sampled]).result_
+    assert any(kind == "selection" for kind, *_ in found.hidden)

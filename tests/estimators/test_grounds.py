@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, FCI, Dataset, Discovery, Lift, LMarvel, MSeparation
+from lmarvel.budget.clock import Clock
 from lmarvel.cli.text import as_text
-from lmarvel.clock import Clock
 from lmarvel.datasets import CARS
 from lmarvel.estimators import grounds
 from lmarvel.estimators.grounds import RESAMPLES, bends_of, later_grounds, resampled

@@ -200,7 +200,7 @@ def test_text_becomes_codes_and_its_kind_is_told(board):
     assert table.kinds == ("category", "ordinal")
 
 
-def test_figures_count_what_did_not_end_and_compare_on_the_same_tables(board):
+def test_figures_count_what_did_not_end_and_compare_on_the_same_tables(board, monkeypatch):
     def run(method, number, marks, outcome="ended"):
         return {
             "family": "alarm",
@@ -216,7 +216,9 @@ def test_figures_count_what_did_not_end_and_compare_on_the_same_tables(board):
 
     runs = [run("auto", 0, 0.8), run("auto", 1, 0.6), run("tetrad_port boss", 0, 0.9)]
     runs += [run("tetrad_port boss", 1, None, "late"), run("causal_learn fci", 0, 0.5), run("causal_learn fci", 1, 0.5)]
-    figures = board.figures.summed(runs, [])
+    monkeypatch.setattr(board.figures, "TABLES", 2)
+    figures = board.figures.summed([*runs, run("lift", 0, None, "late") | {"limit_seconds": 5.0}], [])
+    assert "lift" not in figures["graphs"]["alarm"]  # it had less time, and is to be repeated
     boss = figures["graphs"]["alarm"]["tetrad_port boss"]
     assert (boss["marks"], boss["marks where ended"], boss["ahead"], boss["late"]) == (0.45, 0.9, 0.1, 1)
     assert figures["standing"]["families"]["alarm"] == {"best rival": "tetrad_port boss", "ahead": 0.1, "leads": False}

@@ -252,3 +252,14 @@ def test_a_search_over_kinds_recovers_from_what_a_statement_excludes():
     others = ["MilesPerGallon", "Cylinders", "Displacement", "Horsepower", "SecondsTo60"]
     more = Lift(knowledge=Knowledge(tiers=[["Weight"], others])).fit(CARS)
     assert some.bic_ <= more.bic_ + 1e-6  # it says less
+
+
+def test_beside_m3hc_statements_cost_what_they_cost_lift():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 1000))
+    data = {"A": a, "B": a + b, "C": a + b + c}
+    said = Knowledge(no_edges=[("A", "B")])
+    found = M3HC(knowledge=said).fit(data).result_
+    assert costs_of(found) == pytest.approx(costs_of(Lift(knowledge=said).fit(data).result_))
+    assert [(c.a, c.b, c.loss) for c in found.conflicts] == [("A", "B", costs_of(found)["no edge A - B"])]
+    assert M3HC(knowledge=Knowledge(tiers=[["A"], ["B"], ["C"]])).fit(data).result_.conflicts == ()

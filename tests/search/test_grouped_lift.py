@@ -1,5 +1,7 @@
 """Lift over groups of columns: with one column each it is Lift without hidden nodes, with more it finds the truth."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,19 @@ def test_what_cannot_be_scored_is_refused():
         lift_groups(Groups(np.eye(3), ((0,), (1, 2)), 4, 2.0))
     with pytest.raises(OutOfTime):
         lift_groups(Groups(np.eye(3), ((0,), (1, 2)), 100, 2.0), deadline=0.0)
+
+
+def test_a_test_takes_away_edges_of_triangles_that_have_a_category() -> None:
+    """Whatever the test says, a triangle of numbers alone stays as the score has it."""
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 2000))
+    columns = np.array([a, a + b, 2 * a + (a + b) + c])  # a triangle
+    groups = Groups(np.corrcoef(columns), ((0,), (1,), (2,)), n=2000, penalty=2.0)
+
+    def independent(x: int, y: int, given: Sequence[int]) -> float:
+        return float(sorted((x, y)) == [0, 2] and list(given) == [1])
+
+    def joined(among: list[int]) -> bool:
+        return bool(lift_groups(groups, pvalue=independent, among=among).pag[0, 2])
+
+    assert [joined(among) for among in ([], [1], [0])] == [True, False, False]

@@ -43,8 +43,11 @@ def main(memory: int) -> None:
     threading.Thread(target=_read, args=(sys.stdin.buffer, tasks), daemon=True).start()
 
     def send(reply: dict[str, Any]) -> None:
-        out.write(f"{as_json(reply)}\n")
-        out.flush()
+        try:
+            out.write(f"{as_json(reply)}\n")
+            out.flush()
+        except OSError:  # nobody is there to hear it
+            os._exit(0)
 
     send({"ready": True})
     while True:

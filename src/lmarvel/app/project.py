@@ -197,10 +197,16 @@ nothing was overwritten. The newer version is shown now
             new = replace(now, file=file, name=name, table=TableSettings())
             self._write(SETTINGS, new.to_toml(), revision)
             self.note(f"Table: {readable(name)}, kept as tables/{file}")
-            used = {file, *(run.settings.file for run in self.runs())}
+            used = {file, *(run.settings.file for run in self.runs()), *self._going_on()}
             for path in self._tables():
                 if path.name not in used:
                     path.unlink(missing_ok=True)
+
+    def _going_on(self) -> Iterator[str | None]:
+        """Give the tables of runs that are not done."""
+        for path in self._file("runs").glob(f"{TEMPORARY}*/{SETTINGS}"):
+            with suppress(SettingsError, OSError):
+                yield Settings.from_toml(path.read_text(encoding="utf-8")).file
 
     def _tables(self) -> list[Path]:
         return [path for path in self._file("tables").iterdir() if path.name[:1].isdecimal() and path.is_file()]

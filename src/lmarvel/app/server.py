@@ -7,6 +7,7 @@ import filecmp
 import os
 import socket
 import sys
+import threading
 import time
 import webbrowser
 from collections.abc import Callable
@@ -170,7 +171,7 @@ def serve(folder: Path, table: Path | None, limits: Limits, browser: bool) -> No
         print(f"Open this address once, on this computer: {running.address}")
         print("Ctrl-C stops the app. Everything is saved as you go.", flush=True)
         if browser:
-            webbrowser.open(running.address)
+            threading.Thread(target=webbrowser.open, args=(running.address,), daemon=True).start()  # some do not return
 
     with suppress(KeyboardInterrupt):
         running.run(started)

@@ -10,6 +10,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,12 @@ class Service:
     def begin(self) -> None:
         """Start the workers, so that the first task does not wait for them."""
 
-        async def warm() -> None:
-            await self.helper.start()
-            await self.learner.start()
+        self._keep(self._warm(self.helper, self.learner))
 
-        self._keep(warm())
+    async def _warm(self, *workers: Worker) -> None:
+        with suppress(Cancelled, OSError):  # who needs one that could not start hears of it
+            for worker in workers:
+                await worker.start()
 
     def _keep(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.create_task(work)
@@ -218,7 +220,8 @@ class Service:
             self.job, self.last = None, ended
             self.events.touch()
             self.events.tell("ended", **ended)
-            self._keep(self.learner.start())
+            if not self.events.closed:
+                self._keep(self._warm(self.learner))
 
     def _progress(self, phase: str, done: int, total: int) -> None:
         if self.job is not None:

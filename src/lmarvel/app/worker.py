@@ -46,7 +46,7 @@ class Worker:
         self._memory, self._folder = memory, folder
         self._process: Process | None = None
         self._turn, self._starting = asyncio.Lock(), asyncio.Lock()
-        self._ended = ""  # why the process of the current task was ended
+        self._ended, self._closed = "", False  # why the process of the current task was ended, and whether for good
 
     @property
     def busy(self) -> bool:
@@ -63,6 +63,8 @@ class Worker:
         async with self._starting:
             if self._process is not None and self._process.returncode is None:
                 return self._process
+            if self._closed:
+                raise Cancelled("the app is stopping")
             paths = json.dumps([path for path in sys.path if path])
             words = [sys.executable, "-I", "-X", "utf8", "-c", _START, paths, str(self._memory)]
             own: dict[str, Any] = (
@@ -74,6 +76,8 @@ class Worker:
                 *words, stdin=PIPE, stdout=PIPE, limit=_LONGEST, cwd=self._folder, **own
             )
             self._process = process
+            if self._closed:  # meanwhile
+                await self._kill()
             assert process.stdout is not None
             await process.stdout.readline()
             return process
@@ -152,5 +156,5 @@ class Worker:
 
     async def close(self) -> None:
         """End the process."""
-        self._ended = "the app is stopping"
+        self._ended, self._closed = "the app is stopping", True
         await self._kill()

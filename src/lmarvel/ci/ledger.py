@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from lmarvel.budget.clock import SPENT
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.memory import Memory
 from lmarvel.ci.test import CITest, SepsetAnswer, SepsetQuery
-from lmarvel.clock import SPENT
 from lmarvel.errors import BudgetSpent, ParameterError
 from lmarvel.knowledge.closure import Known
 

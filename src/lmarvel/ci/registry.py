@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of, is_skewed_count
@@ -21,7 +22,7 @@ from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.missing.gaps import FEWEST
 from lmarvel.data.scan import SMALL
-from lmarvel.errors import CITestError, DataError, ParameterError, UnusableError
+from lmarvel.errors import BudgetSpent, CITestError, DataError, ParameterError, UnusableError
 from lmarvel.text import counted, did_you_mean
 
 TableTestOf = TypeVar("TableTestOf", bound=FisherZ | ClusteredZ | BlockGaussian | ResidualProducts)
@@ -126,6 +127,7 @@ TESTS: Mapping[str, NamedTest] = {
     ),
 }
 _CUT = "scores: categories in an order count as cuts of normal variables, which need fewer edges than the categories do"
+_FOR_LOOKS = 0.25  # of the time, to see how the columns are related
 _USUAL_SET = 2  # variables, that g-square should have rows to condition on (docs/tests.md)
 
 
@@ -255,6 +257,22 @@ def as_ci_test(
     raise CITestError(
         f"the test must be a function (x, y, given) -> p-value or an object with names and pvalue, not {test!r}"
     )
+
+
+def test_within(
+    clock: Clock, test: object, data: Dataset | None, names: Sequence[str] | None, measured: bool
+) -> IndependenceTest:
+    """Do as :func:`as_ci_test` does; a look at how the numbers are related that takes long is broken off."""
+    if not measured or test != "auto":
+        return as_ci_test(test, data, names)
+    try:
+        with Clock(_FOR_LOOKS * clock.left()).running():
+            return as_ci_test(test, data, names, measured=True)
+    except BudgetSpent:
+        clock.check()
+    plain = as_ci_test(test, data, names)
+    plain.why = f"{plain.name}: time ran out before it was known whether the columns are related along curves"
+    return plain
 
 
 def _check_same_names(test: CITest, names: Sequence[str] | None, where: str) -> None:

@@ -10,24 +10,12 @@ from lmarvel.cli import (  # they register themselves
     effects,
     learning,
     reproducing,
-    serving,
     showing,
     simulating,
 )
 from lmarvel.cli.app import app, main, ordered
 
-__all__ = [
-    "app",
-    "checking",
-    "describing",
-    "effects",
-    "learning",
-    "main",
-    "reproducing",
-    "serving",
-    "showing",
-    "simulating",
-]
+__all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]
 
 # As somebody comes upon them: a look, a table, a result and what is asked of it; then the research.
 ordered(

@@ -17,13 +17,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.cli.messages import one_line, usage, with_option
 from lmarvel.cli.settings import with_settings
 from lmarvel.cli.streams import STANDARD
-from lmarvel.clock import Clock
 from lmarvel.deferred import late
-from lmarvel.errors import LMarvelError, OutputError
+from lmarvel.errors import BudgetSpent, LMarvelError, OutputError
 from lmarvel.text import printable
 from lmarvel.version import __version__
 
@@ -123,6 +123,8 @@ def main() -> None:
         fail(f"{usage(error, sys.argv[1:])} ('{_asked(error)} --help' shows what there is)", 2)
     except LMarvelError as error:
         fail(with_option(error, _options()), 2)
+    except BudgetSpent as spent:
+        fail(f"{spent}; nothing more was written", 3)
     except MemoryError:
         fail("there is not enough memory for this: take fewer rows or columns, or allow more (--max-memory)", 2)
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The commands that learn from a table: learn, compare, demo.
+"""The commands that learn from a table: learn, compare, demo, and app, which does so in a browser.
 
 A bootstrap goes on from what a result file holds, and an interruption keeps what was counted.
 """
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lmarvel import memory
+from lmarvel.budget import memory
 from lmarvel.cli.app import check_apart, command, command_clock, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
@@ -37,8 +37,10 @@ from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, time_line
 from lmarvel.data import Dataset
+from lmarvel.datasets import BUNDLED
+from lmarvel.deferred import late
 from lmarvel.drawing import ENDINGS, check_target
-from lmarvel.errors import ResultError
+from lmarvel.errors import DataError, ParameterError, ResultError
 from lmarvel.estimators import METHODS, PagEstimator
 from lmarvel.estimators.bootstrap import Interrupted
 from lmarvel.estimators.compare import compare as run
@@ -51,6 +53,8 @@ from lmarvel.result.support.grades import Shown
 from lmarvel.result.wording import open_pairs
 from lmarvel.text import printable, readable
 
+server = late("lmarvel.app.server")  # it needs packages that the other commands do without
+_NEEDED = ("starlette", "uvicorn", "anyio", "h11")
 _NOTHING_SAID = TableOptions()
 _NOTHING_STATED = Stated()
 
@@ -197,6 +201,39 @@ def compare(
 def demo() -> None:
     """Show the main job on a bundled table and on simulated data with known truth."""
     print("\n".join(demonstration()))
+
+
+@command
+def app(
+    table: Annotated[
+        Path | None, typer.Argument(help="A table, cars for the bundled one, or the folder of a project.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--project", help="The folder of the project; by default the name of the table with .lmarvel."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
+    ] = True,
+    memory: Annotated[
+        float | None, typer.Option(help="GB of memory that a run may use; by default 80 % of this computer's.")
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(help="Minutes that a run may take; by default no limit.")] = None,
+    idle: Annotated[float, typer.Option(help="Minutes without use after which the app stops.")] = 60.0,
+) -> None:
+    """Open the app in a browser: a table, what you know, the graph, questions, files."""
+    for name, value in (("memory", memory), ("minutes", minutes), ("idle", idle)):
+        if value is not None and not 0 < value < float("inf"):
+            raise ParameterError(f"must be a number above 0, not {value:g}", parameter=name)
+    try:
+        limits = server.Limits(memory, None if minutes is None else 60 * minutes, 60 * idle)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        raise DataError(f"the app needs {error.name}: install it with pip install 'lmarvel[app]'") from None
+    bundled = BUNDLED.get(str(table)) if table is not None and not table.exists() else None
+    place, source = server.project_for(table, folder, bundled)
+    server.serve(place, source, limits, browser)
 
 
 @dataclass

@@ -29,7 +29,7 @@ from lmarvel.data.reading import Reading
 from lmarvel.data.sources.base import Layout, Source
 from lmarvel.data.table import chosen_columns, open_source
 from lmarvel.datasets import BUNDLED
-from lmarvel.errors import DataError, Determined, LMarvelError, UnusableError
+from lmarvel.errors import BudgetSpent, DataError, Determined, LMarvelError, UnusableError
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import ROLES, still_to_say
 from lmarvel.text import command_of, nearest, option_words, printable, readable
@@ -226,7 +226,7 @@ class TableOptions:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # what is said of the table was said before
                     found, way = self.proposal(path)
-            except LMarvelError:
+            except (LMarvelError, BudgetSpent):  # also where no time is left to look for a way out
                 raise error from None
             if not isinstance(error, UnusableError):
                 raise

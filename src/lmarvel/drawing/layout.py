@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.deferred import late
 from lmarvel.drawing.readability import Component, crossings
 from lmarvel.drawing.spacing import GAP, Points, separate

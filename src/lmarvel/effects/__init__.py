@@ -12,7 +12,8 @@ from lmarvel.effects.causes import Cause, Causes, causes
 from lmarvel.effects.classify import Identified, all_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.export import Exported, exported
-from lmarvel.effects.knowing.settle import Settling, Way, settle
+from lmarvel.effects.knowing.settle import settle
+from lmarvel.effects.knowing.ways import Settling, Way
 from lmarvel.effects.mediation import Mediation, mediation
 from lmarvel.effects.numbers.best_set import optimal_adjustment
 from lmarvel.effects.numbers.estimate import Estimate

@@ -35,6 +35,7 @@ from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selec
 from lmarvel.effects.ranges import MOST, Range, effect_range
 from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.errors import GraphError, ParameterError
+from lmarvel.graph.bitsets import closure
 from lmarvel.graph.kinds import MAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
@@ -320,7 +321,13 @@ def _instrumented(answering: Answering, instrument: Node, x: int, y: int) -> Ins
     found = by_instrument(table, names[w], names[x], names[y], ready.named(held), answering.how.seed)
     if claims.result is None:
         return found
-    bearing = Bearing(claims).within(ready.possible_ancestors(1 << w | 1 << y) & ~(1 << x) | held)
+    near = [around & ~(1 << x) for around in ready.graph.masks.adjacent]
+    near[w], near[y], near[x] = near[w] & ~(1 << y), near[y] & ~(1 << w), 0
+    one, other = closure(near, 1 << w), closure(near, 1 << y)  # what else is tied to either of them
+    bearing = Bearing(claims).across(one, other)
+    bearing.ends[:] = False
+    if one & other:
+        bearing.within(one)
     bearing.pairs[w, y] = bearing.pairs[y, w] = bearing.ends[w, y] = bearing.ends[y, w] = False  # which is stated
     level = bearing.level
     return replace(found, grade=grade_named(level), cautions=bearing.cautions() if level < LIKELY else ())

@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.boundary_searches import Boundary, check_boundary_name
 from lmarvel.ci.ledger import Ledger, check_budgets
 from lmarvel.ci.registry import resolve
 from lmarvel.ci.test import CITest, checked_alpha
-from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.bootstrap import (

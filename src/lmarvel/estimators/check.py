@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.registry import TESTS, as_ci_test
 from lmarvel.ci.test import checked_alpha
-from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred

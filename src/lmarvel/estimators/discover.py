@@ -15,30 +15,35 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel import memory
+from lmarvel.budget import memory
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.boundary_searches import Boundary, boundaries_for, choose_boundary
 from lmarvel.ci.ledger import Ledger
-from lmarvel.ci.registry import as_ci_test
-from lmarvel.clock import Clock
+from lmarvel.ci.registry import as_ci_test, test_within
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.rows import placed
-from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred, LazyMapping, LazyTuple
 from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
-from lmarvel.estimators.recording import settings_of, statistics, versions
+from lmarvel.estimators.recording import (
+    later_summary,
+    named_pairs,
+    named_sets,
+    nothing_learned,
+    settings_of,
+    statistics,
+    versions,
+)
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import Mark
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.resolve import check_names
 from lmarvel.orient.worklist import Oriented, orient
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.sepsets import NamedSepsets, Sepsets
-from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.result.trace import BudgetEnded, Event, Trace, moved
 from lmarvel.skeleton.by_engine import EngineRun, PruningOptions, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
@@ -46,8 +51,6 @@ from lmarvel.skeleton.state import Learned, Progress, silent
 
 Marks = NDArray[np.int8]
 _MATRICES = 4  # of a number for each pair, that a run holds at a time
-_FOR_LOOKS = 0.25  # of the time, to see how the columns are related
-_FEW = 10_000  # pairs, that are listed by name at once
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
 _FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
 
@@ -158,30 +161,14 @@ def _discovered(
             memory.check(_MATRICES * 8 * columns**2, f"correlations of {columns:,} columns")
             table.read(clock.check)
         with memory.enforced():
-            test = _chosen_test(settings, table, names, clock)
+            test = test_within(clock, settings.test, table, names, settings.measures())
     except BudgetSpent as spent:
         assert table is not None
         clock.lap("data")
         unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
-        return _nothing_learned(table.names, str(spent), clock, unread)
+        return nothing_learned(table.names, str(spent), clock, unread)
     with memory.enforced():
         return _by_test(test, table, settings, clock, progress)
-
-
-def _chosen_test(
-    settings: Settings, table: Dataset | None, names: Sequence[str] | None, clock: Clock
-) -> IndependenceTest:
-    """Return the test; a look at how the numbers are related that takes too much of the time is broken off."""
-    if not (settings.measures() and settings.test == "auto"):
-        return as_ci_test(settings.test, table, names)
-    try:
-        with Clock(_FOR_LOOKS * clock.left()).running():
-            return as_ci_test(settings.test, table, names, measured=True)
-    except BudgetSpent:
-        clock.check()
-    test = as_ci_test(settings.test, table, names)
-    test.why = f"{test.name}: time ran out before it was known whether the columns are related along curves"
-    return test
 
 
 def _by_test(
@@ -216,12 +203,12 @@ def _by_test(
     except BudgetSpent as spent:  # before anything was found
         clock.lap("boundary" if method == "none" else "search")
         recorded = settings_of(settings, table, given, level, method, why)
-        return _nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
+        return nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     recorded = settings_of(settings, table, given, level, method, why)
     found = _graph_of(outcome, ledger, settings.selection, report, clock)
     found, boundaries = found.moved(order), boundaries.moved(order)
     sepsets = {} if found.sepsets is None else NamedSepsets(found.sepsets, given.names)
-    by_name, data = _named(given.names, boundaries), _later(given)
+    by_name, data = named_sets(given.names, boundaries), later_summary(given)
     return _discovery(found, sepsets, by_name, data, given, ledger, clock, recorded, settings.knowledge)
 
 
@@ -363,8 +350,8 @@ def _discovery_of_run(
     unaided = None if arrays.unaided is None else placed(arrays.unaided, at)
     found = _Found(placed(arrays.marks, at), trace, _moved_pairs(arrays.undecided, at), unaided=unaided)
     sepsets = NamedSepsets(Deferred(lambda: run.sepsets(order)), names, Deferred(lambda: run.columns(order)))
-    boundaries = {} if run.method == "none" else LazyMapping(lambda: _named(names, run.boundaries.moved(order)))
-    return _discovery(found, sepsets, boundaries, _later(test), test, ledger, clock, settings, knowledge)
+    boundaries = {} if run.method == "none" else LazyMapping(lambda: named_sets(names, run.boundaries.moved(order)))
+    return _discovery(found, sepsets, boundaries, later_summary(test), test, ledger, clock, settings, knowledge)
 
 
 def _discovery(
@@ -388,7 +375,7 @@ def _discovery(
         stats=statistics(ledger, clock),
         trace=found.trace,
         settings=settings,
-        undecided=_named_pairs(names, found.undecided),
+        undecided=named_pairs(names, found.undecided),
         mag=mag,
         bic=found.bic,
         data=data,
@@ -397,54 +384,3 @@ def _discovery(
         unaided=None if found.unaided is None else PAG._trusted(names, found.unaided),
         later_check=later_check(test, pag, mag, settings["alpha"], sepsets, clock, len(found.undecided)),
     )
-
-
-def _later(test: IndependenceTest) -> Mapping[str, Any] | None:
-    """Return what the table was, worked out when somebody asks if the table is small.
-
-    The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
-    a result should not keep such a table in memory until somebody asks.
-    """
-    small = test.rows is not None and test.rows * len(test.names) <= SMALL
-    return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
-
-
-def _named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
-    """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
-    if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
-        return AllPairs(names)
-    if not len(pairs):
-        return ()
-    place = pairs[:, 0] * len(names) + pairs[:, 1]
-    listed = NamedPairs(names, pairs[np.argsort(place, kind="stable")])
-    return tuple(listed) if len(listed) < _FEW else listed
-
-
-def _nothing_learned(
-    names: tuple[str, ...],
-    reason: str,
-    clock: Clock,
-    settings: Mapping[str, Any],
-    test: IndependenceTest | None = None,
-    ledger: Ledger | None = None,
-) -> Discovery:
-    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
-    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
-    np.fill_diagonal(marks, Mark.NONE)
-    return Discovery(
-        pag=PAG._trusted(names, marks),
-        sepsets={},
-        boundaries={},
-        stats=Statistics({}, dict(clock.seconds)) if ledger is None else statistics(ledger, clock),
-        trace=(BudgetEnded(reason),),
-        settings=settings,
-        undecided=AllPairs(names),
-        data=None if test is None else test.summary(),
-        versions=dict(versions("none" if test is None else test.search_name)),
-    )
-
-
-def _named(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[str]]:
-    """Return the Markov boundaries by name; none where the method started from the complete graph."""
-    sets = () if boundaries.method == "none" else zip(names, boundaries.sets, strict=True)
-    return {name: frozenset(names[v] for v in mb) for name, mb in sets}

@@ -13,7 +13,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.clock import Clock
+from lmarvel.budget.clock import Clock
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.ledger import Ledger
-from lmarvel.clock import current
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
 from lmarvel.data.scan import SMALL
@@ -26,7 +26,7 @@ from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, Parameter
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.rivals import Rivals, rivals_of
-from lmarvel.estimators.scoring import Scored, inflation_of, scored_table, scores_dags, thinning_test
+from lmarvel.estimators.scoring import Scored, coded, inflation_of, scored_table, scores_dags, thinning_test
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
 from lmarvel.knowledge.closure import Known
@@ -34,12 +34,13 @@ from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event, RefusedNode, StatementCost
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import Marks, pag_of
+from lmarvel.search.ancestral import AncestralGraph, Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
-from lmarvel.search.lift import LiftResult, check_engine, lift
+from lmarvel.search.lift import LiftResult, check_engine, lift, selection_pays
+from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
@@ -150,9 +151,14 @@ class Lift(PagEstimator):
             "known": known,
         }
 
+        def pvalue(x: int, y: int, given: Sequence[int]) -> float:
+            return ledger.test.pvalue(x, y, tuple(given))
+
+        categories = () if data is None else [ledger.names.index(name) for name in coded(data)]
+
         def search(**changed: Any) -> LiftResult:
             if isinstance(table, Groups):
-                return lift_groups(table, **how | changed)
+                return lift_groups(table, **how | changed, pvalue=pvalue, among=categories)
             if isinstance(table, KindTable):
                 others = {"start": rivals.lmarvel, "lines": rivals.lines, "pvalue": thinning_test(ledger.test, data)}
                 return lift_kinds(table, **how | others | changed)
@@ -167,6 +173,8 @@ class Lift(PagEstimator):
             if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
                 look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
                 found, factors = _beside_interactions(found, factors, search, look)
+            if any(node.kind == "selection" for node in found.hidden):
+                found = _unless_edges_outweigh(found, search)
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
@@ -233,6 +241,8 @@ class Lift(PagEstimator):
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
             if isinstance(table, KindTable):
                 records = tuple(chosen(found, math.log(table.rows)))
+            elif isinstance(table, Groups) and not _is_of_score(found, table):
+                records = tuple(chosen(found, table.price))  # tests chose it, so that scores of its parts mislead
             else:
                 records = evidence(
                     found,
@@ -263,6 +273,13 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
+
+
+def _is_of_score(found: LiftResult, table: Groups) -> bool:
+    """Tell whether a score chose the graph; else tests took edges away from what it chose."""
+    graph = AncestralGraph.of_marks(found.mag)
+    score = minus_two_log_likelihood(GroupedBlocks(table), graph) + table.price * graph.n_edges
+    return abs(score - found.score) < 1e-6 * (1 + abs(score))
 
 
 def what_statements_cost(
@@ -314,6 +331,14 @@ def _beside_interactions(
         if more is not None and (factors is None or (more > factors).any()):
             return search(inflation=more), more
     return found, factors
+
+
+def _unless_edges_outweigh(found: LiftResult, search: Callable[..., LiftResult]) -> LiftResult:
+    """Search again without selection nodes, and return that where these are not worth the edges that they add."""
+    with suppress(OutOfTime):
+        without = search(selection=False)
+        return found if selection_pays(found, without) else without
+    return found
 
 
 def _refused(

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
-from lmarvel.clock import Clock
 from lmarvel.data.dataset import Dataset
-from lmarvel.result.statistics import Statistics
+from lmarvel.data.scan import SMALL
+from lmarvel.deferred import LazyMapping
+from lmarvel.graph.kinds import PAG
+from lmarvel.graph.marks import Mark
+from lmarvel.result.discovery import Discovery
+from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
+from lmarvel.result.trace import BudgetEnded
 from lmarvel.version import __version__
+
+_FEW = 10_000  # pairs, that are listed by name at once
 
 
 class Parameters(Protocol):
@@ -68,3 +79,54 @@ def statistics(ledger: Ledger, clock: Clock) -> Statistics:
 def versions(search: str) -> dict[str, str]:
     """Return the versions of what computes."""
     return {"lmarvel": __version__, "python": platform.python_version(), "numpy": np.__version__, "search": search}
+
+
+def later_summary(test: IndependenceTest) -> Mapping[str, Any] | None:
+    """Return what the table was, worked out when somebody asks if the table is small.
+
+    The digest of all values takes longer than to learn from them. Of a large table it is a small part of the work, and
+    a result should not keep such a table in memory until somebody asks.
+    """
+    small = test.rows is not None and test.rows * len(test.names) <= SMALL
+    return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
+
+
+def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
+    """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
+    if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
+        return AllPairs(names)
+    if not len(pairs):
+        return ()
+    place = pairs[:, 0] * len(names) + pairs[:, 1]
+    listed = NamedPairs(names, pairs[np.argsort(place, kind="stable")])
+    return tuple(listed) if len(listed) < _FEW else listed
+
+
+def named_sets(names: Sequence[str], boundaries: Boundaries) -> dict[str, frozenset[str]]:
+    """Return the Markov boundaries by name; none where the method started from the complete graph."""
+    sets = () if boundaries.method == "none" else zip(names, boundaries.sets, strict=True)
+    return {name: frozenset(names[v] for v in mb) for name, mb in sets}
+
+
+def nothing_learned(
+    names: tuple[str, ...],
+    reason: str,
+    clock: Clock,
+    settings: Mapping[str, Any],
+    test: IndependenceTest | None = None,
+    ledger: Ledger | None = None,
+) -> Discovery:
+    """Return the result of a run whose budget did not reach for the boundaries: every pair is undecided."""
+    marks = np.full((len(names), len(names)), Mark.CIRCLE, dtype=np.int8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return Discovery(
+        pag=PAG._trusted(names, marks),
+        sepsets={},
+        boundaries={},
+        stats=Statistics({}, dict(clock.seconds)) if ledger is None else statistics(ledger, clock),
+        trace=(BudgetEnded(reason),),
+        settings=settings,
+        undecided=AllPairs(names),
+        data=None if test is None else test.summary(),
+        versions=dict(versions("none" if test is None else test.search_name)),
+    )

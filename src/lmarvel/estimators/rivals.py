@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.ci.boundary_searches import boundaries_for, choose_boundary
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import LMarvelError, OutOfTime
-from lmarvel.estimators.discover import discover_marks
-from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.lift import lift
+from lmarvel.skeleton.by_engine import learn_compiled
+from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 
 MOST_VARIABLES = 60
 
@@ -63,6 +68,14 @@ def rivals_of(data: Dataset | None, names: Sequence[str], penalty: float, alpha:
     with suppress(LMarvelError, OutOfTime):
         R, n = data.moments.correlation(), data.moments.n
         by_score = lift(R, n, penalty=penalty, latents=False, selection=False, deadline=late).mag
-        by_tests = discover_marks(data, LMarvel(test="fisher-z", alpha=alpha))
-        return Rivals(by_tests[place], by_score[place])
+        return Rivals(_by_tests(as_ci_test("fisher-z", data).reordered(at), alpha), by_score[place])
     return Rivals()
+
+
+def _by_tests(test: IndependenceTest, alpha: float) -> Marks | None:
+    """Return L-MARVEL's PAG; None where the compiled engine does not give it."""
+    ledger, level = Ledger(test), default_boundary_alpha(len(test.names), alpha)
+    boundary = choose_boundary(ledger)
+    find = partial(boundaries_for, boundary, ledger, level)
+    run = learn_compiled(ledger, Levels(alpha, level), level, boundary, find, True, 0.0, None)
+    return None if run is None else run.arrays.marks

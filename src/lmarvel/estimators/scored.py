@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,22 +14,35 @@ from lmarvel.ci.boundaries import Boundaries
 from lmarvel.ci.ledger import Ledger
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
+from lmarvel.deferred import LazyTuple
 from lmarvel.errors import DataError, GraphError, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.lift import lmarvel_start
+from lmarvel.estimators.lift import lmarvel_start, what_statements_cost
 from lmarvel.estimators.scoring import table_of
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Known
 from lmarvel.orient.equivalence import orient_mag, pag_to_mag
-from lmarvel.result.trace import Began, BudgetEnded, Event, Moved
+from lmarvel.result.trace import Began, BudgetEnded, Event, Moved, StatementCost
 from lmarvel.search.ancestral import AncestralGraph, direct_chordal
 from lmarvel.search.lift import lift
 from lmarvel.search.m3hc import M3HCResult, check_limits, m3hc
 from lmarvel.skeleton.state import Progress
 
 STARTS = ("empty", "lmarvel", "lift")
+_FOR_STATEMENTS = 2.0  # seconds to find out what statements cost
 _FOR_START = 0.5  # of the seconds that are left, at most, for the graph to start from
+
+
+def _statements_cost(moments: Moments, known: Known, selection: bool) -> Iterator[StatementCost]:
+    """Iterate over what statements cost the score, by Lift: a climb that ends in a local optimum does not show it."""
+    search = partial(lift, moments.correlation(), moments.n, selection=selection, latents=known.latents)
+    begun = time.monotonic()
+    try:
+        score = search(known=known, deadline=begun + _FOR_STATEMENTS).score
+    except (OutOfTime, DataError):
+        return
+    yield from what_statements_cost(search, known, score, time.monotonic() - begun, True)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -117,9 +132,13 @@ class M3HC(PagEstimator):
             ledger.known,
         )
         undecided = np.array(found.undecided, dtype=np.intp).reshape(-1, 2)
-        trace = (*self._began(start, found), *_trace(found, self.selection, ledger.known))
-        if ledger.known is None:
+        trace: Sequence[Event] = (*self._began(start, found), *_trace(found, self.selection, ledger.known))
+        known = ledger.known
+        if known is None:
             return Chosen(found.mag.marks, found.pag.marks, found.bic, trace, undecided)
+        if found.ended is None:
+            before = trace
+            trace = LazyTuple(lambda: (*before, *_statements_cost(moments, known, self.selection)))
         informed = orient_mag(found.mag, self.selection, ledger.known).marks
         return Chosen(found.mag.marks, informed, found.bic, trace, undecided, found.pag.marks)
 

@@ -122,6 +122,11 @@ def _unexplained(moments: Moments, penalty: float) -> float:
     return float(best - moments.n * np.linalg.slogdet(correlation)[1])
 
 
+def coded(data: Dataset) -> list[str]:
+    """Return the variables of a table that have categories."""
+    return [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
+
+
 def is_categorical(data: Dataset) -> bool:
     """Tell whether all variables of a table are categories."""
     return all(kind is not Kind.CONTINUOUS for kind in data.kinds)
@@ -148,10 +153,9 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     if data is None:
         raise DataError("a score needs data: pass a table to fit, also with a test of your own")
     if _has_levels(data):
-        levelled = [name for name, kind in zip(data.names, data.kinds, strict=True) if kind in _LEVELLED]
+        levelled = ", ".join(map(repr, coded(data)[:20]))
         raise DataError(
-            f"this method scores numbers, and {', '.join(map(repr, levelled[:20]))} has categories: use the method"
-            " lift, or leave such columns out"
+            f"this method scores numbers, and {levelled} has categories: use the method lift, or leave such columns out"
         )
     moments = data.moments
     if set(moments.names) != set(test.names):

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.registry import as_ci_test
-from lmarvel.clock import current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import BudgetSpent, DataError, ParameterError

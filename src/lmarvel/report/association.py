@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.data import Dataset
 from lmarvel.data.columns import Kind
 from lmarvel.errors import BudgetSpent, LMarvelError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.data import Dataset
 from lmarvel.drawing import MOST_EDGES
 from lmarvel.drawing.edge_labels import label_places

@@ -6,7 +6,7 @@ import base64
 import zlib
 from typing import Any
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.report.page import as_json
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.support.reliability import reliability_lines

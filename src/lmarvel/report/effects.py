@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.data import Dataset
 from lmarvel.effects.adjustment import is_valid_adjustment, minimal_sets, pair_of
 from lmarvel.effects.answer import Answering

@@ -146,11 +146,9 @@ class Explainer:
         self.result, self.pag, self.settings, self.trace = result, result.pag, result.settings, result.trace
         self.known, self.sepsets, self.scored = result.known, result.sepsets, result.mag is not None
         self.names = [readable(name) for name in result.pag.names]
-        # None: all pairs, of which there can be millions.
-        self.undecided: Container[tuple[str, str]] | None = None
+        self.undecided: Container[tuple[str, str]] | None = None  # all pairs, of which there can be millions
         if not result.nothing_learned:
-            listed = isinstance(result.undecided, NamedPairs)
-            self.undecided = result.undecided if listed else frozenset(result.undecided)
+            self.undecided = pairs if isinstance(pairs := result.undecided, NamedPairs) else frozenset(pairs)
         levels = (result.settings.get(name) for name in ("alpha", "boundary_alpha", "removal_threshold"))
         self.levels = [level for level in levels if isinstance(level, float)]
         others = list(but_separated(result.trace))
@@ -390,8 +388,7 @@ class Explainer:
 
     def _edge(self, x: int, y: int) -> str:
         edge = self.pag.edge(x, y)  # None if it was deleted later on
-        between = "-" if edge is None else arrow(edge.at_a, edge.at_b)
-        return f"{self.names[x]} {between} {self.names[y]}"
+        return f"{self.names[x]} {'-' if edge is None else arrow(edge.at_a, edge.at_b)} {self.names[y]}"
 
     def given(self, members: Collection[int]) -> str:
         """Return a conditioning set in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -110,12 +111,19 @@ def costs_of(result: Discovery) -> dict[str, float]:
     return {e.statement: e.loss for e in but_separated(result.trace) if isinstance(e, StatementCost)}
 
 
+def _price_of_edge(result: Discovery) -> float:
+    """Return what an edge costs the score: Lift says so, and M3HC has that of Lift by default."""
+    chose = result.evidence.chose
+    return 2 * math.log(result.settings["rows"]) if chose is None else chose.price
+
+
 def _against_the_score(result: Discovery, known: Known) -> Iterator[Conflict]:
     """Iterate over the statements that cost the score more than an edge does."""
-    chose, costs = result.evidence.chose, costs_of(result)
+    costs = costs_of(result)
+    price = _price_of_edge(result) if costs else 0.0
     for statement, about in known.sources:
         loss = costs.get(str(statement), 0.0)
-        if chose is None or loss <= chose.price:
+        if loss <= price:
             continue
         pairs = np.argwhere(np.triu(about | about.T)).tolist()
         if len(pairs) != 1:
@@ -127,11 +135,7 @@ def _against_the_score(result: Discovery, known: Known) -> Iterator[Conflict]:
         given = None if test is None else tuple(sorted(names[v] for v in test.given))
         p = None if test is None else test.pvalue
         yield Conflict(names[x], names[y], f"you stated '{statement}'", given, p, loss)
-    if (
-        chose is not None
-        and costs.get("", 0.0) > chose.price
-        and not any(costs.get(str(statement), 0.0) > chose.price for statement, _ in known.sources)
-    ):
+    if costs.get("", 0.0) > price and not any(costs.get(str(one), 0.0) > price for one, _ in known.sources):
         yield Conflict("", "", "your statements together", None, None, costs[""])
 
 

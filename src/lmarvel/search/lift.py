@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.memory import allowed
 from lmarvel.data.moments import determining
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL
@@ -34,7 +35,6 @@ from lmarvel.errors import DataError, DeterminedVariable, GraphError, LMarvelErr
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import CIRCLE, TAIL
 from lmarvel.knowledge.closure import Known
-from lmarvel.memory import allowed
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks
@@ -47,6 +47,7 @@ _engine = load()
 
 _SINGULAR = 1e-10  # a variable with less than this share of its variance left is determined by the others
 _FEWEST_ROWS = 5  # fewer correlate perfectly by chance
+_PER_EDGE = 2.0  # of the score, for each edge that selection nodes add
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 _MEMORY = 2**30  # bytes
 LATE = "the time limit was reached"
@@ -230,6 +231,17 @@ def lift(
     nodes = [HiddenNode(*parts) for parts in hidden]
     ended = LATE if late else None
     return LiftResult.of(columns, Candidate(*answer), gain, nodes, record, candidates, ended, converged)
+
+
+def selection_pays(found: LiftResult, without: LiftResult) -> bool:
+    """Tell whether a graph with selection nodes is worth the edges that it has beyond the best graph without them.
+
+    A selection node joins all ancestors of its parents, for the price of an edge or two. Where a variable has many
+    weak causes, each too weak for an edge, one such node can stand for all of them, and then claims dozens of edges
+    that nothing else supports. So each further edge has to improve the score by what a parameter costs in AIC.
+    """
+    edges, fewer = (int(np.count_nonzero(one.pag)) // 2 for one in (found, without))
+    return without.score - found.score >= _PER_EDGE * (edges - fewer) and found.score <= without.score
 
 
 def usual_memory() -> int:

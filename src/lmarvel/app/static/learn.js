@@ -42,7 +42,9 @@ function more() {
 
 function expected() {
   const last = [...state.all.runs].reverse().find((run) => run.table === state.all.table.name && run.seconds);
-  const about = state.described && state.described.expected !== undefined ? `Expected time of the search: ${duration(state.described.expected)}. ` : "";
+  const { method, bootstrap } = settings(), known = ["auto", "lift"].includes(method) && state.described && state.described.expected !== undefined;
+  const search = known ? `Expected time of the search: ${duration(state.described.expected)}. ` : "";
+  const about = search + (bootstrap ? `Each of ${counted(bootstrap, "resample")} takes about as long again. ` : "");
   return about + (last ? `The last run on this table took ${duration(last.seconds)} in all.` : "Reading the table and weighing the evidence come on top.");
 }
 
@@ -109,7 +111,7 @@ export function show() {
     return;
   }
   const stated = state.all.statements.text.trim().split("\n").filter(Boolean).length;
-  const about = html("p", null, html("strong", { text: state.all.table.name }), `; ${counted(stated, "line")} of statements (`, html("a", { href: "#know", text: "what you know" }), ").");
+  const about = html("p", null, html("strong", { text: state.all.table.name }), `; ${stated ? counted(stated, "line of statements", "lines of statements") : "nothing stated"} (`, html("a", { href: "#know", text: "what you know" }), ").");
   refill(place, html("div", { class: "card" }, about, html("div", { id: "going" }, ...going())), more(), runs());
 }
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import SPENT, current
 from lmarvel.ci.blocks import FAR_OUT, is_count, normal_scores
 from lmarvel.ci.glm.basis import GlmTable, row_weights
 from lmarvel.ci.glm.fits import GlmFits
 from lmarvel.ci.glm.kinds import MOST_PRODUCTS, PRODUCT, KindTable, kind_table
-from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.engine import load
@@ -116,7 +116,7 @@ def _is_straight(data: Dataset, numbers: list[str]) -> bool:
     log, pairs = math.log(n), np.array(np.triu_indices(p if p <= MOST_PRODUCTS else 0, 1))
     products = lines[:, pairs[0]] * lines[:, pairs[1]]
     own = np.eye(p, dtype=bool)
-    bends = [column - lines * (column * lines).mean(axis=0) for column in (lines**2 - 1, lines**3)]
+    bends = [column - lines * (column * lines).mean(axis=0) for column in (lines**2 - 1, lines**2 * lines)]
     looks = [*((column, own, log) for column in bends), (products, own[:, pairs[0]] | own[:, pairs[1]], PRODUCT * log)]
     more = by_chance = 0.0
     for columns, is_own, price in looks:
@@ -332,6 +332,6 @@ def _related(columns: NDArray[np.float64], weights: NDArray[np.float64] | None) 
 
 def _lies_far_out(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> bool:
     """Tell whether a column has values farther out than a Gaussian one has by chance."""
-    left = values - np.average(values, axis=0, weights=weights)
-    fourth, square = (np.average(left**power, axis=0, weights=weights) for power in (4, 2))
+    squares = (values - np.average(values, axis=0, weights=weights)) ** 2
+    fourth, square = (np.average(powers, axis=0, weights=weights) for powers in (squares**2, squares))
     return bool((fourth > max(FAR_OUT, 3 + _CHANCE * math.sqrt(24 / len(values))) * square**2).any())

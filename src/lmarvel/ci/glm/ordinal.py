@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import SPENT, current
 from lmarvel.ci.blocks import blocks_of, scaled
-from lmarvel.clock import SPENT, current
 from lmarvel.data.columns import Kind, few_whole
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments

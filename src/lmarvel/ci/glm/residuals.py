@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.block_gaussian import chi_square_tail
 from lmarvel.ci.blocks import blocks_of
 from lmarvel.ci.glm.basis import GlmTable, glm_table
@@ -42,7 +43,6 @@ from lmarvel.ci.growth import EvidenceGrowth
 from lmarvel.ci.search import compiled_result
 from lmarvel.ci.table_test import Result, TableTest, _tests
 from lmarvel.ci.test import ColumnsInput
-from lmarvel.clock import current
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.deferred import late
@@ -52,7 +52,7 @@ special = late("scipy.special")
 
 ROWS_A_COLUMN = 5
 """How many rows a test needs for each of its columns."""
-_BENDS = ((4000, 8), (1000, 5), (0, 3))  # from so many rows on, splines have so many bends
+_BENDS = ((4000, 14), (1000, 10), (0, 3))  # from so many rows on, splines have so many bends
 _MODEL_BENDS, _TESTED_BENDS = 3, 2
 _ROWS_A_PRODUCT = 10
 _LINE = 0.8

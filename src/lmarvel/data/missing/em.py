@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.clock import current
+from lmarvel.budget.clock import current
 from lmarvel.errors import UnusableError
 from lmarvel.text import listing
 

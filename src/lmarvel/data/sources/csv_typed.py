@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmarvel import memory
+from lmarvel.budget import memory
 from lmarvel.data.levels import COMMA, MIXED, Column, How, Mixture, Wish, column_of_codes, number
 from lmarvel.data.sources.base import Rows, rows_of, tell_marks
 from lmarvel.data.sources.csv_rows import LATIN, MISSING, TextFile, check_text, damaged, pieces

@@ -17,7 +17,6 @@ it as well; that is tried too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from time import monotonic
 
@@ -25,163 +24,24 @@ import numpy as np
 
 from lmarvel.effects.adjustment import checked_pair, minimal_sets, pair_of
 from lmarvel.effects.claims import Claims
-from lmarvel.effects.classify import Identified, Status, classify, ready_for_effects
-from lmarvel.effects.knowing.informed import Informed, informed
+from lmarvel.effects.classify import Identified, classify, ready_for_effects
+from lmarvel.effects.knowing.informed import Informed, as_informed, informed
 from lmarvel.effects.knowing.instruments import could_be_instruments, definite_descendants
+from lmarvel.effects.knowing.ways import Settling, Way
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, selection_near
 from lmarvel.errors import GraphError, KnowledgeError, ParameterError
 from lmarvel.graph.kinds import ADMG, MAG, PAG
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.graph.mixed import Node
 from lmarvel.knowledge import Knowledge
+from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.vocabulary import ANY, Statement
+from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.result.discovery import Discovery
-from lmarvel.text import ShownAsText, counted, listing, readable
+from lmarvel.search.ancestral import pag_of
 
 SECONDS = 10.0
-MOST_SHOWN = 12  # ways that are printed
 Trial = Callable[[Sequence[Statement]], Prepared | None]
-
-
-@dataclass(frozen=True)
-class Way:
-    """Statements under which an effect is identified, and what the answer would be.
-
-    Attributes
-    ----------
-    statements : tuple of str
-        What to state, as a file of statements has it.
-    status : 'none', 'adjustment' or 'formula'
-        What the answer would be: no effect, or identified by adjustment or by a formula.
-    adjustment : tuple of str or None
-        A smallest set to adjust for.
-    measure : tuple of (str, str)
-        Pairs of variables; measuring every common cause of them would do the same as stating that there is none.
-
-    Examples
-    --------
-    >>> print(Way(("X and Y share no unmeasured cause",), "adjustment", ("A",)))
-    X and Y share no unmeasured cause: the effect is then identified by adjusting for A.
-    """
-
-    statements: tuple[str, ...]
-    status: Status
-    adjustment: tuple[str, ...] | None = None
-    measure: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        then = {
-            "none": "there is then no effect",
-            "formula": "the effect is then identified by a formula",
-            "adjustment": f"the effect is then identified {self._by}",
-        }[self.status]
-        pairs = " and of ".join(f"{readable(a)} and {readable(b)}" for a, b in self.measure)
-        instead = f" Measuring every common cause of {pairs} would do as well." if pairs else ""
-        return f"{'; '.join(map(readable, self.statements))}: {then}.{instead}"
-
-    @property
-    def _by(self) -> str:
-        return f"by adjusting for {listing(sorted(self.adjustment))}" if self.adjustment else "without adjustment"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it as plain data."""
-        adjustment = None if self.adjustment is None else list(self.adjustment)
-        measure = [list(pair) for pair in self.measure]
-        return {
-            "statements": list(self.statements),
-            "status": self.status,
-            "adjustment": adjustment,
-            "measure": measure,
-        }
-
-
-@dataclass(frozen=True)
-class Settling(ShownAsText):
-    """What would settle a question about an effect; print it to read it.
-
-    Attributes
-    ----------
-    identified : Identified
-        What the graph says now.
-    ways : tuple of Way
-        The smallest sets of statements that settle it, the smaller ones first.
-    tried : int
-        How many sets of statements were tried.
-    complete : bool
-        False where the time was too short for all.
-    stated : bool
-        Whether the graph is a DAG or ADMG that the user gave.
-    instruments : tuple of (str, tuple of str)
-        Variables that could be instruments, each with what has to be held fixed.
-
-    Examples
-    --------
-    >>> from lmarvel import PAG, settle
-    >>> print(settle(PAG.from_edges("X o-o Y"), "X", "Y").ways[0])
-    X is randomised: the effect is then identified without adjustment.
-    """
-
-    identified: Identified
-    ways: tuple[Way, ...]
-    tried: int
-    complete: bool
-    stated: bool = False
-    instruments: tuple[tuple[str, tuple[str, ...]], ...] = ()
-
-    @property
-    def settled(self) -> bool:
-        """Whether the question has an answer already."""
-        return self.identified.status != "not identified"
-
-    def __str__(self) -> str:
-        x, y = readable(self.identified.x), readable(self.identified.y)
-        if self.settled:
-            now = "is identified" if self.identified.status != "none" else "does not exist in this graph"
-            return f"Nothing is left to settle: the effect of {x} on {y} {now}."
-        lines = [f"The effect of {x} on {y} is not identified, because {self.identified.because}."]
-        for size in sorted({len(way.statements) for way in self.ways}):
-            some = [way for way in self.ways if len(way.statements) == size]
-            so_would = "So would" if size > len(self.ways[0].statements) else "Each line would settle it,"
-            lines.append("Each of these statements would settle it:" if size == 1 else f"{so_would} {size} together:")
-            lines += [f"  {way}" for way in some[:MOST_SHOWN]]
-            if len(some) > MOST_SHOWN:
-                lines.append(f"  and {len(some) - MOST_SHOWN:,} more")
-        if not self.ways:
-            lines.append("No statement that was tried would settle it, alone or with another one.")
-        lines += self._instrumental(x, y)
-        if not self.complete:
-            lines.append(f"The time allowed {counted(self.tried, 'trial')}; there may be more.")
-        lines.append(f"An experiment that sets {x} at random would settle it in any case.")
-        if self.ways and self.stated:
-            lines.append("State only what you know: take the <-> that it excludes out of your graph.")
-        elif self.ways:
-            lines.append("State only what you know: write it into a file and learn with it (--knowledge FILE).")
-        return "\n".join(lines)
-
-    def _instrumental(self, x: str, y: str) -> list[str]:
-        """What could be an instrument."""
-        if not self.instruments:
-            return []
-        shown = [
-            readable(w) + (f" (given {listing(sorted(z))})" if z else "") for w, z in self.instruments[:MOST_SHOWN]
-        ]
-        if self.stated:
-            return [f"With linear effects, an instrument in your graph (effect --instrument): {', '.join(shown)}."]
-        return [
-            f"With linear effects, an instrument would do (effect --instrument): {' or '.join(shown)}, if {x} does not"
-            f" affect it and it affects {y} only through {x}."
-        ]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it as plain data, ready for JSON."""
-        return {
-            **self.identified.to_dict(),
-            "settled": self.settled,
-            "ways": [way.to_dict() for way in self.ways],
-            "instruments": [{"name": w, "given": list(z)} for w, z in self.instruments],
-            "tried": self.tried,
-            "complete": self.complete,
-        }
 
 
 def settle(
@@ -219,24 +79,26 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
     now = classify(ready, i, j)
     if now.status != "not identified":
         return Settling(now, (), 0, True)
-    search = _Search(ready, _trial_of(result, ready), i, j, monotonic() + seconds)
+    search = _Search(ready, _trials_of(result, ready), i, j, monotonic() + seconds)
     for size in range(1, most + 1):
         search.of_size(size)
     names = ready.graph.names
     instruments = tuple((names[w], ready.named(z)) for w, z in could_be_instruments(ready, i, j))
-    return Settling(now, tuple(search.ways()), search.tried, search.complete, isinstance(ready, Stated), instruments)
+    own, (tried, planned) = isinstance(ready, Stated), (search.tried, search.planned)
+    return Settling(now, tuple(search.ways()), tried, search.complete, own, instruments, planned)
 
 
 class _Search:
     """The search over sets of statements, the smaller ones first."""
 
-    def __init__(self, ready: Prepared, trial: Trial, x: int, y: int, until: float) -> None:
-        self._ready, self._trial, self._pair, self._until = ready, trial, (x, y), until
+    def __init__(self, ready: Prepared, trials: tuple[Trial, Trial], x: int, y: int, until: float) -> None:
+        self._ready, self._pair, self._until = ready, (x, y), until
+        self._trial, self._hasty = trials
         self._statements = list(dict.fromkeys(candidates(ready, x, y)))
         self._found: dict[tuple[Statement, ...], tuple[Prepared, Identified]] = {}
         self._useless: set[Statement] = set()  # that nothing fits
         self._settled: list[set[Statement]] = []  # of sets that settle it those that others imply, too
-        self.tried, self.complete = 0, True
+        self.tried, self.planned, self.complete = 0, 0, True
 
     def of_size(self, size: int) -> None:
         """Try all sets of one size that hold no smaller one that settles it."""
@@ -244,9 +106,11 @@ class _Search:
         for statements in combinations([s for s in self._statements if s not in self._useless], size):
             if any(one <= set(statements) for one in settled):
                 continue
+            self.planned += 1
             if monotonic() > self._until:
                 self.complete = False
-                break
+                continue
+            self.tried += 1
             answer = self._answer(statements)
             if answer is None and size == 1:
                 self._useless.add(statements[0])
@@ -259,7 +123,11 @@ class _Search:
 
     def _answer(self, statements: Sequence[Statement]) -> tuple[Prepared, Identified] | None:
         """Return the answer under some statements; None where nothing fits them."""
-        self.tried += 1
+        ready = self._hasty(statements)
+        if ready is not None:
+            told = classify(ready, *self._pair)
+            if told.status == "not identified":  # as of most sets; what seems to settle it is looked at closely
+                return ready, told
         ready = self._trial(statements)
         if ready is None:
             return None
@@ -346,17 +214,21 @@ def _implies(one: Statement, other: Statement) -> bool:
     return one.kind == other.kind == "unconfounded" and one.about[1] == ANY and one.about[0] in other.about
 
 
-def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
-    """Return what makes a graph with more statements ready for questions; it returns None where nothing fits."""
+def _trials_of(result: Discovery | Askable | Prepared, ready: Prepared) -> tuple[Trial, Trial]:
+    """Return what makes a graph with more statements ready for questions, and what does so in less time.
+
+    The first returns None where nothing fits. The second may not notice that, or leaves the work to the first.
+    """
     if isinstance(ready, Stated):
-        return lambda statements: _without_hidden(ready, statements)
+        return lambda statements: _without_hidden(ready, statements), _nothing
     if not isinstance(ready.graph, PAG):
-        return lambda statements: _visible(ready, statements)
+        return lambda statements: _visible(ready, statements), _nothing
     plain, said = ready.graph, Knowledge()
     if isinstance(result, Discovery) and result.knowledge is not None:
         plain, said = result.unaided or result.pag, result.knowledge
     elif isinstance(ready, Informed):
         plain, said = ready.plain, Knowledge.of(statement for statement, _ in ready.known.sources)
+    mag = pag_to_mag(plain)
 
     def fitting(statements: Sequence[Statement]) -> Prepared | None:
         try:
@@ -364,7 +236,18 @@ def _trial_of(result: Discovery | Askable | Prepared, ready: Prepared) -> Trial:
         except (GraphError, KnowledgeError):
             return None
 
-    return fitting
+    def hasty(statements: Sequence[Statement]) -> Prepared | None:
+        try:
+            known = known_of(said.and_(Knowledge.of(statements)), plain.names)
+            return as_informed(PAG._trusted(plain.names, pag_of(mag.marks, True, known)), plain, known)
+        except (GraphError, KnowledgeError):
+            return None
+
+    return fitting, hasty
+
+
+def _nothing(statements: Sequence[Statement]) -> Prepared | None:
+    return None
 
 
 def _without_hidden(ready: Stated, statements: Sequence[Statement]) -> Prepared:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import BACK, FORTH, NO_EDGE, AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.grouped_lift import LiftSearch, See
-from lmarvel.search.kinds.spouses import PValue, with_spouses
-from lmarvel.search.lift import LATE, LiftResult, checked_start
+from lmarvel.search.kinds.spouses import PValue, by_tests
+from lmarvel.search.lift import LiftResult, checked_start
 from lmarvel.search.limits import Limits
 from lmarvel.search.orders import Order
 from lmarvel.search.record import Progress, Record
@@ -174,13 +173,7 @@ def lift_kinds(
     search = LiftSearch(KindStages(table.taken(columns), record, progress, limits), selection, latents, record, limits)
     if lines is not None:
         search.others.append(("lines", checked_start(lines, len(table))[np.ix_(columns, columns)]))
-    found = search.learned(columns, start, restarts, seed)
-    if pvalue is None or not latents or found.ended is not None:
-        return found
-    try:
-        return with_spouses(found, pvalue, selection, None if known is None else Limits(known), record.check)
-    except OutOfTime:
-        return replace(found, ended=LATE)
+    return by_tests(search.learned(columns, start, restarts, seed), pvalue, selection, latents, known, record)
 
 
 def canonical_order(table: KindTable) -> list[int]:

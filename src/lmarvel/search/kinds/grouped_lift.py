@@ -8,7 +8,7 @@ the models of ``engine/lift/hidden`` have no such node. Latent causes still show
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -29,6 +29,7 @@ from lmarvel.search.kinds.grouped import (
     smallest_boundary_last,
     thin,
 )
+from lmarvel.search.kinds.spouses import PValue, by_tests
 from lmarvel.search.lift import (
     LATE,
     Candidate,
@@ -254,8 +255,12 @@ def lift_groups(
     deadline: float = math.inf,
     progress: Progress | None = None,
     known: Known | None = None,
+    pvalue: PValue | None = None,
+    among: Collection[int] | None = None,
 ) -> LiftResult:
     """Learn a PAG by score from a table whose variables are groups of columns.
+
+    With many rows what is not straight in indicators of categories earns edges that no test confirms.
 
     Parameters
     ----------
@@ -263,6 +268,10 @@ def lift_groups(
         The correlations of all columns, the columns of each variable, rows and penalty.
     selection, latents, start, restarts, seed, deadline, progress, known
         As for :func:`lmarvel.search.lift.lift`.
+    pvalue : callable, optional
+        A test (x, y, given) -> p-value, that may take edges away.
+    among : collection of int, optional
+        Variables with categories: edges in triangles without one of them stay.
 
     Examples
     --------
@@ -280,7 +289,7 @@ def lift_groups(
     limits = None if known is None else Limits(known.moved(columns))
     stages = GroupedStages(ordered, record, () if limits is None else limits.allowed())
     search = LiftSearch(stages, selection, latents, record, limits)
-    return search.learned(columns, start, restarts, seed)
+    return by_tests(search.learned(columns, start, restarts, seed), pvalue, selection, latents, known, record, among)
 
 
 def canonical_order(groups: Groups) -> list[int]:

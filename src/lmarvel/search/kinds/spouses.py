@@ -14,21 +14,23 @@ true edges away, 0.1 hardly any (docs/kinds.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from lmarvel.engine.legality import separating_sets
-from lmarvel.errors import GraphError, LMarvelError
+from lmarvel.errors import GraphError, LMarvelError, OutOfTime
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import pag_to_mag
 from lmarvel.orient.worklist import orient
 from lmarvel.search.ancestral import AncestralGraph, Marks
-from lmarvel.search.lift import Candidate, LiftResult
+from lmarvel.search.lift import LATE, Candidate, LiftResult
 from lmarvel.search.limits import Limits
+from lmarvel.search.record import Record
 
 PValue = Callable[[int, int, Sequence[int]], float]
 
@@ -37,11 +39,38 @@ LARGEST = 3  # of the sets that are tried
 MOST_TESTS = 20_000
 
 
+def by_tests(
+    found: LiftResult,
+    pvalue: PValue | None,
+    selection: bool,
+    latents: bool,
+    known: Known | None,
+    record: Record,
+    among: Collection[int] | None = None,
+) -> LiftResult:
+    """Return a result whose DAG was asked again by tests, if there is a test, and the answer is a DAG.
+
+    With ``among``, triangles without any of these variables are left as they are.
+    """
+    both_ends = found.mag * (found.mag == found.mag.T)
+    if pvalue is None or not latents or found.ended is not None or both_ends.any():
+        return found
+    try:
+        return with_spouses(found, pvalue, selection, None if known is None else Limits(known), record.check, among)
+    except OutOfTime:
+        return replace(found, ended=LATE)
+
+
 def with_spouses(
-    found: LiftResult, pvalue: PValue, selection: bool, limits: Limits | None, check: Callable[[], None]
+    found: LiftResult,
+    pvalue: PValue,
+    selection: bool,
+    limits: Limits | None,
+    check: Callable[[], None],
+    among: Collection[int] | None = None,
 ) -> LiftResult:
     """Return the result with the PAG that tests leave of its DAG, if they take an edge away and it is legal."""
-    skeleton = Skeleton(found.mag)
+    skeleton = Skeleton(found.mag, among)
     if not skeleton.thin(pvalue, check):
         return found
     names = tuple(f"X{v}" for v in range(len(found.mag)))
@@ -82,8 +111,9 @@ class Skeleton:
     (True, True)
     """
 
-    def __init__(self, dag: Marks) -> None:
+    def __init__(self, dag: Marks, among: Collection[int] | None = None) -> None:
         p = len(dag)
+        self.among = frozenset(range(p) if among is None else among)  # triangles with one of these are asked
         parents = [set(np.flatnonzero(dag[:, v] == ARROW).tolist()) for v in range(p)]
         self.near: list[set[int]] = [parents[v] | set(np.flatnonzero(dag[v] == ARROW).tolist()) for v in range(p)]
         place = {v: i for i, v in enumerate(_order(parents))}
@@ -117,8 +147,9 @@ class Skeleton:
         return len(self.separating) > before
 
     def _sets(self, x: int, y: int, size: int) -> list[tuple[int, ...]]:
-        """Return the sets of one size of neighbours of x, and of y, unless the edge is in no triangle."""
-        if not self.near[x] & self.near[y]:
+        """Return the sets of one size of neighbours of x, and of y, unless the edge is in no triangle that is asked."""
+        common = self.near[x] & self.near[y]
+        if not common or not self.among & {x, y, *common}:
             return []
         around = (sorted(self.near[x] - {y}), sorted(self.near[y] - {x}))
         return list(dict.fromkeys(given for near in around for given in combinations(near, size)))

@@ -1,0 +1,1 @@
+"""What a run may take: seconds and bytes."""
