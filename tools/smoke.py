@@ -53,7 +53,7 @@ def check_commands(quick: bool) -> None:
     assert "lmarvel learn cars" in lmarvel("describe", "cars")
     result = lmarvel("learn", "cars", "--method", "lmarvel", "-o", "-")
     assert json.loads(result)["nodes"][0] == "MilesPerGallon"
-    assert "PAG over 6 variables" in lmarvel("learn", "cars", "-o", "größe.json", "--report", "cars.html")
+    assert "among 6 variables (392 rows)" in lmarvel("learn", "cars", "-o", "größe.json", "--report", "cars.html")
     assert lmarvel("explain", "größe.json", "Weight", "Horsepower").startswith("Weight")
     assert lmarvel("explain", "-", "Weight", given=result).startswith("Weight")
     lmarvel("draw", "größe.json", "cars.svg")
