@@ -15,12 +15,11 @@ from lmarvel.cli.app import command, interruptible
 from lmarvel.cli.simulating import directory
 from lmarvel.deferred import late
 from lmarvel.errors import ParameterError
-from lmarvel.experiments.reproduce import Request, notes_on
-from lmarvel.experiments.reproduce import reproduce as run
 from lmarvel.experiments.run import Limits
 from lmarvel.experiments.sweep import LONGEST, Sweep, shown
 
 console = late("rich.console")
+runner = late("lmarvel.experiments.reproduce")  # it needs Polars, which no other command does at its start
 progress = late("rich.progress")
 
 
@@ -96,7 +95,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments again, others in their manner, or a sweep of your own; write tables and figures."""
     out = directory(folder)
-    request = Request(
+    request = runner.Request(
         experiments=_split(experiment),
         out=out,
         methods=None if methods is None else _split(methods),
@@ -109,12 +108,12 @@ def reproduce(
         without=_split(without),
         sweep=_sweep(structure, variables, latent, selection, rows, ranges),
     )
-    for note in notes_on(request.experiments):
+    for note in runner.notes_on(request.experiments):
         print(f"note: {note}", file=sys.stderr)
     started = time.monotonic()
     kept = f"finished runs are kept in {out}, and the same command goes on from there"
     with interruptible(lambda: kept), _progress(progress) as report:
-        paths = run(request, report)
+        paths = runner.reproduce(request, report)
     print(f"Done in {time.monotonic() - started:,.0f} s. Written:")
     print("\n".join(f"  {path}" for path in paths))
 
