@@ -1,9 +1,10 @@
-"""The bundled table is what its description says."""
+"""The bundled tables are what their description says."""
 
 import numpy as np
 
-from lmarvel import LMarvel, moments_of
-from lmarvel.datasets import CARS
+from lmarvel import LMarvel, MSeparation, moments_of
+from lmarvel.datasets import CARS, HEART, HEART_TRUTH
+from lmarvel.interchange.registry import read_graph
 
 COLUMNS = ("MilesPerGallon", "Cylinders", "Displacement", "Horsepower", "Weight", "SecondsTo60")
 
@@ -39,3 +40,11 @@ def test_a_graph_can_be_learned_from_them() -> None:
     found = LMarvel().fit(CARS)
     assert found.pag_.names == COLUMNS
     assert found.pag_.has_edge("Horsepower", "SecondsTo60")
+
+
+def test_the_study_has_what_its_truth_has_but_for_the_hidden_cause() -> None:
+    study, truth = moments_of(HEART), read_graph(HEART_TRUTH)
+    assert study.n == 2000
+    assert set(truth.names) - set(study.names) == {"Genotype"}
+    best = LMarvel(test=MSeparation(truth, latent=["Genotype"])).fit().pag_
+    assert set(map(str, LMarvel().fit(HEART).pag_.edges())) == set(map(str, best.edges()))
