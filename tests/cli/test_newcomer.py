@@ -71,7 +71,7 @@ def test_a_file_of_that_name_goes_first() -> None:
 def test_a_name_that_comes_close_is_asked_about() -> None:
     assert run("learn", "crs").err == "lmarvel: there is no file crs; did you mean the bundled table cars?\n"
     assert run("learn", "nothing").err == "lmarvel: there is no file nothing\n"
-    assert list(BUNDLED) == ["cars"]  # the only one so far
+    assert list(BUNDLED) == ["cars", "heart"]
 
 
 def test_describe_names_a_command_that_runs() -> None:
