@@ -11,8 +11,7 @@ from lmarvel import Lift, LMarvel, LMarvelError, pag_to_mag
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.dataset import Dataset
-from lmarvel.estimators.rivals import rivals_of
-from lmarvel.estimators.scoring import scored_table
+from lmarvel.estimators.scoring import rivals_of, scored_table
 from lmarvel.search.ancestral import AncestralGraph, Marks
 from lmarvel.search.kinds.by_kind import KindStages
 from lmarvel.search.lift import is_compiled

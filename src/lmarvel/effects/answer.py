@@ -9,7 +9,6 @@ from typing import Any
 
 from lmarvel.data import Kind
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
-from lmarvel.effects.asking import check_counts, checked_group, checked_values, read_table
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
 from lmarvel.effects.caveats import (
     Bearing,
@@ -27,6 +26,7 @@ from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group
 from lmarvel.effects.numbers.identified import best_set, identified_estimates, ordered_covariance
+from lmarvel.effects.numbers.question import check_counts, checked_group, checked_values, read_table
 from lmarvel.effects.numbers.sensitivity import sensitivity
 from lmarvel.effects.numbers.table import IMPUTED, Columns
 from lmarvel.effects.numbers.two_stage import Instrumented, by_instrument

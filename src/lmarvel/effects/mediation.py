@@ -22,13 +22,13 @@ import numpy as np
 from lmarvel.data import Kind
 from lmarvel.effects.adjustment import Pair, checked_pair, minimal_sets, not_amenable, pair_of
 from lmarvel.effects.answer import Answering
-from lmarvel.effects.asking import read_table
 from lmarvel.effects.caveats import Bearing, listed_statements, statements_of
 from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import classify, ready_for_effects
 from lmarvel.effects.knowing.informed import open_walk
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation, pooled
 from lmarvel.effects.numbers.estimating import bootstrapped
+from lmarvel.effects.numbers.question import read_table
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.errors import DataError, GraphError, ParameterError

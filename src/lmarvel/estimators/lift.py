@@ -25,14 +25,22 @@ from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.rivals import Rivals, rivals_of
-from lmarvel.estimators.scoring import Scored, coded, inflation_of, scored_table, scores_dags, thinning_test
+from lmarvel.estimators.scoring import (
+    Rivals,
+    Scored,
+    coded,
+    inflation_of,
+    rivals_of,
+    scored_table,
+    scores_dags,
+    thinning_test,
+    what_statements_cost,
+)
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
-from lmarvel.knowledge.closure import Known
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.orient.worklist import orient
-from lmarvel.result.trace import BudgetEnded, Event, RefusedNode, StatementCost
+from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
@@ -51,7 +59,6 @@ _FOR_TESTS = 0.25
 _FOR_EVIDENCE = 0.2  # of the seconds, kept back for what speaks for the graph
 _OTHER_SCALES = ("rank", "scores")  # tests by other correlations than those of the numbers as they are
 _SAME = 1e-6  # scores that differ by less
-_FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -280,35 +287,6 @@ def _is_of_score(found: LiftResult, table: Groups) -> bool:
     graph = AncestralGraph.of_marks(found.mag)
     score = minus_two_log_likelihood(GroupedBlocks(table), graph) + table.price * graph.n_edges
     return abs(score - found.score) < 1e-6 * (1 + abs(score))
-
-
-def what_statements_cost(
-    search: Callable[..., LiftResult], known: Known, score: float, took: float, directions: bool
-) -> Iterator[StatementCost]:
-    """Search again without statements, if that takes little time: without any, and with each of several alone.
-
-    ``directions``: graphs of one class have one score. Where they do not, the score says nothing about statements on
-    directions.
-    """
-
-    def best(stated: Known | None) -> float:
-        may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
-        deadline = min(time.monotonic() + max(_FOR_STATEMENTS, 2 * took), current().deadline)
-        return search(known=stated, deadline=deadline, progress=silent, **may).score
-
-    statements = [statement for statement, _ in known.sources]
-    weighed = [one for one in statements if directions or one.kind in ("edges", "no_edges")]
-    if not weighed or (1 + len(weighed)) * took > _FOR_STATEMENTS:
-        return
-    try:
-        free = best(None)
-        if len(weighed) == len(statements):
-            yield StatementCost("", max(score - free, 0.0))
-        for statement in weighed:
-            alone = score if len(statements) == 1 else best(Known.of([statement], known.names))
-            yield StatementCost(str(statement), max(alone - free, 0.0))
-    except OutOfTime:
-        return
 
 
 def _better(found: LiftResult, search: Callable[..., LiftResult], start: Marks) -> LiftResult:

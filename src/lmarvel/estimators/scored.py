@@ -18,8 +18,8 @@ from lmarvel.deferred import LazyTuple
 from lmarvel.errors import DataError, GraphError, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.discover import Chosen
-from lmarvel.estimators.lift import lmarvel_start, what_statements_cost
-from lmarvel.estimators.scoring import table_of
+from lmarvel.estimators.lift import lmarvel_start
+from lmarvel.estimators.scoring import table_of, what_statements_cost
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.knowledge import Known
 from lmarvel.orient.equivalence import orient_mag, pag_to_mag

@@ -1,31 +1,53 @@
-"""What a search by score rests on, for each kind of table."""
+"""What a search by score rests on, for each kind of table, and which graphs of other methods it also begins with.
+
+On straight Gaussian numbers Lift itself begins with all of these. Where the score is another one (of normal scores, of
+curves, of the shape of noise), the graphs that correlations of the numbers as they are give are found in milliseconds,
+and often with other edges. So the search also begins with them, and the best score decides. Of categories L-MARVEL
+learns by counts, in a third of the time of a search.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores, scaled
+from lmarvel.ci.boundary_searches import boundaries_for, choose_boundary
 from lmarvel.ci.glm.kinds import KindTable, kind_table
 from lmarvel.ci.glm.looks import curvature, interacts
 from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.ci.glm.residuals import ResidualProducts
+from lmarvel.ci.ledger import Ledger
+from lmarvel.ci.registry import as_ci_test
 from lmarvel.data import table as held
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.moments import Moments
-from lmarvel.errors import DataError
+from lmarvel.errors import DataError, LMarvelError, OutOfTime
+from lmarvel.knowledge.closure import Known
+from lmarvel.result.trace import StatementCost
 from lmarvel.score.district import Matrix
+from lmarvel.search.ancestral import Marks
 from lmarvel.search.inflation import inflation
 from lmarvel.search.kinds.grouped import Groups
-from lmarvel.search.lift import lift
+from lmarvel.search.lift import LiftResult, lift
+from lmarvel.skeleton.by_engine import learn_compiled
+from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
+from lmarvel.skeleton.state import silent
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
+_MOST_COMPARED = 60  # variables, with graphs of other methods to begin with
+_FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 _MOST_ROWS = 10_000  # looked at for unequal noise, bends and interactions, evenly spread
 
 
@@ -188,3 +210,89 @@ def inflation_of(
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
     return inflation(rows, penalty * math.log(table.n), weights, interactions=interactions)
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What correlations or counts alone give: L-MARVEL's PAG and the best DAG; None where that cannot be said."""
+
+    lmarvel: Marks | None = None
+    lines: Marks | None = None
+
+
+def rivals_of(data: Dataset | None, names: Sequence[str], penalty: float, alpha: float, late: float) -> Rivals:
+    """Return the graphs of correlations or of counts, for variables in the order of some names.
+
+    Parameters
+    ----------
+    data : Dataset, optional
+        The table. Nothing is learned of one with gaps, or of numbers beside categories.
+    names : sequence of str
+        Its variables, in the order of the graphs.
+    penalty, alpha : float
+        Of the score, in units of log n, and of the tests.
+    late : float
+        When time is up, by the monotonic clock.
+
+    Examples
+    --------
+    >>> import math
+    >>> from lmarvel.datasets import CARS
+    >>> found = rivals_of(Dataset.of(CARS), Dataset.of(CARS).names, 2.0, 0.01, math.inf)
+    >>> [int(np.count_nonzero(marks)) // 2 for marks in (found.lmarvel, found.lines)]  # edges
+    [7, 8]
+    """
+    if data is None or set(names) != set(data.names) or len(names) > _MOST_COMPARED:
+        return Rivals()
+    if any(data.missing):
+        return Rivals()
+    at = [data.names.index(name) for name in names]
+    place = np.ix_(at, at)
+    if is_categorical(data):
+        with suppress(LMarvelError, OutOfTime):
+            return Rivals(_by_tests(as_ci_test("g-square", data).reordered(at), alpha))
+    if any(kind is not Kind.CONTINUOUS for kind in data.kinds):
+        return Rivals()
+    with suppress(LMarvelError, OutOfTime):
+        R, n = data.moments.correlation(), data.moments.n
+        by_score = lift(R, n, penalty=penalty, latents=False, selection=False, deadline=late).mag
+        return Rivals(_by_tests(as_ci_test("fisher-z", data).reordered(at), alpha), by_score[place])
+    return Rivals()
+
+
+def _by_tests(test: IndependenceTest, alpha: float) -> Marks | None:
+    """Return L-MARVEL's PAG; None where the compiled engine does not give it."""
+    ledger, level = Ledger(test), default_boundary_alpha(len(test.names), alpha)
+    boundary = choose_boundary(ledger)
+    find = partial(boundaries_for, boundary, ledger, level)
+    run = learn_compiled(ledger, Levels(alpha, level), level, boundary, find, True, 0.0, None)
+    return None if run is None else run.arrays.marks
+
+
+def what_statements_cost(
+    search: Callable[..., LiftResult], known: Known, score: float, took: float, directions: bool
+) -> Iterator[StatementCost]:
+    """Search again without statements, if that takes little time: without any, and with each of several alone.
+
+    ``directions``: graphs of one class have one score. Where they do not, the score says nothing about statements on
+    directions.
+    """
+
+    def best(stated: Known | None) -> float:
+        may = {"selection": stated is None or stated.selection, "latents": stated is None or stated.latents}
+        deadline = min(time.monotonic() + max(_FOR_STATEMENTS, 2 * took), current().deadline)
+        return search(known=stated, deadline=deadline, progress=silent, **may).score
+
+    statements = [statement for statement, _ in known.sources]
+    weighed = [one for one in statements if directions or one.kind in ("edges", "no_edges")]
+    if not weighed or (1 + len(weighed)) * took > _FOR_STATEMENTS:
+        return
+    try:
+        free = best(None)
+        if len(weighed) == len(statements):
+            yield StatementCost("", max(score - free, 0.0))
+        for statement in weighed:
+            alone = score if len(statements) == 1 else best(Known.of([statement], known.names))
+            yield StatementCost(str(statement), max(alone - free, 0.0))
+    except OutOfTime:
+        return
