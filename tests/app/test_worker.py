@@ -103,14 +103,14 @@ def test_a_task_beyond_the_memory_limit_fails_and_the_next_one_works(tmp_path: P
     table = tmp_path / "large.csv"
     rows = np.random.default_rng(0).normal(size=(1_000, 300)).round(3)
     some = "\n".join(",".join(map(str, row)) for row in rows.tolist())
-    table.write_text("\n".join([",".join(f"v{k}" for k in range(300)), *[some] * 20]), encoding="utf-8")
+    table.write_text("\n".join([",".join(f"v{k}" for k in range(300)), *[some] * 60]), encoding="utf-8")
 
     async def work(worker: Worker) -> None:
         with pytest.raises((TaskError, WorkerError), match=r"memory|unexpectedly|inside the program"):
             await worker.run("describe", {"table": str(table), "said": {}})
         assert (await worker.run("check", CHECK))["error"] is None
 
-    doing(work, memory=300_000_000)
+    doing(work, memory=500_000_000)
 
 
 def test_errors_are_sentences() -> None:

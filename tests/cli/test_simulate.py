@@ -68,7 +68,7 @@ def test_published_parameters_are_drawn_from_by_name_of_state(tmp_path):
         (("--true-parameters",), "--true-parameters needs a published network, and erdos-renyi is a random graph"),
         (("--network", "x.bif", "--true-parameters"), "x.bif: there is no such file"),
         (("--network", "x.bif", "--true-parameters", "--states", "2"), "--true-parameters says how to draw"),
-        (("--network", "x.bif", "--true-parameters", "--density", "2"), "are for random graphs, and x.bif is none"),
+        (("--network", "x.bif", "--true-parameters", "--density", "2"), "are for random graphs, and x.bif is not one"),
     ],
 )
 def test_true_parameters_that_cannot_be_had_are_refused(tmp_path, options, message):

@@ -77,7 +77,10 @@ def test_graphs_of_ones_own() -> None:
 
 def test_what_is_settled_needs_nothing() -> None:
     pag = PAG.from_edges("A o-> X", "B o-> X", "X --> Y")
-    assert str(settle(pag, "X", "Y")) == "Nothing is left to settle: the effect of X on Y is identified."
+    assert str(settle(pag, "X", "Y")) == (
+        "Nothing is left to settle: the effect of X on Y is identified in this graph."
+        " How far the data support that graph is what 'effect' reports."
+    )
     assert settle(pag, "Y", "X").settled
 
 

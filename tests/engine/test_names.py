@@ -70,7 +70,7 @@ def test_rules_and_marks() -> None:
 def test_edges_and_hidden_nodes() -> None:
     assert [getattr(ancestral, name) for name in names("edges")] == list(range(len(ancestral.GLYPHS)))
     assert names("hidden_kinds") == get_args(Kind)
-    assert names("stages") == get_args(Stage)
+    assert names("stages") == tuple(stage for stage in get_args(Stage) if stage != "lines")  # which curves begin with
 
 
 def test_every_budget_that_runs_out_has_words() -> None:

@@ -174,13 +174,13 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         with pytest.raises(ResultError, match="is cut off, or not a result"):
             Discovery.load(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ResultError, match="no result"):
+    with pytest.raises(ResultError, match="not a result"):
         Discovery.load(path)
     path.write_text("[" * 100_000)
-    with pytest.raises(ResultError, match="no result"):
+    with pytest.raises(ResultError, match="not a result"):
         Discovery.load(path)
     path.write_text("[1]")
-    with pytest.raises(ResultError, match=r"r\.json: this is no result"):
+    with pytest.raises(ResultError, match=r"r\.json: this is not a result"):
         Discovery.load(path)
     with pytest.raises(ResultError, match="cannot read"):
         Discovery.load(tmp_path)

@@ -60,7 +60,7 @@ def perform(task: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dic
     Examples
     --------
     >>> perform({"task": "check", "with": {"text": "a causes a", "edit": None, "names": ["a"]}}, print)["done"]["error"]
-    "'a causes a' speaks of one variable only: a pair needs two."
+    "'a causes a' names one variable only: a pair needs two."
     >>> perform({"task": "describe", "with": {"table": "none.csv", "said": {}}}, print)
     {'error': 'There is no file none.csv.'}
     """

@@ -189,7 +189,8 @@ class Guard:
         if self.token is None or len(given) != 1 or not _same(given[0], self.token):
             raise Refused(
                 HTTPStatus.FORBIDDEN,
-                "This address works once, and was used: go back to that window, or start the app again.",
+                "This address does not let you in. It works once: if it was used, go back to that window, or start the"
+                " app again.",
             )
         self.token = None
         return _ENTER

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -48,6 +49,7 @@ ENDINGS = (*SEPARATORS, *BINARY, *STATISTICS, *SHEETS, *(f"{text}.gz" for text i
 SETTINGS, STATEMENTS, LOG = "settings.toml", "statements.txt", "log.txt"
 TEMPORARY = ".lmarvel-"
 RUN_FILES = ("result.json", "page.json", "run.json")
+_NUMBERED = re.compile(r"[0-9]+(?=\.|$)")  # files and folders that have a number for a name
 _SHOWN = 500  # lines of the log
 _MOST_BYTES = 1 << 24  # of a text file of the project
 
@@ -190,26 +192,23 @@ nothing was overwritten. The newer version is shown now
     def take_table(self, came: Path, name: str) -> None:
         """Make a file the table of the project, with nothing said of it; ``name`` is what it is called."""
         with self._lock:
-            numbers = [int(path.name.split(".")[0]) for path in self._tables()]
+            found = map(_NUMBERED.match, os.listdir(self._file("tables")))
+            numbers = [int(one[0]) for one in found if one is not None]
             file = f"{max(numbers, default=0) + 1:03}{ending_of(name)}"
             os.replace(came, self._file("tables", file))
             now, revision = self.settings
             new = replace(now, file=file, name=name, table=TableSettings())
             self._write(SETTINGS, new.to_toml(), revision)
             self.note(f"Table: {readable(name)}, kept as tables/{file}")
-            used = {file, *(run.settings.file for run in self.runs()), *self._going_on()}
-            for path in self._tables():
-                if path.name not in used:
-                    path.unlink(missing_ok=True)
+            used = {*(run.settings.file for run in self.runs()), *self._going_on()}
+            if now.file is not None and now.file not in used:
+                self._file("tables", now.file).unlink(missing_ok=True)  # nothing else here is this program's to delete
 
     def _going_on(self) -> Iterator[str | None]:
         """Give the tables of runs that are not done."""
         for path in self._file("runs").glob(f"{TEMPORARY}*/{SETTINGS}"):
             with suppress(SettingsError, OSError):
                 yield Settings.from_toml(path.read_text(encoding="utf-8")).file
-
-    def _tables(self) -> list[Path]:
-        return [path for path in self._file("tables").iterdir() if path.name[:1].isdecimal() and path.is_file()]
 
     def table(self, settings: Settings) -> Path:
         """Return the table of these settings."""
@@ -238,7 +237,8 @@ nothing was overwritten. The newer version is shown now
             for name in RUN_FILES:
                 if not (folder / name).is_file():
                     raise SettingsError(f"the run has no {name}")
-            number = max((run.number for run in self.runs()), default=0) + 1
+            numbers = [int(path.name) for path in self._file("runs").iterdir() if _NUMBERED.fullmatch(path.name)]
+            number = max(numbers, default=0) + 1  # runs that cannot be read keep theirs
             folder.chmod(0o755)
             os.replace(folder, self._file("runs", f"{number:03}"))
             run = self.run(number)

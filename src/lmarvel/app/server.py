@@ -7,12 +7,14 @@ import filecmp
 import os
 import socket
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import uvicorn
@@ -171,12 +173,29 @@ def serve(folder: Path, table: Path | None, limits: Limits, browser: bool) -> No
         print(f"Open this address once, on this computer: {running.address}")
         print("Ctrl-C stops the app. Everything is saved as you go.", flush=True)
         if browser:
-            threading.Thread(target=webbrowser.open, args=(running.address,), daemon=True).start()  # some do not return
+            doors.append(_door(running.project.folder, running.address))
+            threading.Thread(target=webbrowser.open, args=(doors[0].as_uri(),), daemon=True).start()  # may not return
 
+    doors: list[Path] = []
     with suppress(KeyboardInterrupt):
         running.run(started)
+    for door in doors:
+        door.unlink(missing_ok=True)
     again = command_of(["app", str(running.project.folder)])
     print(f"lmarvel app: {running.why or 'stopped'}. Open the project again with: {again}", file=sys.stderr)
+
+
+def _door(folder: Path, address: str) -> Path:
+    """Return a page that only this user can read, and that leads to the app.
+
+    The browser is given this file and not the address, because other users of a computer can read command lines.
+    """
+    handle, path = tempfile.mkstemp(prefix="open-", suffix=".html", dir=folder)
+    with open(handle, "w", encoding="utf-8") as page:
+        page.write(
+            f'<!doctype html><title>lmarvel</title><meta http-equiv="refresh" content="0; url={escape(address)}">'
+        )
+    return Path(path)
 
 
 def _listening(port: int) -> socket.socket:

@@ -143,8 +143,8 @@ def _what_would_change(edge: Mapping[str, Any], penalty: float | None) -> list[s
     """Say what would take an edge away, or turn its marks."""
     lines = []
     if edge["loss"] is not None and penalty is not None:
-        worth = f"Removing the edge worsens the score by {edge['loss']:.1f} (an edge costs {penalty:.1f})"
-        lines.append(f"{worth}. It would go from this graph if an edge cost {edge['loss'] + penalty:.1f}.")
+        worse = f"worse by {edge['loss']:.1f} (an edge costs {penalty:.1f})"
+        lines.append(f"The best graph without this edge that the search met has a score that is {worse}.")
     if edge["p"] is not None:
         lines.append(f"At a significance level below its largest p-value ({edge['p']}), it would have been removed.")
     if isinstance(edge.get("share"), float) and edge["share"] < 1:

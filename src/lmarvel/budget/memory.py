@@ -78,7 +78,7 @@ def limited(size: int | None) -> Iterator[None]:
 def allowed() -> int:
     """Return how many bytes a run may take."""
     asked = _ASKED.get()
-    return int(_SHARE * free()) if asked is None else asked
+    return max(int(_SHARE * free()), _LEAST) if asked is None else asked
 
 
 def free() -> float:
@@ -91,9 +91,16 @@ def free() -> float:
         with suppress(OSError, ValueError, AttributeError):  # where nothing tells what is free: what there is
             found = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):
-        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        found = min(found, most - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+        group = Path("/sys/fs/cgroup")
+        taken = int((group / "memory.current").read_text()) - _cached(group / "memory.stat")
+        found = min(found, int((group / "memory.max").read_text()) - taken)
     return max(found, 0.0) if found < math.inf else float(2**62)
+
+
+def _cached(stat: Path) -> int:
+    """Return how many bytes of a container hold files, which it gives back when memory is needed."""
+    lines = (line.split() for line in stat.read_text().splitlines())
+    return next((int(size) for name, size in lines if name == "inactive_file"), 0)
 
 
 def check(needed: float, what: str) -> None:
@@ -110,7 +117,7 @@ def check(needed: float, what: str) -> None:
     if needed > (most := allowed()):
         raise TooLarge(
             f"{what} need about {shown(needed)} of memory, but {shown(most)} may be used: take fewer columns or rows,"
-            " or allow more (max_memory)"
+            " or allow more (lmarvel learn --max-memory)"
         )
 
 

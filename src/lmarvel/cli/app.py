@@ -133,6 +133,8 @@ def main() -> None:
         _silence()
         fail(f"cannot write the output: {error.strerror or error}", 2)
     except BaseException as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as a library raises it that was being loaded
+            fail("interrupted", 130)
         if type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust, which is no Exception
             raise
         fail(f"a library gave up on this input: {one_line(str(error))}", 2)

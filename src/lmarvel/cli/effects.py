@@ -146,6 +146,8 @@ def effect(
         return
     if learn_again:
         check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
+    if not Path(data).exists() and str(data) in _names(found):
+        raise ParameterError(f"{data!s} is a variable, where the table is expected: the order is RESULT TABLE X Y")
     if isinstance(found, Discovery):
         table = table.as_learned(found, data)
     with interruptible(), table.usable(data):
@@ -180,6 +182,10 @@ def effect(
     print(as_json(told.to_dict()) if form == "json" else told)
     if isinstance(again, float) and form == "text":
         print(f"Learning again from {REPLICATES} resamples would take about {again:.0f} s: --learn-again {REPLICATES}.")
+
+
+def _names(found: Discovery | PAG | MAG | DAG | ADMG) -> tuple[str, ...]:
+    return found.pag.names if isinstance(found, Discovery) else found.names
 
 
 def _learned_again(

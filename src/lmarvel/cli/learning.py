@@ -106,7 +106,7 @@ def learn(
             check_report(report)
         workers = _of_method(method, bootstrap, seed=seed, n_jobs=n_jobs)
         model = estimator_of(method, **chosen, **workers, knowledge=stated.said())
-        most = memory.allowed() if max_memory is None else memory.parse(max_memory)
+        most = None if max_memory is None else memory.parse(max_memory)
         drawing = Drawing(bootstrap, seed or 0, 1 if n_jobs is None else n_jobs, output)
     # A budget is the command's; of a bootstrap each draw has one of its own.
     with command_clock(None if bootstrap is not None else model.max_seconds).running(), memory.limited(most):

@@ -138,10 +138,7 @@ class Effect(ShownAsText):
         """
         ends = [again.interval(one.contrast, one.value) for one in self.estimates]
         estimates = tuple(
-            one
-            if end is None
-            else replace(one, low=min(end[0], one.low), high=max(end[1], one.high), fixed=one.in_graph)
-            for one, end in zip(self.estimates, ends, strict=True)
+            one if end is None else one.widened(*end) for one, end in zip(self.estimates, ends, strict=True)
         )
         strengths = tuple(
             replace(one, low=estimate.low, high=estimate.high)

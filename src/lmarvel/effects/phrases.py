@@ -19,9 +19,10 @@ def again_in_words(again: Spread, estimates: Sequence[Estimate]) -> str:
     ends = "; ".join(
         labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1]), len(estimates) > 1) for one in estimates
     )
-    wide = " It also reaches from 0 to twice the effect, because the other graphs allow an unmeasured common cause."
+    wide = " It also reaches from 0 to twice the effect, because graphs that do not identify it allow other values."
     return (
-        f"Learned again from {total}, each with its own graph: {again.counts}. The interval is over these."
+        f"Learned again from {total}, each with its own graph: {again.counts}. The interval is over these, and at"
+        " least as wide as with the learned graph alone."
         f"{wide * again.widened} With the learned graph taken as given, it is {ends}."
     )
 

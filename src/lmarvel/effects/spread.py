@@ -105,16 +105,19 @@ class Spread:
     @property
     def widened(self) -> bool:
         """Whether so many graphs do not identify the effect that its interval has to allow for them."""
-        return self.told < 1 - QUANTILES[0] and sum(self.statuses.values()) >= FEWEST
+        total = sum(self.statuses.values())
+        return total >= FEWEST and self.statuses.get("not identified", 0) > QUANTILES[0] * total
 
     @property
     def caution(self) -> str | None:
         """How many graphs do not identify the effect, or find none, as a clause; None where these are few."""
         total, zero = sum(self.statuses.values()), self.statuses.get("none", 0)
-        without = total - self.telling
-        if without + zero <= QUANTILES[0] * total or total < FEWEST:
+        without = self.statuses.get("not identified", 0)
+        failed = total - self.telling - without
+        if without + zero + failed <= QUANTILES[0] * total or total < FEWEST:
             return None
         found = [f"{without:,} {'does' if without == 1 else 'do'} not identify the effect"] * bool(without)
+        found += [f"{failed:,} {'gives' if failed == 1 else 'give'} no number"] * bool(failed)
         found += [f"{zero:,} {'finds' if zero == 1 else 'find'} no effect"] * bool(zero)
         return f"of {counted(total, 'graph')} learned again from resamples, {' and '.join(found)}"
 

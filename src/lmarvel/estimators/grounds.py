@@ -36,8 +36,8 @@ CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by
 FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
 _SMALL_Z = 2.5  # below which no pair is noticed
 LEAST_BEND = 0.1  # a correlation; with many rows even bends that change nothing are noticed
-_STRAIGHT = ("fisher-z",)  # tests that see straight lines alone
-_STRAIGHT_SCORE = ("fisher-z", "mixed")  # and tests beside which a score does
+_STRAIGHT = ("fisher-z", "skewed")  # tests that see straight lines alone
+_STRAIGHT_SCORE = ("fisher-z", "skewed", "mixed")  # and tests beside which a score does
 
 Array = NDArray[np.float64]
 

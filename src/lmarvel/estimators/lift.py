@@ -47,7 +47,7 @@ from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
-from lmarvel.search.lift import LiftResult, check_engine, lift, selection_pays
+from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, lift, selection_pays
 from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -171,6 +171,13 @@ class Lift(PagEstimator):
                 return lift_kinds(table, **how | others | changed)
             return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
 
+        def answer(**changed: Any) -> LiftResult:
+            """Search under other statements, with what the method allows and asks of selection nodes."""
+            may = {name: getattr(self, name) and changed.get(name, True) for name in ("selection", "latents")}
+            other = partial(search, **changed | may)
+            best = other()
+            return _unless_edges_outweigh(best, other) if _has_selection(best) else best
+
         try:
             if isinstance(table, Moments) and (self.latents or self.selection):
                 factors = inflation_of(ledger.test, data, table, self.penalty, False)
@@ -180,8 +187,11 @@ class Lift(PagEstimator):
             if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
                 look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
                 found, factors = _beside_interactions(found, factors, search, look)
-            if any(node.kind == "selection" for node in found.hidden):
+            dropped: tuple[HiddenNode, ...] = ()
+            if _has_selection(found):
+                before_drop = found
                 found = _unless_edges_outweigh(found, search)
+                dropped = () if found is before_drop else before_drop.hidden
         except DeterminedVariable as error:
             raise error.named(ledger.names) from None
         except OutOfTime:
@@ -189,7 +199,8 @@ class Lift(PagEstimator):
         left_open = _unobserved(data, ledger.names)
         if factors is not None and isinstance(table, Moments) and len(factors) <= MOST_VARIABLES:
             again = how | {"penalty": self.penalty, "progress": None}
-            trace = self._trace(found, table, ledger, partial(_refused, found, table, factors, again))
+            refused = partial(_refused, (*found.hidden, *dropped), table, factors, again)
+            trace = self._trace(found, table, ledger, refused)
         else:
             trace = self._trace(found, table, ledger)
         if known is None:
@@ -201,7 +212,7 @@ class Lift(PagEstimator):
 
             def with_costs() -> tuple[Event, ...]:
                 with clock.running():
-                    return (*before, *what_statements_cost(search, known, found.score, took, same))
+                    return (*before, *what_statements_cost(answer, known, found.score, took, same))
 
             trace = LazyTuple(with_costs)
         informed = pag_of(found.mag, self.selection, ledger.known)
@@ -311,22 +322,26 @@ def _beside_interactions(
     return found, factors
 
 
+def _has_selection(found: LiftResult) -> bool:
+    return any(node.kind == "selection" for node in found.hidden)
+
+
 def _unless_edges_outweigh(found: LiftResult, search: Callable[..., LiftResult]) -> LiftResult:
     """Search again without selection nodes, and return that where these are not worth the edges that they add."""
     with suppress(OutOfTime):
         without = search(selection=False)
-        return found if selection_pays(found, without) else without
+        return without if without.ended is None and not selection_pays(found, without) else found
     return found
 
 
 def _refused(
-    found: LiftResult, table: Moments, factors: Matrix, how: dict[str, Any], deadline: float
+    known: Sequence[HiddenNode], table: Moments, factors: Matrix, how: dict[str, Any], deadline: float
 ) -> Iterator[RefusedNode]:
     """Iterate over the hidden nodes that a search finds that does not know how far evidence for them is inflated."""
     with suppress(OutOfTime):
         for node in lift(table.correlation(), table.n, **how | {"deadline": deadline}).hidden:
             inflated = bool((factors[np.ix_(node.members, node.members)] > 1).any())
-            if inflated and all(node[:2] != kept[:2] for kept in found.hidden):
+            if inflated and all(node[:2] != one[:2] for one in known):
                 yield RefusedNode(node.kind, frozenset(node.members))
 
 

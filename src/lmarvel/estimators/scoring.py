@@ -46,6 +46,7 @@ from lmarvel.skeleton.state import silent
 
 Scored = Moments | Groups | KindTable
 _LEVELLED = (Kind.NOMINAL, Kind.ORDINAL)
+_FOR_RIVALS = 0.25  # of the time left
 _MOST_COMPARED = 60  # variables, with graphs of other methods to begin with
 _FOR_STATEMENTS = 3.0  # seconds that searches without statements may take
 _MOST_ROWS = 10_000  # looked at for unequal noise, bends and interactions, evenly spread
@@ -76,10 +77,10 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     """
     gaps = data is not None and any(data.missing)
     if data is not None and scores_dags(test, data):
-        return kind_table(data.completed() if gaps else data, test.names, penalty)
-    if data is not None and (data.test_wise or not gaps) and test.name == "skewed":
         whole = data.completed() if gaps else data
-        return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
+        if test.name == "skewed":
+            return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
+        return kind_table(whole, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
         where = {name: i for i, name in enumerate(blocks.names)}
@@ -114,7 +115,7 @@ def thinning_test(test: IndependenceTest, data: Dataset | None) -> Callable[[int
 def scores_dags(test: IndependenceTest, data: Dataset) -> bool:
     """Tell whether the score of a table knows the kinds of its columns; then it is one of DAGs alone."""
     gaps = any(data.missing)
-    if (data.test_wise or not gaps) and (_is_counted(test, data) or test.name == "curved"):
+    if (data.test_wise or not gaps) and (_is_counted(test, data) or test.name in ("curved", "skewed")):
         return True
     if gaps or test.moments is not None or _are_numbers(data):
         return False
@@ -250,23 +251,25 @@ def rivals_of(data: Dataset | None, names: Sequence[str], penalty: float, alpha:
     place = np.ix_(at, at)
     if is_categorical(data):
         with suppress(LMarvelError, OutOfTime):
-            return Rivals(_by_tests(as_ci_test("g-square", data).reordered(at), alpha))
+            return Rivals(_by_tests(as_ci_test("g-square", data).reordered(at), alpha, late))
     if any(kind is not Kind.CONTINUOUS for kind in data.kinds):
         return Rivals()
     with suppress(LMarvelError, OutOfTime):
         R, n = data.moments.correlation(), data.moments.n
         by_score = lift(R, n, penalty=penalty, latents=False, selection=False, deadline=late).mag
-        return Rivals(_by_tests(as_ci_test("fisher-z", data).reordered(at), alpha), by_score[place])
+        return Rivals(_by_tests(as_ci_test("fisher-z", data).reordered(at), alpha, late), by_score[place])
     return Rivals()
 
 
-def _by_tests(test: IndependenceTest, alpha: float) -> Marks | None:
-    """Return L-MARVEL's PAG; None where the compiled engine does not give it."""
-    ledger, level = Ledger(test), default_boundary_alpha(len(test.names), alpha)
+def _by_tests(test: IndependenceTest, alpha: float, late: float) -> Marks | None:
+    """Return L-MARVEL's PAG; None where the compiled engine does not give it in a quarter of the time left."""
+    left = _FOR_RIVALS * max(late - time.monotonic(), 0.0)
+    ledger = Ledger(test, max_seconds=None if math.isinf(left) else max(left, 1e-3))
+    level = default_boundary_alpha(len(test.names), alpha)
     boundary = choose_boundary(ledger)
     find = partial(boundaries_for, boundary, ledger, level)
     run = learn_compiled(ledger, Levels(alpha, level), level, boundary, find, True, 0.0, None)
-    return None if run is None else run.arrays.marks
+    return None if run is None or len(run.arrays.undecided) or run.endings[1] is not None else run.arrays.marks
 
 
 def what_statements_cost(

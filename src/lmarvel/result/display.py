@@ -64,7 +64,8 @@ def edge_lines(result: Discovery, marks: Shown = "supported", most: int | None =
     if left_out and most is None:
         yield f"  and {counted(left_out, 'more undecided pair')}, which --format edges prints"
     if not edges:
-        yield f"  no edges: {power.no_edges(result.settings, result.budget_ended is not None)}"
+        why = power.no_edges(result.settings, result.budget_ended is not None)
+        yield "  no edges" if power.powerless(result.settings) else f"  no edges: {why}"  # the verdict said so
 
 
 def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:

@@ -13,13 +13,14 @@ import numpy as np
 
 from lmarvel.graph.marks import ARROW
 from lmarvel.result import missing
+from lmarvel.result.power import powerless, powerless_note
 from lmarvel.result.support.grades import LIKELY, STABLE, STATED
 from lmarvel.text import ShownAsText, counted, joined, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
-_SPECIAL = ("clusters", "clustered", "panel")  # of which nothing is kept in a file where there are none
+_SPECIAL = ("clusters", "clustered", "panel", "powerless")  # of which nothing is kept in a file where there are none
 _OF_MISSING = ("missing", "fewest_rows", "most_rows", "apart")  # nor of these, where no value is missing
 
 
@@ -60,6 +61,8 @@ class Verdict(ShownAsText):
         variables of a pair, at least and at most; 0 where no value is missing.
     apart : tuple of pairs
         The pairs that stay undecided because too few rows have both variables.
+    powerless : str
+        Why the rows cannot show anything, where they are so few.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Verdict(ShownAsText):
     fewest_rows: int = 0
     most_rows: int = 0
     apart: tuple[tuple[str, str], ...] = ()
+    powerless: str = ""
 
     @property
     def next(self) -> str:
@@ -117,7 +121,7 @@ class Verdict(ShownAsText):
 
 def verdict_of(result: Discovery) -> Verdict:
     """Return the verdict on a result."""
-    check, undecided = result.check, len(result.undecided)
+    check, undecided, weak = result.check, len(result.undecided), powerless(result.settings)
     tested = 0 if check is None else len(check.implied)
     return Verdict(
         variables=len(result.pag),
@@ -140,6 +144,7 @@ def verdict_of(result: Discovery) -> Verdict:
         fewest_rows=result.settings.get("fewest_rows", 0),
         most_rows=result.settings.get("most_rows", 0),
         apart=missing.apart(result),
+        powerless="" if weak is None else powerless_note(**weak),
     )
 
 
@@ -169,6 +174,8 @@ def _directions(result: Discovery) -> dict[str, int]:
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     among = counted(verdict.variables, "variable") + (f" ({_rows(verdict)})" if verdict.rows else "")
+    if verdict.powerless:
+        yield f"{verdict.powerless[:1].upper()}{verdict.powerless[1:]}."
     nothing = not verdict.associations and verdict.undecided == verdict.variables * (verdict.variables - 1) // 2 > 0
     if nothing:
         yield f"Nothing was learned about {among}: the search ended before it decided anything."
@@ -183,7 +190,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield missing.apart_line(verdict.apart)
     if (early := verdict.undecided - len(verdict.apart)) > 0 and not nothing:
         yield f"The search ended early: {counted(early, 'pair')} left undecided."
-    if (fit := _fit(verdict)) is not None:
+    if (fit := _fit(verdict)) is not None and not verdict.powerless:
         yield fit
     if verdict.panel:
         yield "The panel assumes that no effect reaches back beyond its lags, and that effects are equal at all times."
@@ -239,6 +246,8 @@ def _next(verdict: Verdict) -> str:
     """Return what to do next."""
     if verdict.undecided > len(verdict.apart):
         return "give the search more time, or fewer variables."
+    if verdict.powerless:
+        return "collect more rows."
     if not verdict.associations:
         return "collect more rows, or look for curves (test 'curved')."
     if not verdict.legal:

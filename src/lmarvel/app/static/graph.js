@@ -56,7 +56,7 @@ function settling(found) {
   const ways = (found.settle || []).map(({ text, statements }) => html("li", null, html("span", { text: `${text} ` }),
     button("State this and learn again", () => learnAgain([{ text: [state.all.statements.text.trim(), ...statements].filter(Boolean).join("\n") }]),
       { class: "link", "aria-label": `State this and learn again: ${statements.join("; ")}` })));
-  const none = found.searched ? "No one or two statements would settle it." : "No statement that would settle it was found in the time given.";
+  const none = found.searched ? "No one or two statements that were tried would settle it." : "No statement that would settle it was found in the time given.";
   return [html("h3", { text: "What would settle it" }), ways.length ? html("ul", { class: "facts" }, ...ways) : html("p", { text: none })];
 }
 

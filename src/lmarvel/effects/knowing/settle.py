@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
+from math import comb
 from time import monotonic
 
 import numpy as np
@@ -103,13 +104,15 @@ class _Search:
     def of_size(self, size: int) -> None:
         """Try all sets of one size that hold no smaller one that settles it."""
         settled, new = list(self._settled), {}
-        for statements in combinations([s for s in self._statements if s not in self._useless], size):
+        useful = [s for s in self._statements if s not in self._useless]
+        for seen, statements in enumerate(combinations(useful, size)):
+            if monotonic() > self._until:
+                self.complete = False
+                self.planned += comb(len(useful), size) - seen
+                break
             if any(one <= set(statements) for one in settled):
                 continue
             self.planned += 1
-            if monotonic() > self._until:
-                self.complete = False
-                continue
             self.tried += 1
             answer = self._answer(statements)
             if answer is None and size == 1:

@@ -106,8 +106,9 @@ class Settling(ShownAsText):
     def __str__(self) -> str:
         x, y = readable(self.identified.x), readable(self.identified.y)
         if self.settled:
-            now = "is identified" if self.identified.status != "none" else "does not exist in this graph"
-            return f"Nothing is left to settle: the effect of {x} on {y} {now}."
+            now = "is identified in this graph" if self.identified.status != "none" else "does not exist in this graph"
+            given = "" if self.stated else " How far the data support that graph is what 'effect' reports."
+            return f"Nothing is left to settle: the effect of {x} on {y} {now}.{given}"
         lines = [f"The effect of {x} on {y} is not identified, because {self.identified.because}."]
         for size in sorted({len(way.statements) for way in self.ways}):
             some = [way for way in self.ways if len(way.statements) == size]
