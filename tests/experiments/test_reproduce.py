@@ -273,11 +273,13 @@ def test_figures_are_drawn(tmp_path, monkeypatch):
         ({"seed": -1}, "the seed must not be negative"),
         ({"without": ["carpoo"]}, "cannot leave out 'carpoo': the structures are mildew, water"),
         ({"without": ["mildew", "water"]}, "nothing is left of table2"),
-        ({"dask": "tcp://127.0.0.1:1"}, "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
-        pytest.param(  # waits ten seconds for an answer
-            {"dask": "tls://127.0.0.1:1"},
-            "no Dask scheduler answers at 'tls://127.0.0.1:1'",
-            marks=pytest.mark.slow,
+        *(
+            pytest.param(  # waits ten seconds for an answer
+                {"dask": f"{how}://127.0.0.1:1"},
+                f"no Dask scheduler answers at '{how}://127.0.0.1:1'",
+                marks=pytest.mark.slow,
+            )
+            for how in ("tcp", "tls")
         ),
         ({"dask": "foo:bar"}, "no Dask scheduler answers at 'foo:bar'"),
     ],

@@ -68,7 +68,9 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ("fci", "m3hc") else name for name in RESULTS]
+)
 @pytest.mark.filterwarnings("ignore::lmarvel.LMarvelWarning")
 def test_a_changed_file_is_refused_in_words_or_can_be_used(name: str) -> None:
     plain = RESULTS[name]().result_.to_dict()
