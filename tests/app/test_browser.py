@@ -170,7 +170,15 @@ def test_the_six_jobs_by_keyboard(serve: Serve, visit: Any, tmp_path: Path) -> N
     assert "nodes:" in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1280, "light"),
+        (390, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+    ],
+)
 def test_nobody_is_kept_out(serve: Serve, visit: Any, width: int, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     app = serve(CARS)
