@@ -69,7 +69,10 @@ def test_an_illegal_graph_and_circles_claim_nothing() -> None:
 @pytest.mark.parametrize(
     ("edge", "words"),
     [
-        ("A <-> B", "neither causes the other: they share an unmeasured common cause."),
+        (
+            "A <-> B",
+            "neither causes the other: they share an unmeasured common cause (or several, linked by sample selection).",
+        ),
         ("A --- B", "both affect who is in the sample."),
         ("A --> B", "A causes B, or affects who is in the sample. B does not cause A."),
         (

@@ -111,7 +111,8 @@ class Grading:
         if at_a.mark == at_b.mark and at_a.established and at_b.established:
             level = min(at_a.level, at_b.level)
             if at_a.mark == ARROW:
-                yield _graded(level, "neither", "causes the other: they share an unmeasured common cause")
+                linked = " (or several, linked by sample selection)" if selected(self.found.settings) else ""
+                yield _graded(level, "neither", f"causes the other: they share an unmeasured common cause{linked}")
             else:
                 yield _graded(level, "both", "affect who is in the sample")
             return
