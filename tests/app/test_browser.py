@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lmarvel import Discovery
+from lmarvel.app.server import door_of
 from lmarvel.datasets import CARS
 from tests.app.conftest import Serve, Window
 from tests.report.browsing import HOSTILE
@@ -247,3 +249,17 @@ def test_names_are_text_and_the_end_of_the_app_is_said(serve: Serve, visit: Any,
     page.wait_for_selector("#messages .notice")
     app.thread.join(30)
     assert not app.thread.is_alive()
+
+
+def test_the_file_that_a_browser_is_given_leads_into_the_app(serve: Serve, browser: Any, tmp_path: Path) -> None:
+    app = serve(CARS)
+    door = door_of(tmp_path, app.running.address)
+    if os.name == "posix":
+        assert door.stat().st_mode & 0o077 == 0  # the address lets one in, and is for this user only
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(door.as_uri())
+    page.wait_for_selector("body[data-ready]", timeout=30_000)
+    assert page.url.startswith(f"http://{app.host}/")
+    assert "token" not in page.url
+    context.close()

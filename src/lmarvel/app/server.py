@@ -173,7 +173,7 @@ def serve(folder: Path, table: Path | None, limits: Limits, browser: bool) -> No
         print(f"Open this address once, on this computer: {running.address}")
         print("Ctrl-C stops the app. Everything is saved as you go.", flush=True)
         if browser:
-            doors.append(_door(running.project.folder, running.address))
+            doors.append(door_of(running.project.folder, running.address))
             threading.Thread(target=webbrowser.open, args=(doors[0].as_uri(),), daemon=True).start()  # may not return
 
     doors: list[Path] = []
@@ -185,7 +185,7 @@ def serve(folder: Path, table: Path | None, limits: Limits, browser: bool) -> No
     print(f"lmarvel app: {running.why or 'stopped'}. Open the project again with: {again}", file=sys.stderr)
 
 
-def _door(folder: Path, address: str) -> Path:
+def door_of(folder: Path, address: str) -> Path:
     """Return a page that only this user can read, and that leads to the app.
 
     The browser is given this file and not the address, because other users of a computer can read command lines.
