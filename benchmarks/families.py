@@ -182,6 +182,40 @@ def _mixed(family: str, number: int, rng: np.random.Generator) -> Drawn:
     return Drawn(family, model.truth(study), table, ROWS[number % 4])
 
 
+def _conditional(family: str, number: int, rng: np.random.Generator) -> Drawn:
+    """Draw conditional Gaussian tables: lines and means of numbers differ between the categories of their other causes.
+
+    The chances of a category depend on each combination of its causes, of which numbers count as low, middle and high.
+    """
+    study, n = _graph(rng), ROWS[number % 4]
+    sizes = [int(rng.integers(2, 5)) if rng.random() < 0.5 else 0 for _ in study.dag.names]  # 0: a number
+    values, codes = np.zeros((2, n, len(study.dag)))
+    for v in causal_order(study.dag):
+        parents = list(members(study.dag.masks.parents[v]))
+        cell = np.zeros(n, dtype=np.int64)
+        for u in parents:
+            if sizes[u] or sizes[v]:
+                cell = cell * (sizes[u] or 3) + codes[:, u].astype(np.int64)
+        cells = int(cell.max()) + 1
+        if sizes[v]:
+            chances = np.cumsum(rng.dirichlet(np.ones(sizes[v]), cells), axis=1)[:, :-1]
+            codes[:, v] = (rng.random(n)[:, None] > chances[cell]).sum(axis=1)
+            continue
+        values[:, v] = rng.normal(size=cells)[cell] + rng.uniform(0.7, 1.2) * rng.normal(size=n)
+        for u in parents:
+            if not sizes[u]:
+                slopes = rng.uniform(0.5, 1.5, cells) * rng.choice([-1, 1])
+                values[:, v] += slopes[cell] * (values[:, u] - values[:, u].mean()) / values[:, u].std()
+        codes[:, v] = np.digitize(values[:, v], np.quantile(values[:, v], [1 / 3, 2 / 3]))
+    at = {name: study.dag.index(name) for name in study.observed}
+    table = {
+        name: np.array([f"c{code:.0f}" for code in codes[:, v]]) if sizes[v] else values[:, v] for name, v in at.items()
+    }
+    constant = [name for name, column in table.items() if (column == column[0]).all()]
+    study = Study(study.dag, latent=(*study.latent, *constant)) if constant else study
+    return Drawn(family, study, {name: table[name] for name in table if name not in constant}, n)
+
+
 # --- orders and counts ------------------------------------------------------------------------------------
 
 
@@ -233,5 +267,6 @@ _DRAW: dict[str, Callable[[str, int, np.random.Generator], Drawn]] = {
     "mixed": _mixed,
     "ordinal": _ordinal,
     "counts": _counts,
+    "conditional": _conditional,
 }
 FAMILIES = tuple(_DRAW)
