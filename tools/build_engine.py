@@ -30,6 +30,7 @@ MODULES: dict[str, list[str]] = {  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 FUZZED = "100000"  # random hostile calls under sanitizers (tests/engine/test_fuzz.py)
+HANGING = 600  # seconds after which a test says where it is: some call does not end
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
 
 
@@ -129,7 +130,8 @@ def sanitized_tests(options: list[str]) -> int:
         "PYTHONMALLOC": "malloc",
         "LMARVEL_FUZZ_CALLS": os.environ.get("LMARVEL_FUZZ_CALLS", FUZZED),
     }
-    tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", "tests/engine", *options]
+    pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", f"faulthandler_timeout={HANGING}"]
+    tests = [*pytest, "-m", "not slow", "tests/engine", *options]
     return subprocess.run(tests, cwd=ROOT, env=environment, check=False).returncode
 
 

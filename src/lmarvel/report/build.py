@@ -37,6 +37,7 @@ from lmarvel.text import counted, listing, sentence
 _MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
+_AT_ONCE, _EDGES_PER_SECOND = 300, 1_000  # edges that are drawn when no time is left, and more where some is
 MOST_NARROW = 60  # variables that are laid out for the latter as well
 _UNEXPLAINED = [{"text": "Not explained here: time ran out (max_seconds). 'lmarvel explain' does.", "because": []}]
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
@@ -99,10 +100,13 @@ def page_of(
     notes, verdict = found.notes, found.verdict.lines
     table = None if data is None else read_as_before(data, found.data)
     answers, result = effects_of(found, table) if effects else None, result_of(found)
-    if found.pag.n_edges > MOST_EDGES:
-        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
+    too_many = found.pag.n_edges > _most_edges()
+    if too_many:
+        late = "could not be drawn in time (max_seconds)"
+        why = "are too many to show here" if found.pag.n_edges > MOST_EDGES else late
+        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} {why}: the result file has them")
     gaps = gaps_of(found)
-    if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
+    if found.nothing_learned or too_many:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     settings = found.settings
     written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
@@ -139,6 +143,11 @@ def page_of(
         "result": result,
         "footer": f"{written}. This file needs no connection and sends nothing.",
     }
+
+
+def _most_edges() -> float:
+    """Return how many edges a page has room for, and time."""
+    return min(MOST_EDGES, _AT_ONCE + _EDGES_PER_SECOND * current().left())
 
 
 def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
