@@ -128,6 +128,7 @@ def sanitized_tests(options: list[str]) -> int:
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself keeps memory to the end
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
+        "LMARVEL_SANITIZED": "1",
         "LMARVEL_FUZZ_CALLS": os.environ.get("LMARVEL_FUZZ_CALLS", FUZZED),
     }
     pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", f"faulthandler_timeout={HANGING}"]
