@@ -30,7 +30,7 @@ from lmarvel.result.meaning import allows_latents
 from lmarvel.result.sources import costs_of
 from lmarvel.result.support.evidence import refused_nodes, selected_edges
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
-from lmarvel.result.trace import Adjacent
+from lmarvel.result.trace import Adjacent, but_separated
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
@@ -178,7 +178,9 @@ class _Shown:
     def __init__(self, found: Discovery, table: Dataset | None) -> None:
         self.found, self.grading, self.unexplained = found, Grading(found), 0
         names = found.pag.names
-        self._kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
+        self._kept = {
+            frozenset((names[e.x], names[e.y])): e for e in but_separated(found.trace) if isinstance(e, Adjacent)
+        }
         self._told = associations(found, table)
         signs = Signs(found)
         self._signs = {frozenset((edge.a, edge.b)): signs.on(edge) for edge in found.pag.edges()}
