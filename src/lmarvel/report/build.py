@@ -16,7 +16,7 @@ from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_text
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
-from lmarvel.report.association import Widths, associations, widths
+from lmarvel.report.association import EDGES_PER_SECOND, Widths, associations, widths
 from lmarvel.report.compressed import gaps_of, result_of
 from lmarvel.report.effects import effects_of
 from lmarvel.report.grading import Grading
@@ -37,7 +37,7 @@ from lmarvel.text import counted, listing, sentence
 _MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
-_AT_ONCE, _EDGES_PER_SECOND = 300, 1_000  # edges that are drawn when no time is left, and more where some is
+_AT_ONCE = 300  # edges that are drawn when no time is left; more where some is
 MOST_NARROW = 60  # variables that are laid out for the latter as well
 _UNEXPLAINED = [{"text": "Not explained here: time ran out (max_seconds). 'lmarvel explain' does.", "because": []}]
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
@@ -147,7 +147,7 @@ def page_of(
 
 def _most_edges() -> float:
     """Return how many edges a page has room for, and time."""
-    return min(MOST_EDGES, _AT_ONCE + _EDGES_PER_SECOND * current().left())
+    return min(MOST_EDGES, _AT_ONCE + EDGES_PER_SECOND * current().left())
 
 
 def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
