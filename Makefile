@@ -37,7 +37,8 @@ pythons:
 audit:
 	$(PYTHON) -m venv .venv-audit
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv-audit/bin/python -m pip_audit --no-deps --disable-pip -r packaging/constraints/newest.txt
+	.venv-audit/bin/python -m pip_audit --strict --no-deps --disable-pip -r packaging/constraints/newest.txt || \
+		{ echo "make audit: a weakness is known, or a package could not be looked up at https://pypi.org (see above)"; exit 1; }
 
 lint: .venv-test/done
 	.venv-test/bin/ruff check .

@@ -7,7 +7,7 @@
 
 A cell passes if the CPU seconds of the process, user and system, are at most the budget, a tenth of it and half a
 second: CPU time, because other work on the machine delays a process without any fault of its own. Peak memory is kept,
-too.
+too. The modules are compiled before the first cell is measured, as pip does when it installs.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
 SECONDS = (1.0, 5.0)
 HERE = Path(__file__).parent
 KEPT = HERE / "budgets.csv"
+COMPILED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 COLUMNS = ("table", "method", "options", "output", "budget", "cpu", "clock", "megabytes", "code")
 
 
@@ -118,7 +119,7 @@ def measured(cell: Cell, folder: Path) -> dict[str, Any]:
     words = [sys.executable, "-c", START, *given, *cell.options.split(), *OUTPUTS[cell.output]]
     began = time.monotonic()
     with open(folder / "printed", "wb") as printed:
-        process = subprocess.Popen(words, stdout=printed, stderr=printed, cwd=folder)
+        process = subprocess.Popen(words, stdout=printed, stderr=printed, cwd=folder, env=COMPILED)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 2, 3):
@@ -185,6 +186,7 @@ def main() -> None:
     wanted = [cell for cell in cells() if all(word in cell.name for word in asked.only.split(","))]
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
+        measured(Cell("noise-10x50", "auto", "", "-o --report", 60.0), folder)
         for cell in wanted[asked.part - 1 :: asked.parts]:
             if cell.name in held() and not asked.again:
                 continue

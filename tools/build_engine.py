@@ -30,6 +30,7 @@ MODULES: dict[str, list[str]] = {  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 FUZZED = "100000"  # random hostile calls under sanitizers (tests/engine/test_fuzz.py)
+HANGING = 600  # seconds after which a test says where it is: some call does not end
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
 
 
@@ -127,9 +128,11 @@ def sanitized_tests(options: list[str]) -> int:
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself keeps memory to the end
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
+        "LMARVEL_SANITIZED": "1",
         "LMARVEL_FUZZ_CALLS": os.environ.get("LMARVEL_FUZZ_CALLS", FUZZED),
     }
-    tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", "tests/engine", *options]
+    pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", f"faulthandler_timeout={HANGING}"]
+    tests = [*pytest, "-m", "not slow", "tests/engine", *options]
     return subprocess.run(tests, cwd=ROOT, env=environment, check=False).returncode
 
 

@@ -27,7 +27,16 @@ def test_the_tail_of_the_chi_square_distribution(df: int) -> None:
         p = stats.chi2.sf(share * df, df)
         assert math.isclose(chi_square_tail(share * df, df), p, rel_tol=1e-7, abs_tol=1e-290)
     assert chi_square_tail(0.0, df) == 1.0
-    assert chi_square_tail(math.inf, df) == 0.0 or df > 0
+    assert chi_square_tail(math.inf, df) == 0.0
+
+
+@pytest.mark.parametrize("df", [10**6 + 1, 10**9, 10**9 + 1, 2**53, 2**62])
+def test_the_tail_with_very_many_degrees_of_freedom_ends(df: int) -> None:
+    for z in (-3.0, 0.0, 1.0, 4.0):
+        statistic = df + z * math.sqrt(2.0 * df)
+        assert math.isclose(chi_square_tail(statistic, df), stats.chi2.sf(statistic, df), rel_tol=1e-4)
+    assert chi_square_tail(1e3 * df, df) == 0.0
+    assert math.isnan(chi_square_tail(math.nan, df))
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, PAG, mag_to_pag
+from lmarvel.budget.clock import Clock
 from lmarvel.drawing import place_boxes
 from lmarvel.drawing.curve import Curve, clipped, route
 from lmarvel.drawing.layout import components, separate
@@ -45,6 +46,12 @@ def test_a_large_graph_is_laid_out() -> None:
     rng = np.random.default_rng(0)
     edges = [f"V{i} --> V{j}" for j in range(1, 500) for i in {int(rng.integers(j))}]
     assert overlapping(place_boxes(DAG.from_edges(*edges)), gap=5) == []
+
+
+@pytest.mark.parametrize("layout", ["auto", "spring"])
+def test_no_two_boxes_overlap_where_no_time_is_left(layout: str) -> None:
+    with Clock(0.0).running():
+        assert overlapping(place_boxes(random_pag(40, 40), layout), gap=10) == []
 
 
 def test_boxes_on_one_spot_come_apart() -> None:

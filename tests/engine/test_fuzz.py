@@ -6,11 +6,15 @@ few. A refused call must leave what it was made on usable: the right call gives 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import os
 import pickle
 import random
+import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +53,7 @@ KINDS = {
     "score of categories": (kinds.ask, (*kinds.parts(), 1, (2, 0))),
     "search of kinds": (kinds.search, (*kinds.parts(), *kinds.SEARCH)),
 }
+_LONGEST = 2.0  # seconds of an entry whose arrays change
 _MOST_KEPT = 400  # wrong values of an argument
 
 
@@ -105,6 +110,48 @@ def test_no_combination_of_arguments_ends_the_interpreter(part: int) -> None:
                 refused += 1
     assert unnamed == set()
     assert refused > CALLS // PARTS // 4
+
+
+def own_arrays(value: Any, found: list[np.ndarray]) -> Any:
+    """Return a copy of arguments, and note the arrays in it."""
+    if isinstance(value, np.ndarray):
+        found.append(value.copy())
+        return found[-1]
+    if type(value) in (tuple, list):
+        return type(value)(own_arrays(part, found) for part in value)
+    return value
+
+
+@pytest.mark.parametrize("name", ENTRIES | KINDS)
+def test_arrays_may_change_in_another_thread_while_they_are_read(name: str) -> None:
+    """Positions and lengths that were checked are no longer there when they are used, unless they were copied."""
+    call, right = (ENTRIES | KINDS)[name]
+    arrays: list[np.ndarray] = []
+    arguments, rng, stop = own_arrays(right, arrays), np.random.default_rng(0), threading.Event()
+    kept = [array.copy() for array in arrays]
+
+    def scribble() -> None:
+        while not stop.is_set():
+            for array, before in zip(arrays, kept, strict=True):
+                array.view(np.uint8)[...] = rng.integers(0, 256, array.view(np.uint8).shape)
+                time.sleep(0)  # the other thread may run
+                array[...] = before
+
+    thread, usual = threading.Thread(target=scribble), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    began = time.thread_time()
+    try:
+        for _ in range(max(CALLS // 100, 1)):
+            with contextlib.suppress(*REFUSALS):
+                call(*arguments)
+            if time.thread_time() - began > _LONGEST:
+                break
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(usual)
+    call(*right)
 
 
 HELD = {  # objects that live on, and calls of them with the answers that they give

@@ -108,6 +108,10 @@ def test_the_interpreter_may_end_while_a_thread_searches_for_a_set(kind: str) ->
     assert (process.returncode, out, err) == (0, "done\n", "")
 
 
+@pytest.mark.skipif(
+    "LMARVEL_SANITIZED" in os.environ,
+    reason="Python ends a thread that waits for its lock by unwinding, where the sanitizer loses track of its stack",
+)
 def test_the_interpreter_may_end_while_a_thread_tells_how_far_it_is() -> None:
     process = started(f"""
         {textwrap.indent(textwrap.dedent(LIFT + SLOW), 8 * " ").strip()}
@@ -144,6 +148,33 @@ def test_a_signal_handler_raises_what_it_raises(kind: str) -> None:
     """)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "Enough('of it')\n", "")
+
+
+@pytest.mark.parametrize(
+    "work", ["LMarvel(test=test).fit()", "lift(wide, 2000)", "learn_many([R] * 4, n=10_000, n_jobs=2)"]
+)
+def test_what_a_signal_handler_raises_ends_a_run_and_the_next_one_is_as_before(work: str) -> None:
+    process = started(f"""
+        {textwrap.indent(textwrap.dedent(LIFT), 8 * " ").strip()}
+        class Enough(Exception):
+            pass
+        def handler(*_):
+            raise Enough("of it")
+        test, small = FisherZ(table), wide[:8, :8]
+        def asked():
+            many = learn_many([R[:4, :4]], n=1000, n_jobs=1).marks.tolist()
+            return test.pvalue(0, 1, (2, 3)), lift(small, 200).score, many
+        before = asked()
+        signal.signal(signal.SIGALRM, handler)
+        for after in (0.2, 0.5):
+            signal.setitimer(signal.ITIMER_REAL, after)
+            try:
+                {work}
+            except Enough as error:
+                print(error, asked() == before)
+    """)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "of it True\n" * 2, "")
 
 
 def test_a_flag_ends_a_search_in_a_thread() -> None:

@@ -1,5 +1,6 @@
 """The page of a result: its data, and the whole way from a table to a browser."""
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -8,8 +9,11 @@ import numpy as np
 import pytest
 
 from lmarvel import DAG, M3HC, LMarvel, MSeparation
+from lmarvel.budget.clock import Clock
 from lmarvel.datasets import CARS
+from lmarvel.drawing import scene
 from lmarvel.errors import OutputError, ParameterError
+from lmarvel.graph.mixed import MixedGraph
 from lmarvel.report import page_of, write_report
 from lmarvel.result.trace import Adjacent
 from lmarvel.result.wording import method_name
@@ -77,6 +81,31 @@ def test_more_edges_than_a_page_can_show_are_left_out(monkeypatch):
     page = page_of(LMarvel().fit(CARS).result_)
     assert page["edges"] == []
     assert page["warnings"][-1] == "7 edges are too many to show here: the result file has them."
+
+
+def test_edges_that_there_is_no_time_to_draw_are_left_out():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 1)) + rng.normal(size=(500, 30))
+    found = LMarvel(max_tests=5).fit(rows).result_
+    assert found.pag.n_edges > 300
+    with Clock(0.0).running():
+        page = page_of(found)
+    assert page["edges"] == []
+    left = f"{found.pag.n_edges} edges could not be drawn in time (max_seconds): the result file has them."
+    assert page["warnings"][-1] == left
+
+
+@pytest.mark.parametrize(("seconds", "avoided"), [(None, 4), (0.0, 0)])
+def test_edges_do_not_look_for_a_way_around_boxes_once_the_time_is_up(monkeypatch, seconds, avoided):
+    names = [f"V{v}" for v in range(6)]
+    graph = MixedGraph.from_edges(*(f"{a} o-o {b}" for a, b in itertools.combinations(names, 2)))
+    boxes, route = [], scene.route
+    monkeypatch.setattr(
+        scene, "route", lambda a, b, others, taken: (boxes.append(len(others)), route(a, b, others, taken))[1]
+    )
+    with Clock(seconds).running():
+        assert len(scene.compose(graph).lines) == graph.n_edges
+    assert set(boxes) == {avoided}
 
 
 def test_other_methods_and_oracles_have_pages_too():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from lmarvel import FCI, Discovery
 from lmarvel.errors import ResultError
 from lmarvel.result.file.parts import checksum, json_text
 from lmarvel.result.sepsets import MANY, pack_sets, unpack_sets
-from lmarvel.result.trace import Separated, Trace, but_separated
+from lmarvel.result.trace import Separated, Trace, but_separated, separations_of
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +108,18 @@ def test_sets_come_back(sizes: list[int]) -> None:
     (first, a), (second, b) = unpack_sets(json.loads(json.dumps(pack_sets(*columns))), 9)
     assert (first, second) == ((4, 5), (6, 4))
     assert (a, b) == (frozenset(members[: sizes[0]]), frozenset(members[sizes[0] :]))
+
+
+def test_the_records_of_a_pair_are_found_without_making_the_others() -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 9)).cumsum(axis=1)
+    found = FCI().fit(rows).result_
+    assert isinstance(found.trace, Trace)
+    records = len(found.trace)
+    pairs = list(itertools.permutations(range(9), 2))
+    by_pair = {pair: separations_of(found.trace, *pair) for pair in pairs}
+    assert not found.trace.is_made
+    everything = tuple(found.trace)
+    assert len(everything) == records
+    for (x, y), listed in by_pair.items():
+        assert listed == [e for e in everything if isinstance(e, Separated) and {e.x, e.y} == {x, y}]
+    assert sum(map(len, by_pair.values())) == 2 * sum(isinstance(e, Separated) for e in everything) > 0

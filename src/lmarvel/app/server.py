@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import filecmp
-import os
 import socket
 import sys
 import tempfile
@@ -23,13 +22,13 @@ from lmarvel.app.guard import Guard
 from lmarvel.app.project import SETTINGS, Project, ending_of
 from lmarvel.app.routes import UPLOAD, application
 from lmarvel.app.service import Service
+from lmarvel.budget.memory import share
 from lmarvel.errors import DataError, OutputError
 from lmarvel.text import command_of, readable
 
 FOLDER_ENDING = ".lmarvel"
 UNNAMED = "untitled"
 ALONE = 10 * 60.0  # seconds after which an app without a window stops
-SHARE = 0.8  # of the memory of the computer that a child process may use
 _LOOK = 1.0  # seconds between two looks whether the app is idle
 
 
@@ -40,7 +39,7 @@ class Limits:
     Attributes
     ----------
     memory : float, optional
-        GB of memory; by default 80 % of what the computer has.
+        GB of memory; by default three quarters of what is free when the app starts.
     seconds : float, optional
         How long a run may take; by default there is no limit.
     idle : float
@@ -53,13 +52,8 @@ class Limits:
 
     @property
     def bytes(self) -> int:
-        """The most bytes of a child process; 0 where nothing is known."""
-        if self.memory is not None:
-            return int(self.memory * 1e9)
-        try:
-            return int(SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        except (ValueError, OSError, AttributeError):
-            return 0
+        """The most bytes of a child process."""
+        return share() if self.memory is None else int(self.memory * 1e9)
 
 
 def project_for(table: Path | None, folder: Path | None, bundled: Path | None = None) -> tuple[Path, Path | None]:

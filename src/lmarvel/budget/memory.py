@@ -1,20 +1,20 @@
 """How much memory a run may take, so that it is refused, or done with less, before the system ends the process.
 
-The budget is a share of what the machine has free, or what was asked for (:func:`limited`). Code that knows beforehand
-what it needs asks :func:`check`; caches take a part of :func:`allowed`. Where the system has such a limit, a command
-also sets it while it learns and writes (:func:`enforced`), so that what nobody foresaw is a :class:`MemoryError`.
+The budget is a share of what the process can still get (:mod:`lmarvel.budget.available`), or what was asked for
+(:func:`limited`). Code that knows beforehand what it needs asks :func:`check`; caches take a part of :func:`allowed`.
+Where the system has such a limit, a command also sets it while it learns and writes (:func:`enforced`), so that what
+nobody foresaw is a :class:`MemoryError`.
 """
 
 from __future__ import annotations
 
-import math
-import os
 import re
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 
+from lmarvel.budget.available import free, own_limits, taken
 from lmarvel.errors import ParameterError, TooLarge
 
 try:
@@ -26,6 +26,7 @@ _SHARE = 0.75  # of what is free, which a run may take
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _UNITS |= {"ti": 2**40}
 _LEAST = 256 * 2**20  # bytes: the program and its libraries alone take half of that
+_READER = {"v": 1_500_000_000, "d": 250_000_000}  # bytes that Polars needs to start: of addresses, and of data
 _ASKED: ContextVar[int | None] = ContextVar("_ASKED", default=None)
 
 
@@ -81,26 +82,9 @@ def allowed() -> int:
     return max(int(_SHARE * free()), _LEAST) if asked is None else asked
 
 
-def free() -> float:
-    """Return how many bytes the machine, or the container that this runs in, has free; infinitely many if unknown."""
-    found = math.inf
-    with suppress(OSError, StopIteration, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        found = next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    if math.isinf(found):
-        with suppress(OSError, ValueError, AttributeError):  # where nothing tells what is free: what there is
-            found = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):
-        group = Path("/sys/fs/cgroup")
-        taken = int((group / "memory.current").read_text()) - _cached(group / "memory.stat")
-        found = min(found, int((group / "memory.max").read_text()) - taken)
-    return max(found, 0.0) if found < math.inf else float(2**62)
-
-
-def _cached(stat: Path) -> int:
-    """Return how many bytes of a container hold files, which it gives back when memory is needed."""
-    lines = (line.split() for line in stat.read_text().splitlines())
-    return next((int(size) for name, size in lines if name == "inactive_file"), 0)
+def share() -> int:
+    """Return how many bytes a command may take that nobody limited, with what the process has taken already."""
+    return allowed() + taken()
 
 
 def check(needed: float, what: str) -> None:
@@ -119,6 +103,18 @@ def check(needed: float, what: str) -> None:
             f"{what} need about {shown(needed)} of memory, but {shown(most)} may be used: take fewer columns or rows,"
             " or allow more (lmarvel learn --max-memory)"
         )
+
+
+def check_reader() -> None:
+    """Refuse to read a file where ``ulimit`` leaves less than Polars needs to start, which would abort or hang."""
+    if "polars" in sys.modules:
+        return
+    for letter, left in own_limits().items():
+        if left < _READER[letter]:
+            raise TooLarge(
+                f"'ulimit -{letter}' leaves {shown(max(left, 0))}, but files are read with at least"
+                f" {shown(_READER[letter])}: raise the limit, and limit memory by --max-memory instead"
+            )
 
 
 @contextmanager

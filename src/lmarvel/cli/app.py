@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from lmarvel.budget import memory
 from lmarvel.budget.clock import Clock
 from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.cli.messages import one_line, usage, with_option
@@ -108,7 +109,7 @@ def main() -> None:
     warnings.showwarning = _Warnings()  # type: ignore[assignment]
     try:
         try:
-            with _terminable():
+            with _terminable(), memory.limited(memory.share()):
                 code = app(sys.argv[1:] or ["--help"], prog_name="lmarvel", standalone_mode=False)
         finally:
             sys.stdout.flush()  # here, where a failure can still be told

@@ -84,7 +84,7 @@ def learn(
     marks: Marks = "supported",
     max_memory: Annotated[
         str | None,
-        typer.Option(help="Most memory to take, such as 4GB; default three quarters of what the machine has free."),
+        typer.Option(help="Most memory to take, such as 4GB; default three quarters of what is free."),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print tests, settings, score and power, too.")] = False,
     bootstrap: Bootstrap = None,
@@ -216,7 +216,7 @@ def app(
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
     ] = True,
     memory: Annotated[
-        float | None, typer.Option(help="GB of memory that a run may use; by default 80 % of this computer's.")
+        float | None, typer.Option(help="GB of memory that a run may use; by default three quarters of what is free.")
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="Minutes that a run may take; by default no limit.")] = None,
     idle: Annotated[float, typer.Option(help="Minutes without use after which the app stops.")] = 60.0,

@@ -187,7 +187,7 @@ class Dataset:
     # --- what a pass tells ------------------------------------------------------------------------------
 
     def read(self, tick: Tick | None = None) -> Moments:
-        """Read the rows, unless that was done, and return the moments; ``tick`` is called after each batch of rows.
+        """Read the rows, unless that was done, and return the moments; ``tick`` is called with each batch of rows.
 
         What it raises ends the reading, and is passed on: this is how limits of time are kept to.
         """

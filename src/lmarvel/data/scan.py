@@ -70,7 +70,7 @@ class Scan:
         return self._few
 
     def done(self, tick: Tick | None = None) -> tuple[Running, TwoValued | None]:
-        """Make the pass if it was not made; ``tick`` is called after each batch and ends the pass if it raises."""
+        """Make the pass if it was not made; ``tick`` is called with each batch, and ends the pass if it raises."""
         if self._done is None:
             try:
                 self._done = self._pass(tick)
@@ -89,6 +89,8 @@ class Scan:
         kept: list[NDArray[np.float64]] = []
         with np.errstate(all="ignore"):  # what overflows is looked at, and named
             for batch, weights in self._batches():
+                if tick is not None:
+                    tick()
                 if again and (running.n + len(batch)) * batch.shape[1] <= SMALL:
                     kept.append(batch if self.table.private else batch.copy())
                     batch = kept[-1]  # what was just written is the quickest to read
@@ -97,8 +99,6 @@ class Scan:
                     self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)
                     digest.update(_bytes(batch))
-                if tick is not None:
-                    tick()
         if self._weights is not None and len(self._weights) != running.n:
             raise not_one_a_row("weights", len(self._weights), running.n)
         if digest is not None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget import memory
 from lmarvel.data.columns import NAMED, check_known
 from lmarvel.data.levels import Levels, Wish, written
 from lmarvel.data.sources import open_file
@@ -254,6 +255,7 @@ def _source_of(data: Any, names: Sequence[str] | None, layout: Layout) -> Source
     if isinstance(data, Table):
         return Source(list(data.names), lambda columns, wish: _some_rows(data, columns), data.in_memory)
     if isinstance(data, str | os.PathLike):
+        memory.check_reader()
         return open_file(Path(data), layout)
     if isinstance(data, Mapping):
         return open_mapping(data)

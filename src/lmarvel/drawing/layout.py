@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ _MOST_TRIED = 150  # with more nodes one start is enough
 _MOST_WEIGHED = 1000  # with more edges, all pairs of which are looked at, no layout is easy to read
 _FEWEST_APART = 25  # a smaller component shows its communities by itself, and is tried from more starts
 _RINGS, _PLAIN = 9, 5  # starts of that kind; so many layouts without a crossing are enough to choose from
+_LOADING = 0.75  # seconds to load igraph, and Matplotlib, which it loads where it is installed
 ASPECT, _SCREEN = 1.5, 560.0  # the shape of a screen, and its height: a picture need not be smaller
 
 
@@ -111,7 +113,7 @@ def _component(part: _Part, layout: str) -> Points:
     """Lay out connected nodes in the middle of their own picture."""
     n, tried = len(part.sizes), []
     layers = None
-    if layout == "auto" and current().is_late():
+    if layout == "auto" and current().left() <= (0.0 if "igraph" in sys.modules else _LOADING):
         return _at_once(part)
     if layout == "layered" or (layout == "auto" and n <= _MOST_LAYERED and part.directed.mean() >= 0.5):
         layers = separate(_layered(part), part.sizes, rows=True)

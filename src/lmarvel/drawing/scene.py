@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.drawing.curve import Curve, Point, route
 from lmarvel.drawing.labels import FONT_SIZE, ems, one_line, rows, shortened, wrapped
 from lmarvel.drawing.layout import ASPECT, positions
@@ -237,7 +238,7 @@ def _filling(centres: Floats, sizes: Floats, room: Point) -> Floats:
 def _spread(graph: MixedGraph, places: Floats, sizes: Floats) -> tuple[Floats, Curves]:
     """Return places at which the fewest edges run through boxes, and the edges.
 
-    While some do, the boxes in their way are moved aside, and all get a little more room.
+    While some do, and there is time, the boxes in their way are moved aside, and all get a little more room.
     """
     best: tuple[Floats, Curves] = places, {}
     fewest = graph.n_edges + 1
@@ -245,21 +246,25 @@ def _spread(graph: MixedGraph, places: Floats, sizes: Floats) -> tuple[Floats, C
         curves, stuck = _route_all(graph, np.hstack([places, sizes / 2]))
         if len(stuck) < fewest:
             best, fewest = (places, curves), len(stuck)
-        if not stuck:
+        if not stuck or current().is_late():
             break
         places = moved_aside(places * 1.03, sizes, stuck)
     return best
 
 
 def _route_all(graph: MixedGraph, table: Floats) -> tuple[Curves, list[tuple[int, int]]]:
-    """Route the edges around the boxes in their way, short ones first; list those that run through one."""
+    """Route the edges around the boxes in their way, short ones first; list those that run through one.
+
+    Once no time is left, edges run straight.
+    """
     rectangles = [tuple(row) for row in table.tolist()]
     taken: list[list[Point]] = [[] for _ in rectangles]
     curves: Curves = {}
     stuck = []
+    clock, nothing = current(), table[:0]
     ends = [(edge, graph.index(edge.a), graph.index(edge.b)) for edge in graph.edges()]
     for edge, i, j in sorted(ends, key=lambda e: math.dist(rectangles[e[1]][:2], rectangles[e[2]][:2])):
-        others = np.delete(table, [i, j], axis=0)
+        others = nothing if clock.is_late() else np.delete(table, [i, j], axis=0)
         curve, free = route(rectangles[i], rectangles[j], others, [*taken[i], *taken[j]])
         taken[i].append(curve.start)
         taken[j].append(curve.end)

@@ -18,6 +18,7 @@ from lmarvel.graph.marks import Edge
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import listing
 
+EDGES_PER_SECOND = 1_000  # that are drawn straight, and listed
 _LEAST_ROWS = 10  # more than variables: with fewer a partial correlation is noise
 _PLUS, _MINUS = "+", "\N{MINUS SIGN}"
 _STRONG, _TINY = 0.7, 1e-30  # a correlation, and a p-value, of which a line is as thick as lines get
@@ -83,9 +84,12 @@ def _of_edges(
     found: Discovery, correlation: NDArray[np.float64], fit: NDArray[np.bool_], rows: int
 ) -> Iterator[tuple[Edge, Association | None]]:
     clock, everything = current(), cache(lambda: _inverse(correlation))
+    drawing, crowded = found.pag.n_edges / EDGES_PER_SECOND, rows < len(found.pag) + _LEAST_ROWS
     for edge in found.pag.edges():
-        if clock.is_late():
+        if clock.left() <= drawing:
             return
+        if crowded and not {edge.a, edge.b} <= found.boundaries.keys():
+            continue  # too few rows for all other variables, which may be thousands
         given = _given(found, edge)
         at = [found.pag.index(name) for name in (edge.a, edge.b, *given)]
         if fit[at].all() and rows >= len(at) + _LEAST_ROWS:

@@ -16,7 +16,7 @@ from lmarvel.errors import OutputError, ParameterError
 from lmarvel.files import check_writable, write_text
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import Edge, Mark, arrow
-from lmarvel.report.association import Widths, associations, widths
+from lmarvel.report.association import EDGES_PER_SECOND, Widths, associations, widths
 from lmarvel.report.compressed import gaps_of, result_of
 from lmarvel.report.effects import effects_of
 from lmarvel.report.grading import Grading
@@ -30,13 +30,14 @@ from lmarvel.result.meaning import allows_latents
 from lmarvel.result.sources import costs_of
 from lmarvel.result.support.evidence import refused_nodes, selected_edges
 from lmarvel.result.support.grades import MARKS_SHOWN, Shown
-from lmarvel.result.trace import Adjacent
+from lmarvel.result.trace import Adjacent, but_separated
 from lmarvel.result.wording import LEVEL, edge_kinds, kind_of, method_name, p_value, selected
 from lmarvel.text import counted, listing, sentence
 
 _MOST_CATEGORIES = 12  # that are listed
 _DEPTH = 8  # of reasons in the page, which holds those of all edges
 ROOM, NARROW = (980.0, 640.0), (420.0, 520.0)  # of the graph on a common screen, and on that of a telephone
+_AT_ONCE = 300  # edges that are drawn when no time is left; more where some is
 MOST_NARROW = 60  # variables that are laid out for the latter as well
 _UNEXPLAINED = [{"text": "Not explained here: time ran out (max_seconds). 'lmarvel explain' does.", "because": []}]
 _ENDS = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
@@ -99,10 +100,13 @@ def page_of(
     notes, verdict = found.notes, found.verdict.lines
     table = None if data is None else read_as_before(data, found.data)
     answers, result = effects_of(found, table) if effects else None, result_of(found)
-    if found.pag.n_edges > MOST_EDGES:
-        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} are too many to show here: the result file has them")
+    too_many = found.pag.n_edges > _most_edges()
+    if too_many:
+        late = "could not be drawn in time (max_seconds)"
+        why = "are too many to show here" if found.pag.n_edges > MOST_EDGES else late
+        notes = (*notes, f"{counted(found.pag.n_edges, 'edge')} {why}: the result file has them")
     gaps = gaps_of(found)
-    if found.nothing_learned or found.pag.n_edges > MOST_EDGES:
+    if found.nothing_learned or too_many:
         found = replace(found, pag=PAG.from_edges(nodes=found.pag.names), undecided=())
     settings = found.settings
     written = " ".join(filter(None, ("Written by lmarvel", found.versions.get("lmarvel"))))
@@ -141,6 +145,11 @@ def page_of(
     }
 
 
+def _most_edges() -> float:
+    """Return how many edges a page has room for, and time."""
+    return min(MOST_EDGES, _AT_ONCE + EDGES_PER_SECOND * current().left())
+
+
 def _nodes(found: Discovery, scene: Scene) -> Iterator[dict[str, Any]]:
     removed = {name: k for k, name in enumerate(found.removal_order, 1)}
     for box in scene.boxes:
@@ -169,7 +178,9 @@ class _Shown:
     def __init__(self, found: Discovery, table: Dataset | None) -> None:
         self.found, self.grading, self.unexplained = found, Grading(found), 0
         names = found.pag.names
-        self._kept = {frozenset((names[e.x], names[e.y])): e for e in found.trace if isinstance(e, Adjacent)}
+        self._kept = {
+            frozenset((names[e.x], names[e.y])): e for e in but_separated(found.trace) if isinstance(e, Adjacent)
+        }
         self._told = associations(found, table)
         signs = Signs(found)
         self._signs = {frozenset((edge.a, edge.b)): signs.on(edge) for edge in found.pag.edges()}

@@ -176,7 +176,7 @@ class Grading:
 
     def legend(self) -> Iterator[dict[str, str]]:
         """Give the grades that marks of the result have, each with what it stands for, the firmest first."""
-        used = {grade_named(level) for level in set(self._levels.flat)}
+        used = {grade_named(level) for level in range(len(_WORDS)) if (self._levels == level).any()}
         meanings = _legend(self.found)
         yield from ({"word": word, "meaning": meanings[word]} for word in reversed(GRADES) if word in used)
 

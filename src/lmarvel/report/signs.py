@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from lmarvel.graph.bitsets import closure
 from lmarvel.graph.marks import ARROW, TAIL, Edge
-from lmarvel.orient.draft import RuleApplication
 from lmarvel.report.grading import rejections
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.evidence_wording import conflict
@@ -79,12 +78,11 @@ class Signs:
         """The rules that wanted another mark, by edge."""
         names = self.found.pag.names
         told: dict[frozenset[str], list[str]] = {}
-        for event in self.found.trace:
-            if isinstance(event, RuleApplication):
-                for x, y, _ in event.refused:
-                    rules = told.setdefault(frozenset((names[x], names[y])), [])
-                    if event.rule not in rules:
-                        rules.append(event.rule)
+        for event in self.found.rules:
+            for x, y, _ in event.refused:
+                rules = told.setdefault(frozenset((names[x], names[y])), [])
+                if event.rule not in rules:
+                    rules.append(event.rule)
         return told
 
     @cached_property

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Container, Iterator, Set
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,17 @@ from lmarvel.orient.stated import K0, STATED
 from lmarvel.result import evidence_wording, wording
 from lmarvel.result.statistics import NamedPairs
 from lmarvel.result.support.grades import LIKELY
-from lmarvel.result.trace import Adjacent, BudgetEnded, Doubtful, Event, Moved, Overruled, Separated, but_separated
+from lmarvel.result.trace import (
+    Adjacent,
+    BudgetEnded,
+    Doubtful,
+    Event,
+    Moved,
+    Overruled,
+    Separated,
+    but_separated,
+    separations_of,
+)
 from lmarvel.result.wording import p_is
 from lmarvel.text import readable
 
@@ -172,15 +181,6 @@ class Explainer:
             elif isinstance(event, Moved):
                 self.moves[frozenset((event.x, event.y))] = event
 
-    @cached_property
-    def separations(self) -> dict[frozenset[int], list[Separated]]:
-        """The records of separated pairs, by pair."""
-        separations: dict[frozenset[int], list[Separated]] = {}
-        for event in self.trace:
-            if isinstance(event, Separated):
-                separations.setdefault(frozenset((event.x, event.y)), []).append(event)
-        return separations
-
     # --- the pair ---------------------------------------------------------------------------------------
 
     def explain(self, x: int, y: int, meaning: str, depth: int = DEPTH) -> Explanation:
@@ -237,7 +237,7 @@ class Explainer:
         if sepset is None:
             return None, None
         members = frozenset(self.pag.index(v) for v in sepset)
-        events = self.separations.get(frozenset((x, y)), [])
+        events = separations_of(self.trace, x, y)
         return members, next((e for e in reversed(events) if e.sepset == members), None)
 
     def _stated(self, x: int, y: int) -> Reason:

@@ -286,6 +286,16 @@ class SeparatedRun(NamedTuple):
         rows = zip(self.x.tolist(), self.y.tolist(), sets, self.pvalues.tolist(), strict=True)
         return [Separated(x, y, sepset, pvalue, self.phase) for x, y, sepset, pvalue in rows]
 
+    def of_pair(self, x: int, y: int) -> list[Separated]:
+        """Return the records of one pair; the others are not made."""
+        rows = np.flatnonzero((self.x == x) & (self.y == y) | (self.x == y) & (self.y == x))
+        ends = np.cumsum(self.sizes) if len(rows) else rows
+        sets = (frozenset(self.members[ends[k] - self.sizes[k] : ends[k]].tolist()) for k in rows)
+        return [
+            Separated(int(self.x[k]), int(self.y[k]), found, float(self.pvalues[k]), self.phase)
+            for k, found in zip(rows, sets, strict=True)
+        ]
+
 
 Part = Event | SeparatedRun
 
@@ -296,8 +306,8 @@ class Trace(LazyTuple[Event]):
     Examples
     --------
     >>> trace = Trace.of((Separated(0, 1, frozenset(), 0.5, "adjacency"), BudgetEnded("late")))
-    >>> [type(part).__name__ for part in trace.parts], trace.is_made, trace[1]
-    (['SeparatedRun', 'BudgetEnded'], False, BudgetEnded(reason='late'))
+    >>> [type(part).__name__ for part in trace.parts], len(trace), trace.is_made, trace[1]
+    (['SeparatedRun', 'BudgetEnded'], 2, False, BudgetEnded(reason='late'))
     """
 
     def __init__(self, parts: Callable[[], Sequence[Part]]) -> None:
@@ -324,6 +334,9 @@ class Trace(LazyTuple[Event]):
         runs = (part.records() if isinstance(part, SeparatedRun) else (part,) for part in self.parts)
         return tuple(chain.from_iterable(runs))
 
+    def __len__(self) -> int:
+        return sum(len(part.x) if isinstance(part, SeparatedRun) else 1 for part in self.parts)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Trace.from_parts, (list(self.parts),)
 
@@ -334,6 +347,24 @@ def _parts_of(events: Sequence[Event]) -> list[Part]:
         listed = list(run)
         parts += listed if phase is None else [SeparatedRun.of(cast("list[Separated]", listed))]
     return parts
+
+
+def separations_of(trace: Sequence[Event], x: int, y: int) -> list[Separated]:
+    """Return the records that separate a pair, in order.
+
+    Examples
+    --------
+    >>> trace = Trace.of((Separated(0, 1, frozenset({2}), 0.5, "adjacency"), BudgetEnded("late")))
+    >>> separations_of(trace, 1, 0), separations_of(trace, 0, 2)
+    ([Separated(x=0, y=1, sepset=frozenset({2}), pvalue=0.5, phase='adjacency')], [])
+    """
+    found: list[Separated] = []
+    for part in Trace.of(trace).parts:
+        if isinstance(part, SeparatedRun):
+            found += part.of_pair(x, y)
+        elif isinstance(part, Separated) and {part.x, part.y} == {x, y}:
+            found.append(part)
+    return found
 
 
 def but_separated(trace: Sequence[Event]) -> Iterator[Event]:

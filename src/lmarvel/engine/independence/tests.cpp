@@ -10,10 +10,22 @@ double pvalue_of(double r2, std::int64_t df) {
     return std::erfc(std::sqrt(static_cast<double>(df) * 0.5) * std::atanh(std::sqrt(r2)));
 }
 
+namespace {
+constexpr std::int64_t MANY = 1000000000;  // degrees of freedom, of which nothing is lost in Wilson and Hilferty's tail
+
+double tail_of_many(double statistic, double df) {
+    const double ninth = 2.0 / (9.0 * df);
+    return 0.5 * std::erfc((std::cbrt(statistic / df) - 1.0 + ninth) / std::sqrt(2.0 * ninth));
+}
+}  // namespace
+
 // Q(a, x) with a = df / 2, x = statistic / 2 is the sum of e^-x x^k / Gamma(k + 1) for k = a - 1, a - 2, ... down to 0, or
-// to 1/2 and erfc(sqrt x). All terms are positive. It is summed from the top; terms rise until k = x, and fall then.
+// to 1/2 and erfc(sqrt x). All terms are positive. It is summed from the top; terms rise until k = x, and fall then: of
+// k, about its root are added.
 double chi_square_tail(double statistic, std::int64_t df) {
     if (statistic <= 0.0) return 1.0;
+    if (!std::isfinite(statistic)) return std::isnan(statistic) ? statistic : 0.0;
+    if (df > MANY) return tail_of_many(statistic, static_cast<double>(df));
     const double x = 0.5 * statistic;
     double k = 0.5 * static_cast<double>(df) - 1.0;
     double sum = df % 2 ? std::erfc(std::sqrt(x)) : 0.0;
@@ -24,7 +36,7 @@ double chi_square_tail(double statistic, std::int64_t df) {
     for (; k >= 0.0; --k) {
         sum += term;
         term *= k / x;
-        if (k < x && term < 1e-17 * sum) break;
+        if (k < x && term <= 1e-17 * sum) break;  // also where both are too small to be there
     }
     return std::min(sum, 1.0);
 }

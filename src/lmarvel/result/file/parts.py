@@ -128,7 +128,7 @@ def encode_graph(pag: PAG, undecided: Pairs) -> dict[str, Any]:
     """
     everything = _is_all(pag.names, undecided)
     left_open = _open_pairs(pag.names, undecided, everything)
-    kept = bool((pag.marks[left_open] != Mark.NONE).all())
+    kept = not (left_open & (pag.marks == Mark.NONE)).any()
     told = left_open & (pag.marks == CIRCLE) & (pag.marks.T == CIRCLE) if kept else False
     marks = np.where(told, Mark.NONE, pag.marks)
     edges = ALL_EDGES if everything and kept and not marks.any() else list(map(str, _edges(pag.names, marks)))
