@@ -30,7 +30,7 @@ MODULES: dict[str, list[str]] = {  # and what each is linked with
 QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 FUZZED = "100000"  # random hostile calls under sanitizers (tests/engine/test_fuzz.py)
-COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
+COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-pthread", "-Wall", "-Wextra")
 
 
 def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
@@ -55,7 +55,7 @@ def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
         if is_older(target, linked):
             undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
             whole = objects / target.name  # a linker that was stopped leaves half a file, and not in the target's place
-            subprocess.run([COMPILER, "-shared", *undefined, *flags, *linked, "-o", str(whole)], check=True)
+            subprocess.run([COMPILER, "-shared", "-pthread", *undefined, *flags, *linked, "-o", str(whole)], check=True)
             os.replace(whole, target)
 
 
