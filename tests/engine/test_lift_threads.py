@@ -113,3 +113,17 @@ def test_the_estimator_takes_workers() -> None:
     for wrong in (0, 1.5, "two", True):
         with pytest.raises(ParameterError, match="n_jobs must be a number of workers"):
             Lift(n_jobs=wrong).fit(CARS)  # type: ignore[arg-type]
+
+
+def test_sets_of_every_width_find_the_same() -> None:
+    """Sets are as wide as the variables need: the same ten variables beside ever more that nothing is tied to."""
+    R = correlation(12, 3, 7, rows=5000)
+    p = len(R)
+    one = lift(R, 5000)
+    for more in (70, 140, 300, 1100):
+        wide = np.eye(p + more)
+        wide[:p, :p] = R
+        found = lift(wide, 5000, threads=2)
+        assert found.pag[:p, :p].tolist() == one.pag.tolist()
+        assert not found.pag[p:].any()
+        assert [node[:2] for node in found.hidden] == [node[:2] for node in one.hidden]
