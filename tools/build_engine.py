@@ -31,7 +31,7 @@ QUICK = ("-O3",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 FUZZED = "100000"  # random hostile calls under sanitizers (tests/engine/test_fuzz.py)
 HANGING = 600  # seconds after which a test says where it is: some call does not end
-COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
+COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-pthread", "-Wall", "-Wextra")
 
 
 def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
@@ -56,7 +56,7 @@ def build(package: Path, objects: Path, flags: tuple[str, ...]) -> None:
         if is_older(target, linked):
             undefined = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
             whole = objects / target.name  # a linker that was stopped leaves half a file, and not in the target's place
-            subprocess.run([COMPILER, "-shared", *undefined, *flags, *linked, "-o", str(whole)], check=True)
+            subprocess.run([COMPILER, "-shared", "-pthread", *undefined, *flags, *linked, "-o", str(whole)], check=True)
             os.replace(whole, target)
 
 

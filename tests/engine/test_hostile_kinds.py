@@ -172,14 +172,14 @@ def test_what_was_checked_stays_as_it_was() -> None:
 
 
 def test_more_variables_than_a_search_can_name_are_refused() -> None:
-    p = 1_025
+    p = 2_049
     basis = np.random.default_rng(0).normal(size=(p, 5))
     zeros = np.zeros((p, 5), dtype=np.uint16)
     table = (basis, np.arange(p + 1, dtype=np.int32), np.zeros(p, dtype=np.int32), zeros, None, ())
-    with pytest.raises(ValueError, match="1 to 1024 variables"):
+    with pytest.raises(ValueError, match="1 to 2048 variables"):
         made(*table, PRICES)
     fewer = (basis[1:], np.arange(p, dtype=np.int32), np.zeros(p - 1, dtype=np.int32), zeros[1:], None, ())
-    assert math.isfinite(made(*fewer, PRICES).value(1_023, (0, 1_022))[0])
+    assert math.isfinite(made(*fewer, PRICES).value(2_047, (0, 2_046))[0])
 
 
 def test_many_categories_need_memory_for_their_rows_only() -> None:

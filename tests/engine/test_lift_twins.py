@@ -311,7 +311,7 @@ def test_what_fits_is_taken() -> None:
         {"correlation": np.full((2, 2), np.nan)},
         {"correlation": np.ones(4)},
         {"correlation": np.ones((3, 3))},  # singular
-        {"correlation": np.eye(1025)},
+        {"correlation": np.eye(2049)},
         {"n": 0},
         {"n": math.inf},
         {"n": -5},
@@ -376,8 +376,8 @@ def test_wild_numbers_change_results_only() -> None:
 
 
 def test_without_the_engine_lift_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match="at most 1,024 variables"):
-        lift(np.eye(1025), 2000)
+    with pytest.raises(DataError, match="at most 2,048 variables"):
+        lift(np.eye(2049), 2000)
     monkeypatch.setattr(lifting, "_engine", None)
     with pytest.raises(LMarvelError, match="needs the compiled engine"):
         lift(np.eye(3), 100)

@@ -105,7 +105,7 @@ def test_the_statistics_of_products_are_those_of_regressions() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 5)) @ rng.normal(size=(5, 5))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    z = inflated._of_products(X, 1, np.full(400, 1 / 400), 400.0)
+    z = inflated._of_products(X, X / 400, X.T @ X / 400, 1, np.full(400, 1 / 400), 400.0)
     for w in (2, 3, 4):
         lines = np.column_stack([np.ones(400), X[:, 1], X[:, w]])
         left = lambda y, lines=lines: y - lines @ np.linalg.lstsq(lines, y, rcond=None)[0]  # noqa: E731

@@ -41,7 +41,7 @@ Marks = Annotated[
 Repeated = list[str] | None
 Bootstrap = Annotated[int | None, typer.Option(help="Number of bootstrap resamples.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed for the bootstrap and restarts; default 0.")]
-Jobs = Annotated[int | None, typer.Option(help="Workers of the bootstrap, -1 for all processors; default 1.")]
+Jobs = Annotated[int | None, typer.Option(help="Workers of bootstrap or search, -1 for all processors; default 1.")]
 
 # Where the first sentence of a docstring says too little, or more than a command line can take.
 _HELP = {

@@ -44,7 +44,7 @@ class Auto(PagEstimator):
         Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
         columns,
         and a minute for a search by score among more. A search that is expected to take longer is left to L-MARVEL.
-    penalty, latents, restarts, seed
+    penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
         As for :class:`LMarvel`.
@@ -60,6 +60,7 @@ class Auto(PagEstimator):
     latents: bool = True
     restarts: int = 0
     seed: int = 0
+    n_jobs: int = 1
     removal_threshold: float = 0.8
     assume_chordal: bool = False
     faithful: bool = False

@@ -160,10 +160,26 @@ def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
     for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
+    check_workers(n_jobs)
+
+
+def check_workers(n_jobs: int) -> None:
+    """Refuse a number of workers that is none."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise ParameterError(
             f"must be a number of workers, or -1 for all processors, not {n_jobs!r}", parameter="n_jobs"
         )
+
+
+def n_workers(n_jobs: int) -> int:
+    """Return how many workers are meant: as joblib counts, -1 is all processors, and -2 all but one.
+
+    Examples
+    --------
+    >>> n_workers(3), n_workers(-1) >= 1
+    (3, True)
+    """
+    return int(n_jobs) if n_jobs > 0 else max(joblib.cpu_count() + 1 + int(n_jobs), 1)
 
 
 def _learned(

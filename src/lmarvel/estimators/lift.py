@@ -24,6 +24,7 @@ from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent, DeterminedVariable, OutOfTime, ParameterError
 from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.bootstrap import check_workers, n_workers
 from lmarvel.estimators.discover import Chosen
 from lmarvel.estimators.scoring import (
     Rivals,
@@ -86,6 +87,9 @@ class Lift(PagEstimator):
         Random orders to begin with beside the fixed ones; hardly ever worth the time.
     seed : int
         What those are drawn from; without restarts nothing is random.
+    n_jobs : int
+        Threads of the search, -1 for all processors. The result does not depend on it. Scores of categories and curves
+        use one thread.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
@@ -123,6 +127,7 @@ class Lift(PagEstimator):
     latents: bool = True
     restarts: int = 0
     seed: int = 0
+    n_jobs: int = 1
 
     def _check(self) -> None:
         number = isinstance(self.penalty, int | float | np.number) and not isinstance(self.penalty, bool)
@@ -134,6 +139,7 @@ class Lift(PagEstimator):
             value = vars(self)[name]
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise ParameterError(f"must be a whole number of at least 0, not {value!r}", parameter=name)
+        check_workers(self.n_jobs)
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Chosen:
         """Run L-MARVEL for a start, then the search."""
@@ -146,7 +152,7 @@ class Lift(PagEstimator):
         if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
-        known, now = ledger.known, time.monotonic()
+        known, now, threads = ledger.known, time.monotonic(), n_workers(self.n_jobs)
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,
@@ -169,7 +175,8 @@ class Lift(PagEstimator):
             if isinstance(table, KindTable):
                 others = {"start": rivals.lmarvel, "lines": rivals.lines, "pvalue": thinning_test(ledger.test, data)}
                 return lift_kinds(table, **how | others | changed)
-            return lift(table.correlation(), table.n, penalty=self.penalty, **{"inflation": factors} | how | changed)
+            numbers = {"inflation": factors, "penalty": self.penalty, "threads": threads}
+            return lift(table.correlation(), table.n, **numbers | how | changed)
 
         def answer(**changed: Any) -> LiftResult:
             """Search under other statements, with what the method allows and asks of selection nodes."""

@@ -134,8 +134,10 @@ def _interactions(X: Matrix, share: Matrix) -> Matrix:
     X, share = X[::every], share[::every] / share[::every].sum()
     told, tries = 1 / float(share @ share), p * (p - 1) * (p - 2) / 2
     least = -NormalDist().inv_cdf(_CHANCE / (2 * tries))
+    weighed = X * share[:, None]
+    moments = weighed.T @ X
     for u in range(p - 1):
-        z = _of_products(X, u, share, told)
+        z = _of_products(X, weighed, moments, u, share, told)
         for at in np.flatnonzero(z.max(axis=1) > least):
             of = np.where(z[at] > _SHARED, z[at], 0.0)
             of[[u, u + 1 + at]] = of.max()
@@ -143,10 +145,9 @@ def _interactions(X: Matrix, share: Matrix) -> Matrix:
     return most**2 * whole / told
 
 
-def _of_products(X: Matrix, u: int, share: Matrix, told: float) -> Matrix:
+def _of_products(X: Matrix, weighed: Matrix, moments: Matrix, u: int, share: Matrix, told: float) -> Matrix:
     """Return the statistics of the products of u with each variable behind it, for all variables, given the two."""
     x, others, k = X[:, u], X[:, u + 1 :], np.arange(X.shape[1] - u - 1)
-    moments = (X * share[:, None]).T @ X
     between = moments[u, u + 1 :]
     slack = np.maximum(1 - between**2, 1e-12)[:, None]
     a = (moments[u] - between[:, None] * moments[u + 1 :]) / slack  # of x, and b of the other one, in each variable
@@ -154,7 +155,7 @@ def _of_products(X: Matrix, u: int, share: Matrix, told: float) -> Matrix:
     products = x[:, None] * others - between
     one, other = (share * x) @ products, share @ (others * products)
     products -= x[:, None] * ((one - between * other) / slack[:, 0]) + others * ((other - between * one) / slack[:, 0])
-    score = products.T @ (X * share[:, None])  # of what is left as well: a product has no line of its two in it
+    score = products.T @ weighed  # of what is left as well: a product has no line of its two in it
     squares = products * products * share[:, None]
     with_x, with_other = squares.T @ (x[:, None] * X), (squares * others).T @ X
     spread = squares.T @ (X * X) - 2 * (a * with_x + b * with_other)

@@ -160,6 +160,7 @@ def lift(
     progress: Progress | None = None,
     known: Known | None = None,
     memory: int | None = None,
+    threads: int = 1,
 ) -> LiftResult:
     """Learn a PAG by score.
 
@@ -190,6 +191,8 @@ def lift(
         What is known beforehand: no graph that breaks it is met.
     memory : int, optional
         Bytes for regressions that are kept. With fewer the search takes longer, and finds the same.
+    threads : int
+        Threads of the engine, which share that memory. What is found does not depend on their number.
 
     Examples
     --------
@@ -218,6 +221,7 @@ def lift(
         more=random_orders(len(R), restarts, seed),
         limits=None if known is None else Limits(known.moved(columns)).parts(),
         memory=usual_memory() if memory is None else memory,
+        threads=threads,
         seconds=record.seconds(),
         progress=progress,
         cancel=CANCEL.get(),

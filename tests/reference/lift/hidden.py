@@ -8,11 +8,13 @@ others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift
 1. *Changes*: each edge, each triangle and each of the largest maximal cliques loses its inner edges to a latent or
    to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
    node gets one more parent. They are ranked by a rough fit: of a latent node's children given their parents, and of a
-   selection node's region (:mod:`tests.reference.lift.hidden_regions`). The best one, and the others in its region, are
-   a group; so is the best of what is left, with those near it; and so on.
+   selection node's parents with their own. The best one, and the others in its region
+   (:mod:`tests.reference.lift.hidden_regions`), are a group; so is the best of what is left, with those near it; and so
+   on.
 2. The best 12 of each group are *refreshed*: the covariance of the region's observed and latent nodes, expected and
    with the selection undone, is searched for orders again, in the neighbourhood of the change.
-3. The best 4 are *pruned* of what is not worth its price, and refreshed with the whole region.
+3. The best 4 are *pruned* of what is not worth its price, and refreshed with the whole region. Changes that leave the
+   score as it is are none: a hidden node that went again, or that says of two variables what an edge says.
 4. The best of each group is accepted, best first, if its region shares no node with those before it.
 
 All that was found in a region stays known until something there changes. There are two ways, large cliques first or all
@@ -229,7 +231,7 @@ class HiddenSearch:
             for trial in group
             if (fresh := self._step(trial, 0, lambda search, at: search.refreshed(at.place.part, at.change)))
         ]
-        local = [trial for trial in local if trial.gain <= LIFT.far_behind * self.fits.price]
+        local = [t for t in local if t.gain <= LIFT.far_behind * self.fits.price and abs(t.gain) >= LIFT.equal]
         found: list[Trial] = []
         best: Trial | None = None
         for i in best_of([trial.gain for trial in local], LIFT.polished):
@@ -240,7 +242,7 @@ class HiddenSearch:
                 best = end
         if best is None:
             return []
-        if best.gain > LIFT.hopeless * self.fits.price:
+        if best.gain > -LIFT.least_gain:
             return [best, *found]
         last = self._step(best, 2, lambda search, at: search.polished(at.part, 1))
         assert last is not None
@@ -316,10 +318,11 @@ class HiddenSearch:
     def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> float:
         """Return what a change gains by a rough fit; known as long as nothing there changes.
 
-        A latent node alters the score of its children given their parents, a selection node that of all ancestors.
+        A latent node alters the score of its children given their parents, a selection node that of all ancestors, of
+        which the next tell enough.
         """
         closest = change.kind == "latent"
-        region = surroundings.closest(change.nodes) if closest else self._around(surroundings, change.nodes)
+        region = surroundings.closest(change.nodes) if closest else surroundings.upward(change.nodes)
         trial = self._trial(self._place(model, region), change)
         place = trial.place
         key = (place.structure, trial.change)

@@ -59,6 +59,13 @@ class Surroundings:
         """Return the region of the nodes, and what hidden nodes tie them to, alone."""
         return self.region_of(self._closed(nodes))
 
+    def upward(self, nodes: int) -> Region:
+        """Return the region of the nodes and their parents, with what lies between them."""
+        above = nodes
+        for v in members(nodes):
+            above |= self.model.parents[v]
+        return self.region_of(self._whole(above))
+
     def region_of(self, own: int) -> Region:
         """Return some nodes with their outside parents."""
         model = self.model

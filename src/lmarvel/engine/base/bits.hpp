@@ -10,7 +10,7 @@
 
 namespace lmarvel {
 
-constexpr int most_variables = 1024;  // of the searches over such sets: the widest that is compiled
+constexpr int most_variables = 2048;  // of the searches over such sets: the widest that is compiled
 
 template <int W>
 struct Bits {

@@ -74,6 +74,12 @@ public:
         other.deadline_ = std::max(deadline_, now() + seconds);
         return other;
     }
+    // The same clock, for whom somebody else knows whether the user has given up.
+    Clock asking(Poll poll, void* caller) const {
+        Clock other = *this;
+        other.poll_ = poll, other.caller_ = caller;
+        return other;
+    }
     void poll() const { if (poll_ != nullptr && poll_(caller_)) throw Interrupted{}; }
 
 private:
@@ -101,6 +107,7 @@ public:
         polled_ = now;
         clock_.poll();
     }
+    const Clock& clock() const { return clock_; }
     void tell(std::int64_t phase, std::int64_t done, std::int64_t total) const {
         check();
         teller_(phase, done, total);

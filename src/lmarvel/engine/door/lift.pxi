@@ -42,6 +42,7 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
         vector[vector[int]] more
         const SearchLimits* known
         size_t memory
+        int threads
 
     cppclass Candidate:
         Stage stage
@@ -77,6 +78,7 @@ cdef extern from "lift/lift.hpp" namespace "lmarvel" nogil:
     Ending run_lift "lmarvel::lift"(const LiftTask&, const Clock&, const Teller&, LiftOutcome&)
 
 MOST_NODES = most_variables  # that Lift searches among, latent ones included
+MOST_THREADS = 256
 
 
 def lift(
@@ -93,6 +95,7 @@ def lift(
     more=(),
     limits=None,
     double memory=2.0**30,
+    int threads=1,
     double seconds=math.inf,
     progress=None,
     cancel=None,
@@ -103,7 +106,7 @@ def lift(
     time for any), and by how much it is better than all that need no selection; the candidates, each as stage, score, MAG
     and PAG; the hidden nodes that the answer rests on, each as kind, members and gain; and scores and edges of the graphs
     that were met, then scores and marks of the models. What is found does not depend on ``memory``, the bytes for
-    regressions that are kept.
+    regressions that are kept, nor on the number of ``threads``.
     """
     cdef const double[:, ::1] R = finite_square(correlation, "a correlation matrix", most_variables)
     cdef int p = <int>R.shape[0]
@@ -117,9 +120,12 @@ def lift(
         raise ValueError("noise cannot be negative")
     if not 0 <= memory < 2.0**62:
         raise ValueError(f"memory must be a number of bytes, not {memory}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"1 to {MOST_THREADS} threads can search, not {threads}")
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
     task.constants = checked_constants(constants)
     task.selection, task.latents, task.memory = selection, latents, <size_t>memory
+    task.threads = threads
     if inflation is not None:
         inflated = checked_inflation(inflation, p)
         task.inflation = &inflated[0, 0]

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
 
 #include "lift/orders/order_search.hpp"
+#include "lift/width.hpp"
 
 namespace lmarvel {
 
@@ -12,7 +12,7 @@ namespace {
 
 template <int W>
 void search(KindLocal& local, const KindTask& task, const Watch& watch, KindOutcome& out) {
-    OrderSearch<W, KindLocal> orders(local, task.noise, task.constants, task.known);
+    OrderSearch<W, KindLocal> orders({&local}, task.noise, task.constants, task.known);
     const auto see = [&out](const FoundOrder<W>& found) {
         ScoredParents kept{found.score, std::vector<std::vector<int>>(found.parents.size())};
         for (std::size_t v = 0; v < found.parents.size(); ++v) found.parents[v].members(kept.parents[v]);
@@ -33,9 +33,7 @@ Ending search_kinds(KindLocal& local, const KindTask& task, const Clock& clock, 
         const Watch watch(clock, teller);
         const int p = local.size();
         try {
-            if (p <= 64) search<1>(local, task, watch, out);
-            else if (p <= 256) search<4>(local, task, watch, out);
-            else search<most_variables / 64>(local, task, watch, out);
+            with_width(p, [&](auto width) { search<decltype(width)::value>(local, task, watch, out); });
         } catch (const BudgetSpent&) {
             out.late = true;
         }

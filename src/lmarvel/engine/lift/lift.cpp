@@ -3,6 +3,7 @@
 #include "lift/lift.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -85,8 +86,11 @@ private:
 
     FoundOrder<W> search_orders() {
         watch_.tell(std::int64_t(Stage::ORDER), 0, 1);
-        GaussianLocal local(task_.R, task_.p, task_.n, task_.price);
-        OrderSearch<W, GaussianLocal> search(local, task_.noise, set_, task_.known, task_.memory);
+        std::deque<GaussianLocal> tables;
+        std::vector<GaussianLocal*> locals;
+        for (int i = 0; i < task_.threads; ++i)
+            locals.push_back(&tables.emplace_back(task_.R, task_.p, task_.n, task_.price));
+        OrderSearch<W, GaussianLocal> search(locals, task_.noise, set_, task_.known, task_.memory);
         FoundOrder<W> best;  // of those that fit
         const auto see = [&](const FoundOrder<W>& settled) {
             const Graph graph = dag_of(settled);
@@ -138,7 +142,8 @@ private:
         if (task_.selection) kinds.push_back(SELECTION);
         if (task_.latents) kinds.push_back(LATENT);
         if (kinds.empty()) return;
-        hidden_ = make_hidden(task_.R, task_.inflation, task_.p, task_.n, task_.price, task_.noise, set_, kinds, task_.known);
+        hidden_ = make_hidden(task_.R, task_.inflation, task_.p, task_.n, task_.price, task_.noise, set_, kinds, task_.known,
+                              task_.memory / std::size_t(task_.threads), task_.threads);
         std::vector<std::vector<int>> parents(p_);
         for (std::size_t v = 0; v < p_; ++v) order.parents[v].members(parents[v]);
         try {

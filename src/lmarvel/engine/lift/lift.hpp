@@ -27,6 +27,7 @@ struct LiftTask {
     std::vector<std::vector<int>> more;        // orders to start from beside the fixed ones, each over all variables
     const SearchLimits* known = nullptr;
     std::size_t memory = std::size_t(1) << 30;  // bytes for regressions that are kept
+    int threads = 1;                            // at least 1; what is found does not depend on their number
 };
 
 // What a stage ended with.

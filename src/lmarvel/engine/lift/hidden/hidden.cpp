@@ -10,8 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "lift/hidden/local.hpp"
 #include "lift/hidden/projection.hpp"
+#include "lift/hidden/trials.hpp"
+#include "lift/width.hpp"
 
 namespace lmarvel {
 
@@ -22,15 +23,17 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 class HiddenSearch final : public AnyHidden {
 public:
     HiddenSearch(const double* R, const double* inflation, int p, double n, double price, double noise,
-                 const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known)
-        : table_{R, inflation, p, n, price, noise, constants, known}, set_(constants), kinds_(std::move(kinds)) {}
+                 const LiftConstants& constants, std::vector<int> kinds, const SearchLimits* known, std::size_t memory,
+                 int threads)
+        : table_{R, inflation, p, n, price, noise, constants, known, memory}, set_(constants), kinds_(std::move(kinds)),
+          trials_(table_, threads) {}
 
     void run(const std::vector<std::vector<int>>& parents, const std::vector<int>& order, const Watch& watch) override {
         SparseModel dag;
         dag.p = table_.p, dag.parents = parents, dag.order = order;
         dag.log_variance.assign(parents.size(), 0.0);
         for (const Nodes& nodes : parents) dag.slopes.emplace_back(nodes.size(), 0.0);
-        table_.watch = &watch;
+        listen(watch);
         const Found first = noted(fitted(std::move(dag)));
         const Found large = climb(first, 4);
         if (large != first) climb(large, 2);
@@ -58,7 +61,7 @@ public:
     bool says_less(std::size_t i, std::size_t j) const override { return content(*met_.at(i)) < content(*met_.at(j)); }
 
     std::size_t simplified(std::size_t i, double limit, const Watch& watch, std::vector<MissedNode>& kept) override {
-        table_.watch = &watch;
+        listen(watch);
         Found now = met_.at(i);
         while (Found less = without_one(*now, limit, kept)) now = less;
         if (now == met_[i]) return i;
@@ -69,27 +72,12 @@ public:
 private:
     using Found = std::shared_ptr<const SparseModel>;
 
-    // A region of a model, by itself.
-    struct Place {
-        Region region;
-        SparseModel part;
-        Words structure;
-        double score;  // of the part, fitted
-    };
+    using Groups = Trials::Groups;
 
-    // What a change makes of its place, and by how much that alters the score.
-    struct Trial {
-        Change change;  // by the numbers of the place
-        std::shared_ptr<const Place> place;
-        double gain = infinity;
-        SparseModel part{};
-    };
-
-    struct Refined {
-        bool possible = false;
-        double gain = infinity;
-        SparseModel part{};
-    };
+    void listen(const Watch& watch) {
+        table_.watch = &watch;
+        trials_.watch(watch);
+    }
 
     // Whether the fit lies at the border of the model, where it says no more than a simpler one: a selection node can
     // stand in for an edge if the error variance of one of its parents grows without bound, and a latent node for an
@@ -155,11 +143,7 @@ private:
         std::vector<Change> tried;
         for (Change& change : changes(model, near))
             if (int(change.nodes.size()) >= smallest) tried.push_back(std::move(change));
-        std::vector<std::vector<Trial>> ends;
-        for (const auto& group : grouped(model, near, tried)) {
-            std::vector<Trial> found = best_in(group);
-            if (!found.empty()) ends.push_back(std::move(found));
-        }
+        const Groups ends = ends_of(grouped(model, near, tried));
         if (ends.empty()) return nullptr;
         Vector gains;
         for (const auto& found : ends) gains.push_back(found[0].gain);
@@ -197,84 +181,80 @@ private:
     }
 
     // The best changes by a rough fit, of each part of the graph: one belongs to the first better one that it is near.
-    std::vector<std::vector<Trial>> grouped(const SparseModel& model, const Surroundings& near,
-                                            const std::vector<Change>& tried) {
-        Vector gains;
-        for (const Change& change : tried) gains.push_back(rough_gain(model, near, change));
+    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
+        const Vector gains = rough_gains(model, near, tried);
         constexpr int nobody = std::numeric_limits<int>::max();
-        std::vector<int> owner(std::size_t(model.m()), nobody);
-        std::vector<std::vector<Trial>> groups;
+        std::vector<int> owner(std::size_t(model.m()), nobody), group_of;
+        std::vector<std::size_t> sizes;
+        std::vector<Change> changes;
+        std::vector<Region> regions;
         for (std::size_t i : best_of(gains, set_.tie)) {
             if (gains[i] > set_.far_off * table_.price) break;
             int group = nobody;
             for (int v : tried[i].nodes) group = std::min(group, owner[v]);
-            if (group != nobody && groups[group].size() == std::size_t(set_.refreshed)) continue;
-            Trial trial = tried_in(place_of(model, around(near, tried[i].nodes)), tried[i]);
+            if (group != nobody && sizes[group] == std::size_t(set_.refreshed)) continue;
+            regions.push_back(around(near, tried[i].nodes));
             if (group == nobody) {
-                group = int(groups.size());
-                groups.emplace_back();
-                const Region& region = trial.place->region;
+                group = int(sizes.size());
+                sizes.push_back(0);
+                const Region& region = regions.back();
                 for (std::size_t j = 0; j < region.nodes.size(); ++j)
                     if (!region.outside[j] && owner[region.nodes[j]] == nobody) owner[region.nodes[j]] = group;
             }
-            groups[group].push_back(std::move(trial));
+            ++sizes[group];
+            group_of.push_back(group);
+            changes.push_back(tried[i]);
         }
+        Groups groups(sizes.size());
+        std::vector<Trial> trials = trials_.in(model, changes, std::move(regions));
+        for (std::size_t i = 0; i < trials.size(); ++i) groups[group_of[i]].push_back(std::move(trials[i]));
         return groups;
     }
 
-    // The best end of a group's changes, and what else was polished.
-    std::vector<Trial> best_in(const std::vector<Trial>& group) {
-        std::vector<Trial> local, found;
-        Vector gains;
-        for (const Trial& trial : group) {
-            const Refined& fresh = refined(trial, 0, [&](AnyLocal& search) {
-                return search.refreshed(trial.place->part, trial.change);
-            });
-            if (!fresh.possible || fresh.gain > set_.far_behind * table_.price) continue;
-            local.push_back({trial.change, trial.place, fresh.gain, fresh.part});
-            gains.push_back(fresh.gain);
+    // The best end of each group's changes, and what else was polished; groups that come to nothing are left out.
+    Groups ends_of(const Groups& groups) {
+        Groups fresh = trials_.stepped(groups, 0, [](AnyLocal& search, const Trial& trial) {
+            return search.refreshed(trial.place->part, trial.change);
+        });
+        for (auto& group : fresh) group = most_promising(group);
+        fresh.erase(std::remove_if(fresh.begin(), fresh.end(), [](const auto& group) { return group.empty(); }), fresh.end());
+        Groups found = trials_.stepped(fresh, 1, [](AnyLocal& search, const Trial& trial) {
+            return std::optional<SparseModel>(search.polished(search.pruned(trial.part), 0));
+        });
+        Groups gaining;
+        for (auto& group : found) {
+            std::size_t best = 0;
+            for (std::size_t i = 1; i < group.size(); ++i)
+                if (group[i].gain < group[best].gain - set_.tie) best = i;
+            const Trial first = group[best];
+            if (first.gain <= -set_.least_gain) gaining.push_back({first});
+            group.insert(group.begin(), first);
         }
-        std::vector<std::size_t> order = best_of(gains, set_.tie);
-        if (order.size() > std::size_t(set_.polished)) order.resize(std::size_t(set_.polished));
-        std::size_t best = 0;
-        for (std::size_t i : order) {
-            const Trial& trial = local[i];
-            const Refined& end = refined(trial, 1, [&](AnyLocal& search) {
-                return std::optional<SparseModel>(search.polished(search.pruned(trial.part), 0));
-            });
-            found.push_back({trial.change, trial.place, end.gain, end.part});
-            if (found.back().gain < found[best].gain - set_.tie) best = found.size() - 1;
-        }
-        if (found.empty()) return found;
-        const Trial trial = found[best];
-        if (trial.gain > set_.hopeless * table_.price) {
-            found.insert(found.begin(), trial);
-            return found;
-        }
-        const Refined& end = refined(trial, 2, [&](AnyLocal& search) {
+        const Groups ends = trials_.stepped(gaining, 2, [](AnyLocal& search, const Trial& trial) {
             return std::optional<SparseModel>(search.polished(trial.part, 1));
         });
-        found.insert(found.begin(), Trial{trial.change, trial.place, end.gain, end.part});
+        std::size_t next = 0;
+        for (auto& group : found)
+            if (group[0].gain <= -set_.least_gain) group[0] = ends[next++][0];
         return found;
     }
 
-    // A step of a trial, known as long as nothing in its region changes.
-    template <class Step>
-    const Refined& refined(const Trial& trial, int step, const Step& take) {
-        Words key = key_of(trial);
-        key.push_back(std::uint64_t(step));
-        auto known = refined_.find(key);
-        if (known == refined_.end()) {
-            table_.watch->check();
-            Refined made;
-            if (auto part = take(*make_local(table_, trial.place->region))) {
-                made.possible = true;
-                made.gain = part->score - trial.place->score;
-                made.part = std::move(*part);
-            }
-            known = refined_.emplace(std::move(key), std::move(made)).first;
+    // The best of refreshed trials, best first. Those that leave the score as it is are none: a hidden node that went
+    // again, or that says of two variables what an edge says.
+    std::vector<Trial> most_promising(const std::vector<Trial>& group) const {
+        std::vector<Trial> local, best;
+        Vector gains;
+        for (const Trial& trial : group) {
+            if (!(trial.gain <= set_.far_behind * table_.price)) continue;
+            if (std::fabs(trial.gain) < set_.equal) continue;
+            local.push_back(trial);
+            gains.push_back(trial.gain);
         }
-        return known->second;
+        for (std::size_t i : best_of(gains, set_.tie)) {
+            if (best.size() == std::size_t(set_.polished)) break;
+            best.push_back(local[i]);
+        }
+        return best;
     }
 
     // --- hidden nodes that are not missed ---------------------------------------------------------------
@@ -287,7 +267,7 @@ private:
         for (int i = 0; i < latents + int(model.selections.size()); ++i) {
             const bool is_latent = i < latents;
             const Nodes nodes = is_latent ? near.children(model.p + i) : model.selections[i - latents];
-            const Place place = place_of(model, around(near, nodes));
+            const Place place = trials_.place_of(model, around(near, nodes));
             const Region& region = place.region;
             const auto& among = is_latent ? region.nodes : region.selections;
             const int which = int(std::find(among.begin(), among.end(), is_latent ? model.p + i : i - latents) - among.begin());
@@ -314,9 +294,9 @@ private:
 
     std::vector<Change> changes(const SparseModel& model, const Surroundings& near) const {
         std::vector<Change> found;
-        const auto sets = model.p <= 64    ? joined_sets<1>(model, set_, *table_.watch)
-                          : model.p <= 256 ? joined_sets<4>(model, set_, *table_.watch)
-                                           : joined_sets<most_variables / 64>(model, set_, *table_.watch);
+        const auto sets = with_width(model.p, [&](auto width) {
+            return joined_sets<decltype(width)::value>(model, set_, *table_.watch);
+        });
         for (const Nodes& nodes : sets)
             for (int kind : kinds_) found.push_back({kind, nodes});
         for (std::size_t i = 0; i < model.selections.size(); ++i) {
@@ -335,72 +315,30 @@ private:
         return near.around(nodes, set_.most_near * (table_.p <= 100 ? 2 : 1));
     }
 
-    Place place_of(const SparseModel& model, Region&& region) {
-        Place place{std::move(region), {}, {}, 0.0};
-        place.part = extracted(model, place.region);
-        place.structure = structure_of(place.part, place.region);
-        auto known = parts_.find(place.structure);
-        if (known == parts_.end())
-            known = parts_.emplace(place.structure, make_local(table_, place.region)->fitted(place.part)).first;
-        place.part = known->second;
-        place.score = place.part.score;
-        return place;
-    }
-
-    // What a change gains by a rough fit; known as long as nothing there changes. A latent node alters the score of its
-    // children given their parents, a selection node that of all ancestors.
-    double rough_gain(const SparseModel& model, const Surroundings& near, const Change& change) {
-        Region region = change.kind == LATENT ? near.closest(change.nodes) : around(near, change.nodes);
-        const Trial trial = tried_in(place_of(model, std::move(region)), change);
-        Words key = key_of(trial);
-        auto known = gains_.find(key);
-        if (known == gains_.end()) {
-            table_.watch->check();
-            const auto made = make_local(table_, trial.place->region)->changed(trial.place->part, trial.change);
-            known = gains_.emplace(std::move(key), made ? made->score - trial.place->score : infinity).first;
-        }
-        return known->second;
-    }
-
-    // A change by the numbers of its place.
-    static Trial tried_in(Place&& found, const Change& change) {
-        auto place = std::make_shared<Place>(std::move(found));
-        Change local = change;
-        const auto& nodes = place->region.nodes;
-        const auto at = [&](int v) { return int(std::lower_bound(nodes.begin(), nodes.end(), v) - nodes.begin()); };
-        for (int& v : local.nodes) v = at(v);
-        if (change.which >= 0) {
-            const auto& chosen = place->region.selections;
-            local.node = at(change.node);
-            local.which = int(std::find(chosen.begin(), chosen.end(), change.which) - chosen.begin());
-        }
-        return {std::move(local), std::move(place)};
-    }
-
-    static Words key_of(const Trial& trial) {
-        Words key = trial.place->structure;
-        key.push_back(std::uint64_t(trial.change.kind));
-        key.push_back(std::uint64_t(trial.change.which + 1));
-        key.push_back(std::uint64_t(trial.change.node + 1));
-        for (int v : trial.change.nodes) key.push_back(std::uint64_t(v));
-        return key;
+    // What changes gain by a rough fit. A latent node alters the score of its children given their parents, a selection
+    // node that of all ancestors, of which the next tell enough.
+    Vector rough_gains(const SparseModel& model, const Surroundings& near, const std::vector<Change>& changes) {
+        std::vector<Region> regions;
+        for (const Change& change : changes)
+            regions.push_back(change.kind == LATENT ? near.closest(change.nodes) : near.upward(change.nodes));
+        return trials_.rough_gains(trials_.in(model, changes, std::move(regions)));
     }
 
     Table table_;
     const LiftConstants& set_;
     std::vector<int> kinds_;
     std::vector<Found> met_;
-    std::unordered_map<Words, SparseModel, HashWords> blocks_, parts_, without_;
-    std::unordered_map<Words, double, HashWords> gains_;
-    std::unordered_map<Words, Refined, HashWords> refined_;
+    std::unordered_map<Words, SparseModel, HashWords> blocks_, without_;
+    Trials trials_;
 };
 
 }  // namespace
 
 std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
                                        double noise, const LiftConstants& constants, std::vector<int> kinds,
-                                       const SearchLimits* known) {
-    return std::make_unique<HiddenSearch>(R, inflation, p, n, price, noise, constants, std::move(kinds), known);
+                                       const SearchLimits* known, std::size_t memory, int threads) {
+    return std::make_unique<HiddenSearch>(R, inflation, p, n, price, noise, constants, std::move(kinds), known, memory,
+                                          threads);
 }
 
 }  // namespace lmarvel

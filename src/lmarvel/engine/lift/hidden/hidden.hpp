@@ -46,6 +46,6 @@ public:
 // What is handed over must outlive it.
 std::unique_ptr<AnyHidden> make_hidden(const double* R, const double* inflation, int p, double n, double price,
                                        double noise, const LiftConstants& constants, std::vector<int> kinds,
-                                       const SearchLimits* known);
+                                       const SearchLimits* known, std::size_t memory, int threads);
 
 }  // namespace lmarvel

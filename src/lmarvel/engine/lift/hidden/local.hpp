@@ -31,6 +31,7 @@ struct Table {
     double n, price, noise;
     const LiftConstants& set;
     const SearchLimits* known;
+    std::size_t memory;  // bytes for regressions that a search inside a region keeps
     const Watch* watch = nullptr;
 };
 
@@ -55,7 +56,7 @@ public:
     LocalSearch(const Table& table, const Region& region)
         : limits_(limits_of(table, region)), fits_(among(table.R, table, region), among(table.inflation, table, region), region.p, table.n, table.price, table.set,
                 outside_of(region)),
-          em_(fits_, table.noise, &limits_), placing_(fits_) {
+          em_(fits_, table.noise, &limits_, table.memory), placing_(fits_) {
         em_.watch = em_.pricing.watch = table.watch;
     }
 

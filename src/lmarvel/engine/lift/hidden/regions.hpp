@@ -79,6 +79,13 @@ public:
     // The nodes, and what hidden nodes tie them to.
     Region closest(const Nodes& nodes) const { return region_of(closed(nodes)); }
 
+    // The nodes and their parents, and what lies between them.
+    Region upward(const Nodes& nodes) const {
+        std::set<int> above(nodes.begin(), nodes.end());
+        for (int v : nodes) above.insert(model_.parents[v].begin(), model_.parents[v].end());
+        return region_of(whole({above.begin(), above.end()}));
+    }
+
     // Some nodes with their outside parents.
     Region region_of(const Nodes& own) const {
         std::vector<char> inside(model_.parents.size(), 0);

@@ -12,8 +12,8 @@
 #include "base/watch.hpp"
 #include "lift/hidden/models.hpp"
 #include "lift/hidden/pricing.hpp"
+#include "lift/orders/families.hpp"
 #include "lift/orders/gaussian.hpp"
-#include "lift/orders/settling.hpp"
 
 namespace lmarvel {
 
@@ -24,8 +24,8 @@ public:
     using Set = Bits<W>;
     using M = Model<W>;
 
-    StructuralEM(Fits<W>& fits, double noise, const SearchLimits* known)
-        : pricing(fits), fits_(fits), noise_(noise), known_(known) {}
+    StructuralEM(Fits<W>& fits, double noise, const SearchLimits* known, std::size_t memory)
+        : pricing(fits), fits_(fits), noise_(noise), known_(known), memory_(memory / most_kept_) {}
 
     Pricing<W> pricing;
     const Watch* watch = nullptr;
@@ -40,7 +40,7 @@ public:
             FoundOrder<W> found = only == nullptr
                                    ? settling.settle(model.order, sweeps, check)
                                    : settling.settle_some(model.order, sweeps, check, [only](int v) { return only->has(v); });
-            settling.turn_families(found, families, fits_.set, check);
+            turn_families<W, GaussianLocal>(found, families, {&settling}, noise_, fits_.set, *watch);
             return pricing.without_idle(fits_.fit(expected(model, S, std::move(found))));
         } catch (const Singular&) {
             return model;
@@ -63,8 +63,9 @@ private:
 
     // The regressions of a covariance, and where sweeps on them end.
     struct Kept {
-        Kept(const Vector& covariance, int m, double n, double price, double noise, const SearchLimits* known)
-            : S(covariance), local(S.data(), m, n, price), best(local, known), settling(best, noise) {}
+        Kept(const Vector& covariance, int m, double n, double price, double noise, const SearchLimits* known,
+             std::size_t memory)
+            : S(covariance), local(S.data(), m, n, price), best(local, known, memory), settling(best, noise) {}
 
         const Vector S;
         GaussianLocal local;
@@ -78,13 +79,14 @@ private:
         for (const auto& kept : kept_)
             if (kept->S == S) return kept->settling;
         if (kept_.size() == most_kept_) kept_.pop_front();
-        kept_.push_back(std::make_unique<Kept>(S, m, fits_.n, fits_.price, noise_, known_));
+        kept_.push_back(std::make_unique<Kept>(S, m, fits_.n, fits_.price, noise_, known_, memory_));
         return kept_.back()->settling;
     }
 
     Fits<W>& fits_;
     double noise_;
     const SearchLimits* known_;
+    std::size_t memory_;
     std::deque<std::unique_ptr<Kept>> kept_;
 
     // The expected covariance of observed and latent nodes, selection undone; empty where there is none.

@@ -1,11 +1,11 @@
-// Sweeps over orders until none moves, and families that are turned: the twin of settle and turn_families in
-// lmarvel.search.orders.
+// Sweeps over orders until none moves, also after a family was turned: the twin of settle in lmarvel.search.orders.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +24,8 @@ public:
     using Order = FoundOrder<W>;
 
     Settling(Regressions<W, Local>& best, double noise) : best_(best), noise_(noise) {}
+
+    Sweeper<W, Local> at(const Order& found) { return {best_, found.order, noise_}; }
 
     // Move each variable to its best place until none moves. `check` is called before each move and may throw.
     template <class Check>
@@ -46,22 +48,14 @@ public:
         return sweeper.result();
     }
 
-    // Put a variable before its parents, where they stand and then in front, and settle again, for all variables, until
-    // that does not help. What a turn leads to depends on the order alone: without another since, none is done again.
+    // Put a variable before its parents, where they stand or else in front, and settle again; nothing where neither
+    // helps. `base` has the order that was found.
     template <class Check>
-    void turn_families(Order& found, int rounds, const LiftConstants& set, const Check& check) {
-        if (rounds <= 0) return;
-        Mover base(best_, found.order, noise_);
-        int gains = 0;
-        std::vector<int> turned_at(found.parents.size(), -1);
-        for (int round = 0; round < rounds; ++round) {
-            const double start = found.score;
-            for (int v : std::vector<int>(found.order)) {
-                if (std::exchange(turned_at[v], gains) == gains || found.parents[v].count() < 2) continue;
-                gains += turn_gains(found, base, v, false, set, check) || turn_gains(found, base, v, true, set, check);
-            }
-            if (found.score > start - noise_) return;
-        }
+    std::optional<Order> turned(const Order& found, const Sweeper<W, Local>& base, int v, const LiftConstants& set,
+                                const Check& check) {
+        for (bool in_front : {false, true})
+            if (auto better = turned(found, base, v, in_front, set, check)) return better;
+        return std::nullopt;
     }
 
 private:
@@ -84,18 +78,17 @@ private:
         }
     };
 
-    // Whether a turn helps; then it is done.
+    // What a turn leads to, if it helps.
     template <class Check>
-    bool turn_gains(Order& found, Mover& base, int v, bool in_front, const LiftConstants& set, const Check& check) {
-        Mover turned(base);
-        turn(turned, found, v, in_front);
-        settle_stirred(turned, set.family_sweeps, check);
-        if (!(turned.score() < found.score + set.family_hope * best_.price())) return false;
-        const Rest rest = settled(turned, set.family_sweeps, check);
-        if (!(rest->score < found.score - noise_)) return false;
-        found = result_of(*rest, turned);
-        base = turned.order() == rest->order ? turned : Mover(best_, rest->order, noise_);
-        return true;
+    std::optional<Order> turned(const Order& found, const Mover& base, int v, bool in_front, const LiftConstants& set,
+                                const Check& check) {
+        Mover sweeper(base, best_);
+        turn(sweeper, found, v, in_front);
+        settle_stirred(sweeper, set.family_sweeps, check);
+        if (!(sweeper.score() < found.score + set.family_hope * best_.price())) return std::nullopt;
+        const Rest rest = settled(sweeper, set.family_sweeps, check);
+        if (!(rest->score < found.score - noise_)) return std::nullopt;
+        return result_of(*rest, sweeper);
     }
 
     // Put v and then its parents in front, or where the first of them stood; stir all whose edges differ from those found.

@@ -26,12 +26,10 @@ public:
         for (int v : order_) choose(v);
     }
 
-    Sweeper& operator=(const Sweeper& other) {  // of the same regressions
-        stirred = other.stirred, order_ = other.order_, place_ = other.place_, now_ = other.now_;
-        asked_by_ = other.asked_by_, rating_ = other.rating_;
-        return *this;
-    }
-    Sweeper(const Sweeper&) = default;
+    // The same order, with regressions of the same table.
+    Sweeper(const Sweeper& other, Regressions<W, Local>& best)
+        : stirred(other.stirred), best_(best), noise_(other.noise_), order_(other.order_), place_(other.place_),
+          now_(other.now_), asked_by_(other.asked_by_), rating_(other.rating_) {}
 
     const std::vector<int>& order() const { return order_; }
     int place(int v) const { return place_[v]; }
@@ -47,6 +45,15 @@ public:
         if (rating_[v].holds) return false;
         shift(v, place);
         return true;
+    }
+
+    // Find out who has no better place: orders that are made of this one need not look again where nothing differs.
+    template <class Check>
+    void rate(const Check& check) {
+        for (int v : order_) {
+            check();
+            if (!rating_[v].holds) rating_[v].holds = best_place(v) == place_[v];
+        }
     }
 
     // The parents of v have changed: stir it, and those that it took or left.
