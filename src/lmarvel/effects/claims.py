@@ -184,6 +184,7 @@ class Claims:
         self.result = result if isinstance(result, Discovery) and result.grades.basis != "exact" else None
         self.learned = Reading.of(ready.graph)
         self._decided = not (isinstance(result, Discovery) and result.undecided)
+        self._stated = result.known if isinstance(result, Discovery) else None
         self._known: dict[int, list[Claim]] = {}
 
     @classmethod
@@ -203,7 +204,7 @@ class Claims:
         learned, n = self.learned, len(self.ready.graph)
         selected = selection_near(self.ready.graph, 1 << y) is not None
         sure, near = learned.certain(y, selected, self._decided), closure(learned.back, 1 << y)
-        never = bits(x for x in range(n) if self.ready.said_never(x, y))
+        never = bits(x for x in range(n) if self._said_never(x, y))
         statuses: list[Status] = [
             "definite" if sure >> x & 1 and x != y else "possible" if (near & ~never) >> x & 1 else "impossible"
             for x in range(n)
@@ -217,7 +218,20 @@ class Claims:
             broken = closure(learned.back, exposed) | closure(reading.back, 1 << y)
             for x in members(sure & still | ~(near | broken) & self.ready.everything):
                 levels[x] = level
+        for x in members(near & never & ~sure):  # no mark shows it: it follows from all of them and the statements
+            levels[x] = self._weakest
         return [Claim(s, 0 if s == "possible" else self._capped(s, levels[x], x, y)) for x, s in enumerate(statuses)]
+
+    @cached_property
+    def _weakest(self) -> int:
+        """The number of the weakest grade of any mark or missing edge."""
+        assert self.result is not None
+        parts = np.concatenate([self.result.grades.marks.ravel(), self.gaps.ravel()])
+        return int(np.min(parts[parts > 0], initial=STATED))
+
+    def _said_never(self, x: int, y: int) -> bool:
+        """Tell whether statements say that x does not cause y, which marks need not show."""
+        return self.ready.said_never(x, y) or (self._stated is not None and bool(self._stated.never[x, y]))
 
     def _capped(self, status: Status, level: int, x: int, y: int) -> int:
         """Return the number of a grade: what is stated counts, an illegal PAG and a rejected independence lower it."""
