@@ -19,11 +19,11 @@ def again_in_words(again: Spread, estimates: Sequence[Estimate]) -> str:
     ends = "; ".join(
         labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1]), len(estimates) > 1) for one in estimates
     )
-    wide = " It also reaches from 0 to twice the effect, because graphs that do not identify it allow other values."
+    without = f" In {counted(again.unbounded, 'graph')} nothing bounds the effect, which the interval leaves out."
     return (
         f"Learned again from {total}, each with its own graph: {again.counts}. The interval is over these, and at"
         " least as wide as with the learned graph alone."
-        f"{wide * again.widened} With the learned graph taken as given, it is {ends}."
+        f"{without * bool(again.unbounded)} With the learned graph taken as given, it is {ends}."
     )
 
 
