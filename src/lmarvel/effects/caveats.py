@@ -112,8 +112,12 @@ class Bearing:
         return self
 
     def along(self, path: list[int]) -> Bearing:
-        """Add the marks of a path."""
+        """Add the marks of a path, and the missing edges that these rest on."""
         self.ends[path[:-1], path[1:]] = self.ends[path[1:], path[:-1]] = True
+        if self._claims.result is not None:
+            for end, pairs in self._claims.rests_on.items():
+                for x, y in map(tuple, pairs if self.ends[end] else ()):
+                    self.pairs[x, y] = self.pairs[y, x] = True
         return self
 
     @property

@@ -5,7 +5,8 @@ firm as the weakest part that it needs. Of several grounds the best counts. So t
 each :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
-  weakest mark is strongest. By two unshielded ways, missing edges are parts, too.
+  weakest mark is strongest. By two unshielded ways, missing edges are parts, too. A mark is relied on no more than the
+  missing edges that the rules took it from: a resample that misses the same edge has the same mark.
 * *x does not cause y* has a grade if no weaker part could break it. R is what x can reach by possible steps, and A what
   can reach y. The two are disjoint. An edge that is missing by mistake between R and A would join them, and so would
   arrowheads that are there by mistake. Missing edges are doubted one at a time, weak arrowheads all at once.
@@ -226,7 +227,7 @@ class Claims:
     def _weakest(self) -> int:
         """The number of the weakest grade of any mark or missing edge."""
         assert self.result is not None
-        parts = np.concatenate([self.result.grades.marks.ravel(), self.gaps.ravel()])
+        parts = np.concatenate([self.marks.ravel(), self.gaps.ravel()])
         return int(np.min(parts[parts > 0], initial=STATED))
 
     def _said_never(self, x: int, y: int) -> bool:
@@ -310,8 +311,25 @@ class Claims:
     @cached_property
     def _readings(self) -> dict[int, Reading]:
         """The graph as it is read at each grade above the weakest, ascending."""
-        assert self.result is not None
-        marks = self.result.grades.marks
+        levels = self.marks
         return {
-            level: Reading.of(self.ready.graph, marks >= level, self.gaps >= level) for level in range(OPEN, STATED + 1)
+            level: Reading.of(self.ready.graph, levels >= level, self.gaps >= level)
+            for level in range(OPEN, STATED + 1)
         }
+
+    @cached_property
+    def marks(self) -> NDArray[np.int8]:
+        """The number of the grade of each mark, no better than that of any missing edge which the mark rests on."""
+        assert self.result is not None
+        levels: NDArray[np.int8] = self.result.grades.marks.copy()
+        for end, pairs in self.rests_on.items():
+            if levels[end] != STATED:
+                levels[end] = min([levels[end], *(self.gaps[tuple(pair)] for pair in pairs)])
+        return levels
+
+    @cached_property
+    def rests_on(self) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
+        """The missing edges that each mark rests on, however far back, where the rules that put it are known."""
+        assert self.result is not None
+        missing = np.argwhere(np.triu(self.ready.graph.marks == NONE, 1)).tolist()
+        return self.result.explainer.resting_on(frozenset(map(frozenset, missing)))
