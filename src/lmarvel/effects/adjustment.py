@@ -70,11 +70,11 @@ class Pair:
 
 def pair_of(ready: Prepared, x: int, y: int) -> Pair:
     """Collect the sets of a pair."""
-    others = ready.everything & ~(1 << x)
+    others = ready.may_cause(x) & ~(1 << x)
     above = ready.possible_ancestors(1 << y, others)
     first = ready.out[x] & above
     between = ready.possible_descendants(first, others) & above
-    forbidden = ready.possible_descendants(between) & ~(1 << x)
+    forbidden = ready.possible_descendants(between) & others
     return Pair(x, y, first, first & ~ready.visible[x], between, forbidden)
 
 

@@ -99,7 +99,11 @@ class Informed(Prepared):
 
     def said_never(self, x: int, y: int) -> bool:
         """Tell whether it is stated, or follows from what is, that x does not cause y."""
-        return not self._caused[x] >> y & 1
+        return not self.may_cause(x) >> y & 1
+
+    def may_cause(self, x: int) -> int:
+        """Return what x may cause, and x."""
+        return self._caused[x]
 
     @cached_property
     def _caused(self) -> list[int]:

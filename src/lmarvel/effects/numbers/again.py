@@ -55,11 +55,13 @@ def over_graphs(
 
     Examples
     --------
-    >>> from lmarvel import LMarvel
-    >>> from lmarvel.datasets import CARS
-    >>> found = LMarvel().fit(CARS).result_
-    >>> over_graphs(found, found.effect("Weight", "Horsepower"), CARS).again is None  # it has no number
-    True
+    >>> import numpy as np
+    >>> from lmarvel import LMarvel, effect
+    >>> A, B, e, f = np.random.default_rng(0).normal(size=(4, 500))
+    >>> table = {"A": A, "B": B, "X": A + B + e, "Y": A + B + e + f}
+    >>> found = LMarvel().fit(table).result_
+    >>> over_graphs(found, effect(found, "X", "Y", table), table).again is None
+    False
     """
     if not told.estimates:
         return told
