@@ -26,7 +26,7 @@ from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
-from lmarvel.result.support.grounds import Bend, Grounds
+from lmarvel.result.support.grounds import Bend, Grounds, Skipped
 
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
@@ -77,7 +77,7 @@ def later_grounds(
                 return Grounds(None, bends)
             with suppress(BudgetSpent):
                 drawn = resampled(table, unlimited, left) if left > 0 else None
-                late = "budget" if clock.is_late() else "time"
+                late: Skipped = "budget" if clock.is_late() else "time"
                 return Grounds(drawn, bends, "" if drawn is not None else late)
             return Grounds(None, bends, "budget")
 
