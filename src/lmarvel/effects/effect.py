@@ -145,8 +145,8 @@ class Effect(ShownAsText):
         """Return the answer with intervals over graphs learned again, where there are enough of them.
 
         No interval is narrower than the one that takes the learned graph as given. Graphs that find no effect count
-        with 0. Those that do not identify it have no value, because nothing bounds the effect in them; where they are
-        more than 2.5 %, or find none, this is a caution.
+        with 0, and so do those that leave open whether there is one. In graphs that do not identify it nothing bounds
+        the effect; where these, or those that find none, are more than 2.5 %, this is a caution.
         """
         ends = [again.interval(one.contrast) for one in self.estimates]
         estimates = tuple(

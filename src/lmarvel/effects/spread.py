@@ -41,12 +41,15 @@ class Spread:
         'not estimated' those whose rows do not allow it.
     contrasts : mapping
         For each comparison the effect in each graph that tells it, zeros included, ascending.
+    maybe_none : int
+        How many graphs do not identify the effect and leave open whether there is one.
     """
 
     x: str
     y: str
     statuses: dict[str, int]
     contrasts: dict[str, tuple[float, ...]]
+    maybe_none: int = 0
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -72,13 +75,15 @@ class Spread:
     def interval(self, contrast: str | None = None) -> tuple[float, float] | None:
         """Return the middle 95 % of the values; None where there are too few graphs, or none tells the effect.
 
-        Graphs that do not identify the effect have no value: in them nothing bounds it. They are counted beside the
-        interval (:attr:`unbounded`), and are a caution.
+        A graph that does not identify the effect stands for members of its class, in some of which nothing bounds it.
+        Such graphs are counted beside the interval (:attr:`unbounded`), and are a caution. Where one leaves open
+        whether there is an effect, members without one tell its value: 0, which counts.
         """
         values = self.values if contrast is None else self.contrasts.get(contrast, ())
         if not values or sum(self.statuses.values()) < FEWEST:
             return None
-        return self.quantile(QUANTILES[0], contrast), self.quantile(QUANTILES[-1], contrast)
+        low, high = np.quantile([*values, *[0.0] * self.maybe_none], (QUANTILES[0], QUANTILES[-1]))
+        return float(low), float(high)
 
     @property
     def unbounded(self) -> int:
@@ -125,7 +130,8 @@ class Spread:
         """Return it as plain data, ready for JSON."""
         each = {key: {f"{share}": self.quantile(share, key) for share in QUANTILES} for key in self.contrasts}
         first = next(iter(each.values()), None)
-        return {"statuses": dict(self.statuses), "told": self.told, "quantiles": first, "contrasts": each}
+        counts = {"statuses": dict(self.statuses), "told": self.told, "maybe_none": self.maybe_none}
+        return {**counts, "quantiles": first, "contrasts": each}
 
 
 def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, covariance: Any = None) -> Spread:
@@ -166,7 +172,7 @@ def effect_spread(graphs: Iterable[PAG], x: str, y: str, data: Any = None, *, co
 def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str) -> Spread:
     """Return what graphs say about an effect, each with a covariance of numbers."""
     statuses: Counter[str] = Counter()
-    values = []
+    values, maybe_none = [], 0
     for graph, covariance in learned:
         try:
             ready = prepare(graph)
@@ -176,11 +182,12 @@ def spread_of(learned: Iterable[tuple[PAG, Any]], x: str, y: str) -> Spread:
         i, j = ready.graph.index(x), ready.graph.index(y)
         identified = classify(ready, i, j)
         statuses[identified.status] += 1
+        maybe_none += identified.status == "not identified" and identified.cause != "definite"
         if identified.status == "none":
             values.append(0.0)
         elif identified.formula is not None:
             values.append(slope(best_formula(ready, identified, covariance), covariance, i, j))
-    return Spread(x, y, dict(statuses), {"": tuple(sorted(values))} if values else {})
+    return Spread(x, y, dict(statuses), {"": tuple(sorted(values))} if values else {}, maybe_none)
 
 
 def _ordered(data: Dataset, names: Sequence[str]) -> Any:

@@ -189,7 +189,10 @@ def learned_again(
     except KeyboardInterrupt:
         again.stop.set()
         raise
-    return [Spread(x, y, dict(tally.statuses), tally.values) for (x, y), tally in zip(pairs, tallies, strict=True)]
+    return [
+        Spread(x, y, dict(tally.statuses), tally.values, tally.maybe_none)
+        for (x, y), tally in zip(pairs, tallies, strict=True)
+    ]
 
 
 def _count(
