@@ -38,6 +38,7 @@ _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
 _BESIDE, _FEWER = 8, 3  # other sets to estimate with, of numbers and of categories, which take longer
 _FITS = 270  # of a regression, about, per average effect of a cause with categories
+MOST_AGAIN = 100  # pairs whose effects are read from each graph that is learned again
 MOST_CLIMBED = 20  # variables of a graph up to which the set of smallest variance is looked for as 'effect' does
 MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
 _COMMAND = "'lmarvel effect' reports it"
@@ -89,13 +90,20 @@ def _over_graphs(found: Discovery, answers: Answers, data: Dataset | None) -> tu
     if data is None or not asked:
         return answers, []
     pairs = [(answer.identified.x, answer.identified.y) for answer in asked.values()]
+    if len(pairs) > MOST_AGAIN:
+        many = f"{counted(len(pairs), 'effect')} are too many to learn again for"
+        return answers, [
+            f"Intervals ignore uncertainty about the graph, because {many}: 'lmarvel effect' learns again for one pair."
+        ]
     try:
         spreads = learned_again(found, pairs, data, REPLICATES, within=min(WITHIN, current().left()))
     except LMarvelError as error:
         return answers, [f"Intervals ignore uncertainty about the graph, because {error}."]
     if isinstance(spreads, float):
         why = f"learning again from {REPLICATES} resamples would take about {max(spreads, 1):.0f} s for all pairs"
-        return answers, [f"Intervals ignore uncertainty about the graph, because {why}: {_COMMAND} for one pair."]
+        return answers, [
+            f"Intervals ignore uncertainty about the graph, because {why}: 'lmarvel effect' learns again for one pair."
+        ]
     over = {key: (asked[key].over(one), answers[key][1]) for key, one in zip(asked, spreads, strict=True)}
     many = counted(sum(spreads[0].statuses.values()), "resample")
     return answers | over, [f"Intervals are over graphs learned again from {many}, as those of 'lmarvel effect' are."]
