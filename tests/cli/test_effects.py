@@ -39,7 +39,7 @@ def test_what_cannot_be_told_is_told_with_what_would_help(files: tuple[Path, Pat
     done = run("effect", *files, "B", "X")
     assert done.code == 0
     assert "The effect of B on X is not identified, because " in done.out
-    assert ". It could be identified if you measure " in done.out
+    assert ". Each of these statements, if true, would be enough: " in done.out
 
 
 def test_json_holds_all_of_it(files: tuple[Path, Path]) -> None:

@@ -45,10 +45,10 @@ def random_result(rng: np.random.Generator, observed: int = 6, selection: int = 
         for x, y in combinations(range(observed), 2)
         if pag.marks[x, y] == NONE
     )
-    return graded(pag, [_varied(rng, pag, edges, ends) for _ in range(RESAMPLES)], implied)
+    return graded(pag, [varied(rng, pag, edges, ends) for _ in range(RESAMPLES)], implied)
 
 
-def _varied(rng: np.random.Generator, pag: PAG, edges: Any, ends: Any) -> PAG:
+def varied(rng: np.random.Generator, pag: PAG, edges: Any, ends: Any) -> PAG:
     """Return the graph with edges put in or left out, and marks made circles, each with its own chance."""
     n = len(pag)
     swapped = np.triu(rng.random((n, n)) < edges, 1)

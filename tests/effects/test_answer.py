@@ -257,8 +257,9 @@ def test_where_it_cannot_be_told_the_reason_and_what_would_help_are_said() -> No
     assert told.status == "not identified"
     assert told.sentence == (
         "The effect of B on X is not identified, because the data do not show whether B affects X or an unmeasured"
-        " cause affects both (path B o-> X). It could be identified if you measure what affects both B and X, or"
-        " something that affects B and affects X through B only, or assume that nothing unmeasured affects both."
+        " cause affects both (path B o-> X). It would help if you measure what affects both B and X, or"
+        " something that affects B and affects X through B only. Each of these statements, if true, would be enough: B"
+        " is randomised; B and X share no unmeasured cause."
     )
     assert told.estimates == ()
     assert told.value is None

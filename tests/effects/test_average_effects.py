@@ -72,6 +72,10 @@ def test_effects_by_group_are_those_of_the_groups() -> None:
     assert "Within groups:" in str(told)
     halves = effect(GRAPH, "X", "Y", data, by="Z").groups
     assert [one.contrast.partition(":")[0].rpartition(" ")[0] for one in halves] == ["Z up to", "Z above"]
+    for one, rows in zip(halves, (data["Z"] <= np.median(data["Z"]), data["Z"] > np.median(data["Z"])), strict=True):
+        true = float(np.mean(1 + data["Z"][rows]))  # Z is a common cause within a half, too
+        assert one.low < true < one.high
+        assert one.high - one.low < 0.6
 
 
 def test_groups_that_the_cause_may_affect_are_refused() -> None:

@@ -1,10 +1,8 @@
 """Effects under statements against enumeration: right in every MAG that fits, and how many answers are missed.
 
 No answer is wrong. Over 312 classes (``test_all_classes``, 6,240 ordered pairs per kind of statements), answers that
-the MAGs that fit allow and that are missed: 7 for impossible causes (6 of them "no effect"), 12 for causes (9), 0 for
-mixtures, tiers, randomised variables, pairs without unmeasured causes and no latents. Claims of ``causes`` that are
-missed: 12 for impossible causes, 31 for causes and 1 for mixtures. The orientation rules miss a mark there
-(docs/knowledge.md).
+the MAGs that fit allow and that are missed: at most 12 for causes, 0 for impossible causes, mixtures, tiers, randomised
+variables, pairs without unmeasured causes and no latents. The orientation rules miss a mark there (docs/knowledge.md).
 """
 
 from __future__ import annotations

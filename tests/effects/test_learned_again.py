@@ -13,8 +13,10 @@ import pytest
 from lmarvel import (
     M3HC,
     PAG,
+    Auto,
     DataError,
     Dataset,
+    Discovery,
     GraphError,
     Knowledge,
     Lift,
@@ -23,16 +25,20 @@ from lmarvel import (
     effect,
     effect_learned_again,
 )
+from lmarvel.app.tasks import ask
 from lmarvel.data.resampling import Resampling
-from lmarvel.effects import spread
+from lmarvel.effects.numbers import again as learning_again
+from lmarvel.effects.numbers.again import learned_again, over_graphs, too_long
 from lmarvel.effects.numbers.estimate import Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates
 from lmarvel.effects.numbers.resampled import Tally
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import prepare
-from lmarvel.effects.spread import Spread, learned_again
+from lmarvel.effects.spread import Spread
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.bootstrap import bootstrap_graphs
+from lmarvel.report.effects import effects_of
+from lmarvel.result.file.reading import read_as_before
 from tests.cli.running import run, write_csv
 
 
@@ -125,13 +131,70 @@ def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.
     a, b, e, f = rng.normal(size=(4, 300))
     table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
     found = LMarvel().fit(table).result_
-    told = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=0.0)
+    told = learned_again(found, [("X", "Y")], table, 200, within=0.0)
     assert isinstance(told, float)
     assert told > 0
-    monkeypatch.setattr(spread, "process_time", iter((0.0, 0.2)).__next__)  # 3 resamples in 0.2 s
-    fewer = learned_again(found, ("X", "Y"), table, 200, (), Estimation(), within=8)
-    assert isinstance(fewer, Spread)
-    assert sum(fewer.statuses.values()) == 100
+    alone = effect_learned_again(found, "A", "Y", table, 100)
+    monkeypatch.setattr(learning_again, "process_time", iter((0.0, 0.2)).__next__)  # 3 resamples in 0.2 s
+    fewer = learned_again(found, [("X", "Y"), ("A", "Y")], table, 200, within=8)
+    assert isinstance(fewer, list)
+    assert [sum(one.statuses.values()) for one in fewer] == [100, 100]
+    assert fewer[1] == alone  # whichever others are asked for
+
+
+def test_the_reason_is_given_where_nothing_is_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    told = effect(found, "X", "Y", table, again="auto")
+    assert told.again is not None
+    assert told == over_graphs(found, effect(found, "X", "Y", table), table)
+    monkeypatch.setattr(learning_again, "WITHIN", 0.0)
+    told = effect(found, "X", "Y", table, again="auto")
+    assert told.again is None
+    assert "The interval ignores uncertainty about the graph, because learning again from 200 res" in told.rests_on
+    assert told.rests_on.endswith(" s (--learn-again 200, or again=200, does so).")
+    other = over_graphs(found, effect(found, "X", "Y", table), {name: values[:200] for name, values in table.items()})
+    assert "because the table is not the one that the result was learned from" in other.rests_on
+    assert too_long(0.2).startswith("learning again from 200 resamples would take about 1 s")
+
+
+def test_python_the_command_line_the_app_and_the_report_have_the_same_interval(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    a, b, e, f = rng.normal(size=(4, 400))
+    x = a + b + e
+    data = write_csv(tmp_path / "data.csv", {"A": a, "B": b, "X": x, "Y": 0.4 * x + 0.3 * a + f})
+    result = tmp_path / "result.json"
+    assert run("learn", data, "--method", "lmarvel", "-o", result, "--report", tmp_path / "page.html").code == 0
+    found = Discovery.load(result)
+    told = effect(found, "X", "Y", data, again="auto")
+    (number,) = told.estimates
+    assert number.fixed is not None
+    shown = json.loads(run("effect", result, data, "X", "Y", "--format", "json").out)["estimates"]
+    assert [(one["value"], one["low"], one["high"]) for one in shown] == [(number.value, number.low, number.high)]
+    asked = ask(str(result), str(data), "X", "Y", lambda *_: None)
+    page = effects_of(found, read_as_before(data, found.data))
+    in_report = page["pairs"][f"{found.pag.index('X')},{found.pag.index('Y')}"]
+    assert asked["numbers"][0][:2] == in_report["numbers"][0][:2] == [number.contrast, str(number)]
+    assert asked["again"] == in_report["again"]
+    assert asked["again"] in str(told)
+    assert (
+        "Intervals are over graphs learned again from 200 resamples, as those of 'lmarvel effect' are." in page["notes"]
+    )
+
+
+def test_tables_of_categories_are_learned_again() -> None:
+    """Where counts are scored, no boundaries are looked for, and a result says so; its resamples look for none, too."""
+    rng = np.random.default_rng(2)
+    a, b = rng.random((2, 800)) < 0.5
+    x = rng.random(800) < 0.15 + 0.35 * a + 0.35 * b
+    y = rng.random(800) < 0.2 + 0.6 * x
+    table = {name: np.where(values, "yes", "no") for name, values in {"A": a, "B": b, "X": x, "Y": y}.items()}
+    found = Auto().fit(table).result_
+    assert found.settings["boundary"] == "none"
+    one = effect_learned_again(found, "X", "Y", table, 5)
+    assert sum(one.statuses.values()) == 5
 
 
 def test_learning_again_needs_the_table_and_the_method_of_the_result() -> None:
@@ -198,7 +261,7 @@ def test_resamples_learn_with_what_was_stated(method: type[PagEstimator], stated
     assert not stated.tiers or shares.causes_share("Y", "X") == 0
 
 
-def test_graphs_that_do_not_identify_the_effect_widen_its_interval_and_are_a_caution() -> None:
+def test_graphs_that_do_not_identify_the_effect_are_counted_and_are_a_caution() -> None:
     told = effect(PAG.from_edges("A o-> X", "B o-> X", "X --> Y"), "X", "Y")
     values = tuple(np.linspace(0.4, 0.6, 97))
     one = Estimate("one unit more of X", 0.5, 0.05, 0.38, 0.55, "least squares, HC3", ())
@@ -207,11 +270,15 @@ def test_graphs_that_do_not_identify_the_effect_widen_its_interval_and_are_a_cau
     assert (few.estimates[0].low, few.estimates[0].high) == (0.38, pytest.approx(0.595))
     assert few.cautions == ()
     many = told.over(Spread("X", "Y", {"adjustment": 97, "not identified": 3}, {one.contrast: values}))
-    assert (many.estimates[0].low, many.estimates[0].high) == (0, 1)
+    assert many.estimates == few.estimates  # in these graphs nothing bounds it, so they have no value
     assert many.cautions == ("of 100 graphs learned again from resamples, 3 do not identify the effect",)
-    assert "It also reaches from 0 to twice the effect" in str(many)
-    hardly = told.over(Spread("X", "Y", {"adjustment": 1, "not identified": 59}, {one.contrast: (0.5,)}))
-    assert (hardly.estimates[0].low, hardly.estimates[0].high) == (0, 1)
+    assert "In 3 graphs nothing bounds the effect, which the interval leaves out." in str(many)
+    maybe = told.over(Spread("X", "Y", {"adjustment": 97, "not identified": 3}, {one.contrast: values}, maybe_none=3))
+    assert (maybe.estimates[0].low, maybe.estimates[0].high) == pytest.approx((0.19, 0.595), abs=1e-3)
+    assert "Of these, 3 leave open whether there is an effect, and count as 0." in str(maybe)
+    hardly = told.over(Spread("X", "Y", {"adjustment": 1, "not identified": 59}, {one.contrast: (0.7,)}))
+    assert (hardly.estimates[0].low, hardly.estimates[0].high) == (0.38, 0.7)
+    assert told.over(Spread("X", "Y", {"not identified": 60}, {})).estimates == (one,)
     none = told.over(Spread("X", "Y", {"adjustment": 50, "none": 3}, {one.contrast: (0.0, 0.0, 0.0, *values[:50])}))
     assert none.cautions == ("of 53 graphs learned again from resamples, 3 find no effect",)
     assert none.estimates[0].low == 0

@@ -38,6 +38,21 @@ def test_each_way_settles_it_rightly_and_no_part_of_it_does() -> None:
     assert found > 40
 
 
+def test_what_effect_calls_enough_is_what_settle_finds() -> None:
+    rng, found = np.random.default_rng(4), 0
+    for pag in SAMPLE:
+        for x, y in rng.permutation(list(permutations(range(5), 2)))[:4].tolist():
+            told = effect(pag, pag.names[x], pag.names[y])
+            ways = settle(pag, x, y, most=1, seconds=60).ways
+            assert set(told.enough) <= {way for way in ways if way.status != "none"}
+            for way in told.enough:
+                assert effect(informed(pag, Knowledge.parse(way.statements[0])), x, y).status == way.status
+            assert ("would be enough: " in told.sentence) == bool(told.enough)
+            assert ("It would help if " in told.sentence) == (told.status == "not identified")
+            found += len(told.enough)
+    assert found > 20
+
+
 def test_measuring_a_common_cause_does_the_work_of_the_statement() -> None:
     way = next(way for way in settle(CHAIN, "X", "Y").ways if way.measure)
     assert (way.statements, way.measure) == (("X and Y share no unmeasured cause",), (("X", "Y"),))

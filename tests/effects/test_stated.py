@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,9 @@ from lmarvel import (
 from lmarvel.effects import exported
 from lmarvel.effects.formula import slope
 from lmarvel.effects.pag_index import prepare
+from lmarvel.errors import FormatError
 from lmarvel.graph.projection import without_latent
+from lmarvel.interchange.truth import read_stated
 from tests.effects.models import Model, model_of
 
 
@@ -207,6 +210,17 @@ def test_a_stated_graph_is_exported_as_it_is() -> None:
     assert exported(CONFOUNDED, "X", "Y").dag == CONFOUNDED
     assert exported(CONFOUNDED, "X", "Y").adjustment == ("Z",)
     assert len(exported(ADMG.from_edges("X --> Y", "X <-> Y"), "X", "Y").latent) == 1
+
+
+def test_a_file_may_have_an_arrow_and_an_unmeasured_cause_of_one_pair(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("# my graph\nZ --> X\nX --> Y  # known\nX <-> Y\n")
+    found = read_stated(path)
+    assert isinstance(found, ADMG)
+    assert found.edges == ADMG.from_edges("Z --> X", "X --> Y", "X <-> Y").edges
+    path.write_text("X --> Y\nY --> X\nX <-> Y\n")
+    with pytest.raises(FormatError, match="line 2: Y and X have two edges"):
+        read_stated(path)
 
 
 def test_the_projection_keeps_an_arrow_and_an_unmeasured_cause_of_one_pair() -> None:

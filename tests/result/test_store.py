@@ -1,6 +1,7 @@
 """Result files: what is saved comes back equal, and what is damaged is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 
 from lmarvel import DAG, FCI, M3HC, MBCS, PAG, RFCI, Discovery, Knowledge, Lift, LMarvel, MSeparation
 from lmarvel.datasets import CARS
+from lmarvel.deferred import Deferred
 from lmarvel.drawing import draw
 from lmarvel.errors import ResultError
 from lmarvel.interchange.registry import read_graph
 from lmarvel.result.display import CAPTIONS
 from lmarvel.result.file.parts import checksum
+from lmarvel.result.support.grounds import Grounds
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.generators import studies
 
@@ -199,7 +202,8 @@ def test_the_docs_name_every_key_of_a_file():
     named = {name for cell in listed for name in cell.split("`")[1::2]}
     oracle = LMarvel(test=MSeparation(DAG.from_edges("A --> B"))).fit().result_
     knowing = LMarvel(knowledge=Knowledge(tiers=[["Weight"], ["MilesPerGallon"]]))
-    results = (oracle, Lift().fit(CARS).result_, knowing.fit(CARS, bootstrap=3).result_)
+    skipped = replace(oracle, later_grounds=Deferred.of(Grounds(skipped="time")))
+    results = (oracle, skipped, Lift().fit(CARS).result_, knowing.fit(CARS, bootstrap=3).result_)
     assert set().union(*(found.to_dict() for found in results)) == named
 
 

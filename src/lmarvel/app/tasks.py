@@ -6,15 +6,15 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lmarvel.app.settings import LearnSettings, TableSettings
 from lmarvel.app.tables import described
 from lmarvel.data import Dataset
-from lmarvel.effects import Effect, Spread, effect, settle
-from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
-from lmarvel.effects.spread import learned_again
+from lmarvel.effects import effect, settle
+from lmarvel.effects.numbers.again import over_graphs
 from lmarvel.errors import DataError, KnowledgeError, LMarvelError, SettingsError
 from lmarvel.files import write_text
 from lmarvel.interchange.registry import write_graph
@@ -31,7 +31,6 @@ from lmarvel.result.wording import method_name
 from lmarvel.text import sentence
 
 Report = Callable[[str, int, int], None]
-WITHIN = 10.0  # seconds that learning again for an interval may take
 SETTLING = 5.0  # seconds to look for statements that settle a question
 EXPORTS = {
     "report": "report.html",
@@ -157,6 +156,8 @@ def _what_would_change(edge: Mapping[str, Any], penalty: float | None) -> list[s
         lines.append("A likely mark can change with other rows: a bootstrap shows how often.")
     if "stated" in (edge["grade_a"], edge["grade_b"]):
         lines.append("A mark that you stated changes when the statement does.")
+    if edge.get("follows_a") or edge.get("follows_b"):
+        lines.append("A mark that follows from your statements changes when they do.")
     return lines
 
 
@@ -172,8 +173,7 @@ def ask(result: str, table: str, x: str, y: str, report: Report) -> dict[str, An
             told = effect(found, x, y, Path(table))
         except DataError as error:
             told, trouble = effect(found, x, y), f"It is not estimated: {sentence(str(error))}"
-        if told.estimates:
-            told = _over_graphs(found, told, Path(table), report)
+        told = over_graphs(found, told, Path(table), progress=partial(report, "Learning again from resamples"))
         answer = answer_of(found, told)
         answer["notes"] = [*answer.get("notes", []), *filter(None, [trouble])]
         if told.status == "not identified":
@@ -182,21 +182,6 @@ def ask(result: str, table: str, x: str, y: str, report: Report) -> dict[str, An
             answer["settle"] = [{"text": str(way), "statements": list(way.statements)} for way in ways.ways]
             answer["searched"] = ways.complete
     return answer
-
-
-def _over_graphs(found: Discovery, told: Effect, table: Path, report: Report) -> Effect:
-    """Return an answer with intervals over the graphs of resamples, where learning again does not take long."""
-    pair = told.identified.x, told.identified.y
-
-    def progress(done: int, total: int) -> None:
-        report("Learning again from resamples", done, total)
-
-    try:
-        how = Estimation(None, 0, "glm", None)
-        again = learned_again(found, pair, table, REPLICATES, told.given, how, progress=progress, within=WITHIN)
-    except LMarvelError:  # a test that cannot be run again
-        return told
-    return told.over(again) if isinstance(again, Spread) else told
 
 
 # --- files ------------------------------------------------------------------------------------------------------

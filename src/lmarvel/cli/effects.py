@@ -16,19 +16,18 @@ from lmarvel.cli.streams import readable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_json
 from lmarvel.data import Dataset
-from lmarvel.effects import Effect, Spread, exported, mediation
+from lmarvel.effects import Effect, exported, mediation
 from lmarvel.effects import effect as answer
 from lmarvel.effects import settle as settling
-from lmarvel.effects.numbers.estimate import REPLICATES, Estimation
-from lmarvel.effects.spread import learned_again
-from lmarvel.errors import FormatError, LMarvelError, ParameterError, ResultError
+from lmarvel.effects.numbers.again import learned_again, over_graphs
+from lmarvel.effects.numbers.estimate import Estimation
+from lmarvel.errors import FormatError, ParameterError, ResultError
 from lmarvel.estimators.bootstrap import check_settings
 from lmarvel.graph.kinds import ADMG, DAG, MAG, PAG
 from lmarvel.interchange.registry import FORMATS
 from lmarvel.interchange.truth import read_stated
 from lmarvel.result.discovery import Discovery
 
-WITHIN = 10.0  # seconds that learning again may take where nobody asked for it
 _NOTHING_SAID = TableOptions()
 ResultOrGraph = Annotated[
     Path,
@@ -173,36 +172,28 @@ def effect(
             instrument=instrument,
             limit=limit,
         )
-        again = None
-        if isinstance(found, Discovery) and (learn_again or (learn_again is None and told.estimates)):
+        if isinstance(found, Discovery) and learn_again != 0:
             how = Estimation(bootstrap, seed, learner, compared)
-            again = _learned_again(found, told, rows, learn_again, how, n_jobs or 1)
-    if isinstance(again, Spread):
-        told = told.over(again)
+            told = _over_graphs(found, told, rows, learn_again, how, n_jobs or 1)
     print(as_json(told.to_dict()) if form == "json" else told)
-    if isinstance(again, float) and form == "text":
-        print(f"Learning again from {REPLICATES} resamples would take about {again:.0f} s: --learn-again {REPLICATES}.")
 
 
 def _names(found: Discovery | PAG | MAG | DAG | ADMG) -> tuple[str, ...]:
     return found.pag.names if isinstance(found, Discovery) else found.names
 
 
-def _learned_again(
+def _over_graphs(
     found: Discovery, told: Effect, rows: Dataset, many: int | None, how: Estimation, n_jobs: int
-) -> Spread | float | None:
-    """Learn again from resamples, unless nobody asked for it and it takes long or cannot be done."""
-    pair = told.identified.x, told.identified.y
+) -> Effect:
+    """Return an answer over so many graphs learned again; where nobody asked for it, if that does not take long."""
     with progress_bar(quiet=False) as show:
         tell = partial(show, "learning again")
-        if many is not None:
-            return learned_again(found, pair, rows, many, told.given, how, n_jobs=n_jobs, progress=tell)
-        try:
-            return learned_again(
-                found, pair, rows, REPLICATES, told.given, how, n_jobs=n_jobs, progress=tell, within=WITHIN
-            )
-        except LMarvelError:  # another table, or a test that cannot be run again
-            return None
+        if many is None:
+            return over_graphs(found, told, rows, how, n_jobs=n_jobs, progress=tell)
+        pair = told.identified.x, told.identified.y
+        again = learned_again(found, [pair], rows, many, told.given, how, n_jobs=n_jobs, progress=tell)
+    assert not isinstance(again, float)
+    return told.over(again[0])
 
 
 def _two(values: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import arrow, parse_edge, quote
 from lmarvel.result import evidence_wording, power, wording
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.display import caption, edge_lines, legend, notes_beside
+from lmarvel.result.display import caption, edge_lines, legend, notes_beside, unsampled
 from lmarvel.result.evidence_wording import table_said
 from lmarvel.result.file.parts import json_text
 from lmarvel.result.notes import ENDED_EARLY
@@ -66,6 +66,8 @@ def _lines(found: Discovery, marks: Shown, details: bool) -> Iterator[str]:
         yield from edge_lines(found, marks)
         if found.resamples is not None and found.pag.n_edges:
             yield f"  edge: share of {found.resamples.replicates:,} resamples that have it{_marks_share(found)}"
+        elif (why := unsampled(found)) is not None:
+            yield f"  {why}"
         yield ""
         yield from _legend(found, marks)
         if details:
@@ -120,7 +122,8 @@ def _claims(found: Discovery) -> Iterator[str]:
         return
     lost = stability.drawn - stability.replicates
     unusable = f" (nothing could be learned from {lost:,} more)" if lost else ""
-    yield f"Causal claims in {counted(stability.replicates, 'resample')}{unusable}"
+    given = f", {evidence_wording.GIVEN}" if found.known is not None else ""
+    yield f"Causal claims in {counted(stability.replicates, 'resample')}{unusable}{given}"
     claims = found.claims()
     yield from (f"  {claim} in {percent(share)}" for share, claim in claims[:_MOST_CLAIMS])
     if len(claims) > _MOST_CLAIMS:

@@ -15,10 +15,11 @@ from lmarvel.effects.export import Exported, exported
 from lmarvel.effects.knowing.settle import settle
 from lmarvel.effects.knowing.ways import Settling, Way
 from lmarvel.effects.mediation import Mediation, mediation
+from lmarvel.effects.numbers.again import effect_learned_again
 from lmarvel.effects.numbers.best_set import optimal_adjustment
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.ranges import Range
-from lmarvel.effects.spread import Spread, effect_learned_again, effect_spread
+from lmarvel.effects.spread import Spread, effect_spread
 from lmarvel.result.discovery import Discovery
 
 __all__ = [

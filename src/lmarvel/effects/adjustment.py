@@ -70,11 +70,11 @@ class Pair:
 
 def pair_of(ready: Prepared, x: int, y: int) -> Pair:
     """Collect the sets of a pair."""
-    others = ready.everything & ~(1 << x)
+    others = ready.may_cause(x) & ~(1 << x)
     above = ready.possible_ancestors(1 << y, others)
     first = ready.out[x] & above
     between = ready.possible_descendants(first, others) & above
-    forbidden = ready.possible_descendants(between) & ~(1 << x)
+    forbidden = ready.possible_descendants(between) & others
     return Pair(x, y, first, first & ~ready.visible[x], between, forbidden)
 
 
@@ -145,7 +145,11 @@ def _traced(state: tuple[int, bool], before: dict[tuple[int, bool], tuple[int, b
 
 
 def minimal_sets(ready: Prepared, pair: Pair) -> Iterator[int]:
-    """Iterate over the valid sets of which no proper subset is valid, as they are found."""
+    """Iterate over the valid sets of which no proper subset is valid, as they are found.
+
+    With statements, sets of one MAG that fits are tried on all of them. Where none of these is valid and the largest
+    set is, it is given without what it does not need.
+    """
     if pair.invisible:
         return
     graph, ends = ready.mag, 1 << pair.x | 1 << pair.y
@@ -155,7 +159,26 @@ def minimal_sets(ready: Prepared, pair: Pair) -> Iterator[int]:
     within = closure(parents, ends)
     joined = augmented(graph, within, pair.x, pair.first)
     found = minimal_separators(joined, pair.x, pair.y, within & ~ends & ~pair.forbidden)
-    yield from found if ready.exact else (z for z in islice(found, TRIED) if blocks(ready, pair, z))
+    if ready.exact:
+        yield from found
+        return
+    valid = (z for z in islice(found, TRIED) if blocks(ready, pair, z))
+    first = next(valid, None)
+    if first is not None:
+        yield first
+        yield from valid
+        return
+    z = ready.possible_ancestors(ends) & ~ends & ~pair.forbidden
+    if blocks(ready, pair, z):
+        yield _without_needless(ready, pair, z)
+
+
+def _without_needless(ready: Prepared, pair: Pair, z: int) -> int:
+    """Return a valid set without the members that it is valid without, one after the other."""
+    for v in members(z):
+        if blocks(ready, pair, z & ~(1 << v)):
+            z &= ~(1 << v)
+    return z
 
 
 # --- by name ----------------------------------------------------------------------------------------------

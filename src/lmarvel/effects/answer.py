@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from lmarvel.data import Kind
+from lmarvel.deferred import Deferred
 from lmarvel.effects.adjustment import Pair, blocks, canonical_set, checked_pair, minimal_sets, pair_of
 from lmarvel.effects.causes import NOT_ESTABLISHED, do_not_conclude, no_path
 from lmarvel.effects.caveats import (
@@ -22,6 +23,8 @@ from lmarvel.effects.claims import Claims
 from lmarvel.effects.classify import FOLLOWS, Identified, classify, classify_given, ready_for_effects
 from lmarvel.effects.effect import IGNORES, Effect
 from lmarvel.effects.knowing.instruments import stated_instrument
+from lmarvel.effects.knowing.settle import enough
+from lmarvel.effects.numbers.again import learned_again, over_graphs
 from lmarvel.effects.numbers.doubly_robust import Learner, check_learner
 from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
 from lmarvel.effects.numbers.estimating import adjusted_estimates, effects_by_group
@@ -33,7 +36,6 @@ from lmarvel.effects.numbers.two_stage import Instrumented, by_instrument
 from lmarvel.effects.numbers.witness import Witness, witnesses
 from lmarvel.effects.pag_index import Askable, Prepared, Stated, node_set, selection_near
 from lmarvel.effects.ranges import MOST, Range, effect_range
-from lmarvel.effects.spread import Spread, learned_again
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.bitsets import closure
 from lmarvel.graph.kinds import MAG
@@ -61,7 +63,7 @@ def effect(
     nominal: Sequence[str] = (),
     most: int = MOST,
     instrument: Node | None = None,
-    again: int | None = None,
+    again: int | Literal["auto"] | None = None,
     limit: float | None = None,
 ) -> Effect:
     """Return whether ``x`` affects ``y``, and by how much, under every explanation of the data that a PAG represents.
@@ -97,9 +99,10 @@ def effect(
     instrument : str, optional
         A variable of which you state that ``x`` does not affect it, and that it affects ``y`` only through ``x`` and
         shares no unmeasured cause with ``y``: the effect is then also estimated with it as an instrument.
-    again : int, optional
+    again : int or "auto", optional
         Number of resamples to learn again from, as the result was learned: intervals are then over their graphs
-        (:func:`lmarvel.effect_learned_again`).
+        (:func:`lmarvel.effect_learned_again`). "auto" is what the command line, the app and the report do: 200, 100 or
+        50, as many as 10 seconds allow, and where these are too few, the answer says why.
     limit : float, optional
         Assume that unmeasured causes of ``x`` explain at most this share, between 0 and 1, of what is left of ``x`` and
         of ``y`` given what is measured. Then an effect that is not identified has a bound, and one that is a wider
@@ -124,7 +127,7 @@ def effect(
         raise GraphError(
             f"{readable(ready.graph.names[i if z >> i & 1 else j])} is asked about: it cannot be given as well"
         )
-    check_counts(bootstrap, most, again)
+    check_counts(bootstrap, most, None if again == "auto" else again)
     if again is not None and (data is None or not isinstance(result, Discovery)):
         raise ParameterError(
             "needs a result and its table: a graph does not say how it was learned, and nothing else can be resampled",
@@ -144,6 +147,8 @@ def effect(
         near = None if table is None else _comparable(ready, table, i, j)
         span = effect_range(ready, i, j, near, most, limit, 0 if table is None else table.n)
     told = answered.answer(identified, z, span)
+    if identified.status == "not identified" and not z:
+        told = replace(told, later_enough=Deferred(lambda: enough(result, ready, i, j)))
     if limit is not None:
         told = replace(told, sensitivity=tuple(replace(one, limit=limit) for one in told.sensitivity))
     if instrument is not None:
@@ -152,9 +157,12 @@ def effect(
         told = replace(told, instrument=_instrumented(answered, instrument, i, j))
     if again is None or not isinstance(result, Discovery):
         return told
-    found = learned_again(result, (told.identified.x, told.identified.y), data, again, told.given, how, tuple(nominal))
-    assert isinstance(found, Spread)
-    return told.over(found)
+    if again == "auto":
+        return over_graphs(result, told, data, how, tuple(nominal))
+    asked = [(told.identified.x, told.identified.y)]
+    found = learned_again(result, asked, data, again, told.given, how, tuple(nominal))
+    assert not isinstance(found, float)
+    return told.over(found[0])
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from lmarvel.effects.caveats import ILLEGAL, Bearing, missed_below, rejection, what_it_rests_on
 from lmarvel.effects.claims import Claim, Claims, Status
 from lmarvel.effects.classify import points_back
+from lmarvel.effects.knowing.informed import as_informed
 from lmarvel.effects.pag_index import MOST_STEPS, Prepared, selection_near
 from lmarvel.errors import GraphError, ParameterError
 from lmarvel.graph.kinds import MAG, PAG
 from lmarvel.graph.mixed import Node
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.evidence_wording import learned_graph
+from lmarvel.result.evidence_wording import GIVEN, learned_graph
 from lmarvel.result.support.check import Implied
 from lmarvel.result.support.grades import GRADES, MARKS_SHOWN, Grade, Shown
 from lmarvel.result.wording import p_is
@@ -244,15 +246,23 @@ def causes(result: Discovery | PAG | MAG | Prepared, y: Node, marks: Shown = "su
     """
     if marks not in MARKS_SHOWN:
         raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
-    ready = (
-        result if isinstance(result, Prepared) else Prepared(result.pag if isinstance(result, Discovery) else result)
-    )
+    ready = result if isinstance(result, Prepared) else _ready(result)
     claims, j = Claims.of(result, ready), ready.graph.index(y)
     selected = selection_near(ready.graph, 1 << j)
     wording = _Wording(claims, j, marks)
     described = tuple(wording.describe(v, claim) for v, claim in enumerate(claims.on(j)) if v != j)
     general = (ILLEGAL,) if claims.illegal else ()
     return Causes(ready.graph.names[j], described, selected, what_it_rests_on(result, selected is not None), general)
+
+
+def _ready(result: Discovery | PAG | MAG) -> Prepared:
+    """Return a graph ready for questions, with what was stated; one that a search left open is taken as it is."""
+    if not isinstance(result, Discovery):
+        return Prepared(result)
+    if result.known is not None and result.unaided is not None and not result.undecided:
+        with suppress(GraphError):  # of a PAG that no MAG has nothing more is known
+            return as_informed(result.pag, result.unaided, result.known)
+    return Prepared(result.pag)
 
 
 class _Wording:
@@ -264,6 +274,8 @@ class _Wording:
         result = claims.result
         self._shown_graph = None if result is None else result.shown(marks)
         self._graph = learned_graph(result is not None and result.mag is not None)
+        plain = None if result is None else result.unaided
+        self._alone = None if plain is None else Claims(Prepared(plain)).on(y)  # what the data alone say
 
     def describe(self, x: int, claim: Claim) -> Cause:
         """Return what is said of one variable."""
@@ -306,6 +318,8 @@ class _Wording:
         assert claim.grade is not None
         weak = f"{_PLAIN[claim.status]} in the learned graph"
         claimed = _GRADED.get((claim.status, claim.grade), weak).format(**self._pair(x))
+        if claim.grade != "stated" and self._alone is not None and self._alone[x].status != claim.status:
+            claimed += f", {GIVEN}"
         return f"{claimed}: {reason}" + (f" ({claim.grade})" if self._marks == "all" else "")
 
     def _hedged(self, x: int, claim: Claim, reason: str, path: list[int]) -> str:

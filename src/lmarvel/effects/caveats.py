@@ -22,7 +22,6 @@ from lmarvel.result.support.grades import LIKELY, STATED
 from lmarvel.text import readable
 
 ILLEGAL = "the tests contradict each other, and no causal graph has exactly these marks"
-UNCHECKED_PARTS = "the learned graph was not checked by resamples (learning with a bootstrap checks it)"
 
 MOST_STATED = 6  # statements that are repeated beside an answer
 
@@ -33,6 +32,13 @@ def what_it_rests_on(result: object, known: bool = False) -> str:
     doubtful = doubtful and not (isinstance(result, Informed) and not result.known.selection)
     stated = " and on what you stated" * bool(statements_of(result))
     return f"This rests on the learned graph being right{stated}{', and on a sample that was not selected' * doubtful}."
+
+
+def _unchecked(result: Discovery) -> str:
+    """Say that no resamples check the graph, and why."""
+    why = result.grounds.why_skipped
+    because = f", because {why}" if why else ""
+    return f"the learned graph was not checked by resamples{because} (learning with a bootstrap checks it)"
 
 
 def statements_of(result: object) -> tuple[str, ...]:
@@ -106,8 +112,12 @@ class Bearing:
         return self
 
     def along(self, path: list[int]) -> Bearing:
-        """Add the marks of a path."""
+        """Add the marks of a path, and the missing edges that these rest on."""
         self.ends[path[:-1], path[1:]] = self.ends[path[1:], path[:-1]] = True
+        if self._claims.result is not None:
+            for end, pairs in self._claims.rests_on.items():
+                for x, y in map(tuple, pairs if self.ends[end] else ()):
+                    self.pairs[x, y] = self.pairs[y, x] = True
         return self
 
     @property
@@ -131,7 +141,7 @@ class Bearing:
             more = f", and {rest:,} more such independence{'s' * (rest > 1)}" if rest else ""
             found.append(f"{rejection(doubted[0])}{more}")
         if result.grades.basis == "none":
-            return (*found, *([UNCHECKED_PARTS] if self.level else []))
+            return (*found, *([_unchecked(result)] if self.level else []))
         if not doubted:
             found += self._misfit(result)
         return (*found, *self._bends(result), *self._weak_edges(result), *self._weak_gaps(result))

@@ -5,7 +5,8 @@ firm as the weakest part that it needs. Of several grounds the best counts. So t
 each :class:`Reading` only parts with that grade or a better one are used:
 
 * *x causes y* has a grade if the parts with it suffice for the claim. Along directed edges, this is the path whose
-  weakest mark is strongest. By two unshielded ways, missing edges are parts, too.
+  weakest mark is strongest. By two unshielded ways, missing edges are parts, too. A mark is relied on no more than the
+  missing edges that the rules took it from: a resample that misses the same edge has the same mark.
 * *x does not cause y* has a grade if no weaker part could break it. R is what x can reach by possible steps, and A what
   can reach y. The two are disjoint. An edge that is missing by mistake between R and A would join them, and so would
   arrowheads that are there by mistake. Missing edges are doubted one at a time, weak arrowheads all at once.
@@ -184,6 +185,7 @@ class Claims:
         self.result = result if isinstance(result, Discovery) and result.grades.basis != "exact" else None
         self.learned = Reading.of(ready.graph)
         self._decided = not (isinstance(result, Discovery) and result.undecided)
+        self._stated = result.known if isinstance(result, Discovery) else None
         self._known: dict[int, list[Claim]] = {}
 
     @classmethod
@@ -203,7 +205,7 @@ class Claims:
         learned, n = self.learned, len(self.ready.graph)
         selected = selection_near(self.ready.graph, 1 << y) is not None
         sure, near = learned.certain(y, selected, self._decided), closure(learned.back, 1 << y)
-        never = bits(x for x in range(n) if self.ready.said_never(x, y))
+        never = bits(x for x in range(n) if self._said_never(x, y))
         statuses: list[Status] = [
             "definite" if sure >> x & 1 and x != y else "possible" if (near & ~never) >> x & 1 else "impossible"
             for x in range(n)
@@ -217,7 +219,20 @@ class Claims:
             broken = closure(learned.back, exposed) | closure(reading.back, 1 << y)
             for x in members(sure & still | ~(near | broken) & self.ready.everything):
                 levels[x] = level
+        for x in members(near & never & ~sure):  # no mark shows it: it follows from all of them and the statements
+            levels[x] = self._weakest
         return [Claim(s, 0 if s == "possible" else self._capped(s, levels[x], x, y)) for x, s in enumerate(statuses)]
+
+    @cached_property
+    def _weakest(self) -> int:
+        """The number of the weakest grade of any mark or missing edge."""
+        assert self.result is not None
+        parts = np.concatenate([self.marks.ravel(), self.gaps.ravel()])
+        return int(np.min(parts[parts > 0], initial=STATED))
+
+    def _said_never(self, x: int, y: int) -> bool:
+        """Tell whether statements say that x does not cause y, which marks need not show."""
+        return self.ready.said_never(x, y) or (self._stated is not None and bool(self._stated.never[x, y]))
 
     def _capped(self, status: Status, level: int, x: int, y: int) -> int:
         """Return the number of a grade: what is stated counts, an illegal PAG and a rejected independence lower it."""
@@ -296,8 +311,25 @@ class Claims:
     @cached_property
     def _readings(self) -> dict[int, Reading]:
         """The graph as it is read at each grade above the weakest, ascending."""
-        assert self.result is not None
-        marks = self.result.grades.marks
+        levels = self.marks
         return {
-            level: Reading.of(self.ready.graph, marks >= level, self.gaps >= level) for level in range(OPEN, STATED + 1)
+            level: Reading.of(self.ready.graph, levels >= level, self.gaps >= level)
+            for level in range(OPEN, STATED + 1)
         }
+
+    @cached_property
+    def marks(self) -> NDArray[np.int8]:
+        """The number of the grade of each mark, no better than that of any missing edge which the mark rests on."""
+        assert self.result is not None
+        levels: NDArray[np.int8] = self.result.grades.marks.copy()
+        for end, pairs in self.rests_on.items():
+            if levels[end] != STATED:
+                levels[end] = min([levels[end], *(self.gaps[tuple(pair)] for pair in pairs)])
+        return levels
+
+    @cached_property
+    def rests_on(self) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
+        """The missing edges that each mark rests on, however far back, where the rules that put it are known."""
+        assert self.result is not None
+        missing = np.argwhere(np.triu(self.ready.graph.marks == NONE, 1)).tolist()
+        return self.result.explainer.resting_on(frozenset(map(frozenset, missing)))

@@ -26,6 +26,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.text import counted, listing, readable
 
+ASSUME = ", or assume "  # what begins the part of a remedy that is a statement, and may not be enough alone
 FOLLOWS = "it follows from what you stated"
 Status = Literal["none", "adjustment", "formula", "not identified"]
 
@@ -221,8 +222,8 @@ def _remedy(ready: Prepared, x: int, neighbour: str) -> str:
         return f"you state which of {a} and {b} comes first"
     at_x, at_v = int(graph.marks[v, x]), int(graph.marks[x, v])
     if at_x == at_v == CIRCLE:
-        return f"{measure}, or assume which of the two comes first, and that nothing unmeasured affects both"
-    return f"{measure}, or assume that nothing unmeasured affects both"
+        return f"{measure}{ASSUME}which of the two comes first, and that nothing unmeasured affects both"
+    return f"{measure}{ASSUME}that nothing unmeasured affects both"
 
 
 def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, steps: tuple[str, ...]) -> Identified:
@@ -239,7 +240,7 @@ def _hedged(ready: Prepared, x: int, y: int, cause: CauseStatus, hedge: Hedge, s
     else:
         hidden = "unmeasured causes, one or a chain of them, that tie both together"
         because = f"{a} may affect {b}, and the data do not exclude {hidden}"
-    unless = f"you measure what ties {a} and {b} together, or assume that nothing unmeasured does"
+    unless = f"you measure what ties {a} and {b} together{ASSUME}that nothing unmeasured does"
     path = (names[hedge.stuck], names[hedge.partner])
     return Identified(
         names[x], names[y], cause, "not identified", steps=steps, because=because, unless=unless, path=path

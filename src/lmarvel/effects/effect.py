@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from lmarvel.deferred import Deferred
 from lmarvel.effects.caveats import listed_statements
-from lmarvel.effects.classify import Identified
+from lmarvel.effects.classify import ASSUME, Identified
 from lmarvel.effects.formula import Formula
+from lmarvel.effects.knowing.ways import Way
 from lmarvel.effects.numbers.estimate import Estimate
 from lmarvel.effects.numbers.sensitivity import Sensitivity
 from lmarvel.effects.numbers.sensitivity import in_sentences as strength_in_sentences
@@ -21,6 +23,7 @@ from lmarvel.text import ShownAsText, listing, readable
 
 IGNORES = " The interval ignores uncertainty about the graph."
 IN_YOURS = " in the graph you gave"
+MOST_ENOUGH = 3  # statements that are named where an effect is not identified
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Effect(ShownAsText):
         Why unmeasured common causes of x and what it affects are excluded, in a learned graph.
     again : Spread or None
         What graphs say that were learned again from resamples; then intervals are over these.
+    later_enough : Deferred
+        Where it is not identified, single statements that would identify it; looked for when somebody reads them.
 
     Examples
     --------
@@ -92,6 +97,12 @@ class Effect(ShownAsText):
     sensitivity: tuple[Sensitivity, ...] = ()
     witnesses: tuple[Witness, ...] = ()
     again: Spread | None = None
+    later_enough: Deferred[tuple[Way, ...]] = field(default_factory=lambda: Deferred.of(()), repr=False, compare=False)
+
+    @property
+    def enough(self) -> tuple[Way, ...]:
+        """Single statements that would identify an effect that is not; of few that are tried."""
+        return self.later_enough.made
 
     @property
     def status(self) -> str:
@@ -133,10 +144,11 @@ class Effect(ShownAsText):
     def over(self, again: Spread) -> Effect:
         """Return the answer with intervals over graphs learned again, where there are enough of them.
 
-        No interval is narrower than the one that takes the learned graph as given. Where graphs do not identify the
-        effect, or find none, this is a caution.
+        No interval is narrower than the one that takes the learned graph as given. Graphs that find no effect count
+        with 0, and so do those that leave open whether there is one. In graphs that do not identify it nothing bounds
+        the effect; where these, or those that find none, are more than 2.5 %, this is a caution.
         """
-        ends = [again.interval(one.contrast, one.value) for one in self.estimates]
+        ends = [again.interval(one.contrast) for one in self.estimates]
         estimates = tuple(
             one if end is None else one.widened(*end) for one, end in zip(self.estimates, ends, strict=True)
         )
@@ -148,6 +160,11 @@ class Effect(ShownAsText):
         found = () if again.caution is None or not estimates else (again.caution,)
         told = replace(self, cautions=(*self.cautions, *found), again=again, rests_on=rests_on)
         return replace(told, estimates=estimates, sensitivity=strengths)
+
+    def not_again(self, why: str) -> Effect:
+        """Return the answer with the reason why its intervals take the learned graph as given."""
+        ignores = f"{IGNORES.rstrip('.')}, because {why}."
+        return replace(self, rests_on=self.rests_on.replace(IGNORES, ignores))
 
     # --- words --------------------------------------------------------------------------------------------
 
@@ -216,13 +233,23 @@ class Effect(ShownAsText):
     @property
     def _not_identified(self) -> str:
         x, y = self._pair
-        why = f"because {self.identified.because}. It could be identified if {self.identified.unless}."
+        why = f"because {self.identified.because}. {self._what_helps}"
         if self.identified.cause == "definite" and not self.given and self.reliable:
             claim = "probably causes" if self.grade == "likely" else "causes"
             stated = IN_YOURS if self.stated else ", as you stated" * (self.grade == "stated")
             caution = in_sentences(" Caution: ", self.cautions) if self.cautions else ""
             return f"{x} {claim} {y}{stated}. The size of the effect is not identified, {why}{caution}"
         return f"{capital(f'{self._among}the')} effect of {x} on {y} is not identified, {why}"
+
+    @property
+    def _what_helps(self) -> str:
+        """What would help to identify the effect, and which statements would be enough, where that was looked for."""
+        if not self.enough:
+            return f"It would help if {self.identified.unless}."
+        one_of = "This statement" if len(self.enough) == 1 else "Each of these statements"
+        listed = "; ".join(readable(way.statements[0]) for way in self.enough[:MOST_ENOUGH])
+        measure = self.identified.unless.partition(ASSUME)[0]
+        return f"It would help if {measure}. {one_of}, if true, would be enough: {listed}."
 
     @property
     def _effect(self) -> str:
@@ -354,6 +381,7 @@ class Effect(ShownAsText):
             "steps": list(self.identified.steps),
             "range": None if self.range is None else self.range.to_dict(),
             "instrument": None if self.instrument is None else self.instrument.to_dict(),
+            "enough": [way.to_dict() for way in self.enough],
             "rests_on": self.rests_on,
             "statements": list(self.statements),
             **({} if self.again is None else {"learned_again": self.again.to_dict()}),

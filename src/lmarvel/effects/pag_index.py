@@ -119,6 +119,10 @@ class Prepared:
         """Tell whether it is stated, or follows from what is, that x does not cause y."""
         return False
 
+    def may_cause(self, x: int) -> int:
+        """Return what x may cause as far as statements say, and x; possible steps say more."""
+        return self.everything
+
     # --- sets ---------------------------------------------------------------------------------------------
 
     def possible_ancestors(self, of: int, within: int = -1) -> int:

@@ -19,11 +19,24 @@ def again_in_words(again: Spread, estimates: Sequence[Estimate]) -> str:
     ends = "; ".join(
         labelled(replace(one, low=one.in_graph[0], high=one.in_graph[1]), len(estimates) > 1) for one in estimates
     )
-    wide = " It also reaches from 0 to twice the effect, because graphs that do not identify it allow other values."
     return (
         f"Learned again from {total}, each with its own graph: {again.counts}. The interval is over these, and at"
-        " least as wide as with the learned graph alone."
-        f"{wide * again.widened} With the learned graph taken as given, it is {ends}."
+        f" least as wide as with the learned graph alone.{_unbounded(again)} With the learned graph taken as given, it"
+        f" is {ends}."
+    )
+
+
+def _unbounded(again: Spread) -> str:
+    """Say in how many graphs nothing bounds the effect, and how many of them count as 0."""
+    if not again.unbounded:
+        return ""
+    many, maybe = counted(again.unbounded, "graph"), again.maybe_none
+    if not maybe:
+        return f" In {many} nothing bounds the effect, which the interval leaves out."
+    verbs = ("leaves", "counts") if maybe == 1 else ("leave", "count")
+    return (
+        f" In {many} nothing bounds the effect. Of these, {maybe:,} {verbs[0]} open whether there is an effect, and"
+        f" {verbs[1]} as 0."
     )
 
 

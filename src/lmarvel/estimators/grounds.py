@@ -26,7 +26,7 @@ from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
-from lmarvel.result.support.grounds import Bend, Grounds
+from lmarvel.result.support.grounds import Bend, Grounds, Skipped
 
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
@@ -63,17 +63,23 @@ def later_grounds(
     if table is None or rows is None or early or not isinstance(method.test, str):
         return Deferred.of(Grounds())
     values = (rows if table.has_rows else len(found.pag)) * len(found.pag)
-    if values > SMALL or values > held.KEPT or not found.pag.n_edges:  # no file is read again for it
+    if not found.pag.n_edges:
         return Deferred.of(Grounds())
+    if values > SMALL or values > held.KEPT:  # no file is read again for it
+        return Deferred.of(Grounds(skipped="size" if resample else ""))
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
 
     def make() -> Grounds:
         with clock.running():
             bends = () if clock.is_late() else bends_of(found, table)
             left = min(MOST_SECONDS, clock.left())
+            if not resample:
+                return Grounds(None, bends)
             with suppress(BudgetSpent):
-                return Grounds(resampled(table, unlimited, left) if resample and left > 0 else None, bends)
-            return Grounds(None, bends)
+                drawn = resampled(table, unlimited, left) if left > 0 else None
+                late: Skipped = "budget" if clock.is_late() else "time"
+                return Grounds(drawn, bends, "" if drawn is not None else late)
+            return Grounds(None, bends, "budget")
 
     return Deferred(make)
 

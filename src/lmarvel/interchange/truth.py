@@ -76,6 +76,8 @@ def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
         graph = loads(content, form)
         study = _study(graph, content, form)
     except FormatError as error:
+        if form == "text" and (both := _with_two_edges(content)) is not None:
+            return both
         raise error.within(path) from None
     if study is not None and study.selection:
         return study.dag.project(study.latent, study.selection)
@@ -89,6 +91,21 @@ def read_stated(path: str | Path) -> DAG | ADMG | MAG | PAG:
         if isinstance(graph, MAG):  # with edges that only selection makes
             return graph
         raise FormatError(str(error), path=path) from None
+
+
+def _with_two_edges(content: str) -> ADMG | None:
+    """Return the graph of a text in which a pair has an arrow and ``<->``; None where it is no ADMG.
+
+    Examples
+    --------
+    >>> _with_two_edges("X --> Y  # a known effect\\nX <-> Y")
+    <ADMG: 2 nodes, 2 edges>
+    """
+    lines = filter(None, (line.partition("#")[0].strip() for line in content.splitlines()))
+    try:
+        return ADMG.from_edges(*lines) if "<->" in content else None
+    except GraphError:
+        return None
 
 
 def _is_said_to_be_a_mag(content: str, form: str) -> bool:

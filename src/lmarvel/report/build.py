@@ -23,7 +23,7 @@ from lmarvel.report.grading import Grading
 from lmarvel.report.page import render_page
 from lmarvel.report.signs import LEGEND, Sign, Signs
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.display import CAPTIONS
+from lmarvel.result.display import CAPTIONS, unsampled
 from lmarvel.result.evidence_wording import SOURCES, conflict, hidden_node, refused_node, sources_line, stated_line
 from lmarvel.result.file.reading import read_as_before
 from lmarvel.result.meaning import allows_latents
@@ -97,7 +97,7 @@ def page_of(
     """
     if marks not in MARKS_SHOWN:
         raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
-    notes, verdict = found.notes, found.verdict.lines
+    notes, verdict = (*found.notes, *filter(None, [unsampled(found)])), found.verdict.lines
     table = None if data is None else read_as_before(data, found.data)
     answers, result = effects_of(found, table) if effects else None, result_of(found)
     too_many = found.pag.n_edges > _most_edges()

@@ -14,9 +14,11 @@ from lmarvel.effects.answer import Answering
 from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
-from lmarvel.effects.numbers.estimate import Estimate
+from lmarvel.effects.numbers.again import WITHIN, learned_again
+from lmarvel.effects.numbers.estimate import REPLICATES, Estimate
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import Prepared
+from lmarvel.effects.phrases import again_in_words
 from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.result.discovery import Discovery
 from lmarvel.text import counted, listing, sentence
@@ -36,8 +38,11 @@ _REPLICATES, _ROUNDS = 200, 8  # of a bootstrap, and of the fit of each
 _SETS = 16  # minimal adjustment sets that are looked at
 _BESIDE, _FEWER = 8, 3  # other sets to estimate with, of numbers and of categories, which take longer
 _FITS = 270  # of a regression, about, per average effect of a cause with categories
+MOST_AGAIN = 100  # pairs whose effects are read from each graph that is learned again
+MOST_CLIMBED = 20  # variables of a graph up to which the set of smallest variance is looked for as 'effect' does
 MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
 _COMMAND = "'lmarvel effect' reports it"
+Answers = dict[str, tuple["Effect", str]]  # by pair, each with why it has no number
 
 
 def effects_of(found: Discovery, data: Dataset | None = None) -> dict[str, Any]:
@@ -62,31 +67,67 @@ def _answers(found: Discovery, ready: Prepared, data: Dataset | None) -> dict[st
     """Return the answers for all ordered pairs by position."""
     names, clock = found.pag.names, current()
     table, trouble = _table(found, data)
-    answering = Answering(ready, None, found, beside=_BESIDE, climb=False)
+    answering = Answering(ready, None, found, beside=_BESIDE, climb=len(names) <= MOST_CLIMBED)
     asked = _Asked(answering, table)
     asked.rests_on[answering.rests_on()] = 0  # where there is no effect
     told = {f"{ready.graph.index(one.x)},{ready.graph.index(one.y)}": one for one in all_effects(ready)}
     each = found.grades.basis != "exact" and len(names) <= MOST_ABSENT
     clock.check()
-    pairs = {key: asked.shown(one) for key, one in told.items() if each or one.status != "none"}
-    notes = [*trouble, *asked.notes()]
+    answers = {key: asked.answered(one) for key, one in told.items() if each or one.status != "none"}
+    answers, again = _over_graphs(found, answers, data)
+    pairs = {key: asked.shown(*answer) for key, answer in answers.items()}
+    notes = [*trouble, *asked.notes(), *again]
     badge, sentence_of_none = _none(found)
     return {"badge": badge, "none": sentence_of_none, "pairs": pairs, "rests_on": list(asked.rests_on), "notes": notes}
 
 
+def _over_graphs(found: Discovery, answers: Answers, data: Dataset | None) -> tuple[Answers, list[str]]:
+    """Return answers with intervals over graphs that are learned again, all pairs from the same ones; and a note on it.
+
+    The resamples are those of 'lmarvel effect', and as many where the time is enough for all pairs.
+    """
+    asked = {key: answer for key, (answer, _) in answers.items() if answer.estimates}
+    if data is None or not asked:
+        return answers, []
+    pairs = [(answer.identified.x, answer.identified.y) for answer in asked.values()]
+    if len(pairs) > MOST_AGAIN:
+        many = f"{counted(len(pairs), 'effect')} are too many to learn again for"
+        return answers, [
+            f"Intervals ignore uncertainty about the graph, because {many}: 'lmarvel effect' learns again for one pair."
+        ]
+    try:
+        spreads = learned_again(found, pairs, data, REPLICATES, within=min(WITHIN, current().left()))
+    except LMarvelError as error:
+        return answers, [f"Intervals ignore uncertainty about the graph, because {error}."]
+    if isinstance(spreads, float):
+        why = f"learning again from {REPLICATES} resamples would take about {max(spreads, 1):.0f} s for all pairs"
+        return answers, [
+            f"Intervals ignore uncertainty about the graph, because {why}: 'lmarvel effect' learns again for one pair."
+        ]
+    over = {key: (asked[key].over(one), answers[key][1]) for key, one in zip(asked, spreads, strict=True)}
+    many = counted(sum(spreads[0].statuses.values()), "resample")
+    return answers | over, [f"Intervals are over graphs learned again from {many}, as those of 'lmarvel effect' are."]
+
+
 def _forest(answer: Effect) -> list[Any]:
-    """Return for each comparison its value and interval by each adjustment set, where there are several."""
-    rows = [*answer.estimates, *answer.others]
-    return [
-        [chosen.contrast, [_row(one) for one in rows if one.contrast == chosen.contrast]]
-        for chosen in answer.estimates
-        if answer.others
-    ]
+    """Return for each comparison its value and interval by each adjustment set, where there are several.
+
+    The intervals of sets take the graph as given, all alike; that over graphs learned again comes first.
+    """
+    if not answer.others:
+        return []
+    found = []
+    for chosen in answer.estimates:
+        again = [] if chosen.fixed is None else [_row(chosen, "Over graphs learned again")]
+        same = [one for one in (chosen, *answer.others) if one.contrast == chosen.contrast]
+        rows = [_row(replace(one, low=one.in_graph[0], high=one.in_graph[1])) for one in same]
+        found.append([chosen.contrast, [*again, *rows]])
+    return found
 
 
-def _row(one: Estimate) -> list[Any]:
-    adjusted = f"Adjusting for {listing(sorted(one.adjusted or ()))}"
-    return [adjusted, *(float(f"{v:.6g}") for v in (one.value, one.low, one.high)), str(one)]
+def _row(one: Estimate, label: str = "") -> list[Any]:
+    label = label or f"Adjusting for {listing(sorted(one.adjusted or ()))}"
+    return [label, *(float(f"{v:.6g}") for v in (one.value, one.low, one.high)), str(one)]
 
 
 def _none(found: Discovery) -> tuple[str, str]:
@@ -120,12 +161,15 @@ class _Asked:
         self._left, self._unpaid = WORK, 0
         self.rests_on: dict[str, int] = {}
 
-    def shown(self, told: Identified) -> dict[str, Any]:
-        """Return the answer for a pair as the page shows it."""
+    def answered(self, told: Identified) -> tuple[Effect, str]:
+        """Return the answer for a pair, and why it has no number."""
         current().check()
         if told.status == "adjustment":
             told = replace(told, adjustment=self._smallest(told))
-        answer, trouble = self._estimated(told)
+        return self._estimated(told)
+
+    def shown(self, answer: Effect, trouble: str) -> dict[str, Any]:
+        """Return an answer as the page shows it."""
         place = self.rests_on.setdefault(answer.rests_on, len(self.rests_on))
         return _shown(self._bare.ready, answer, trouble) | {"rests_on": place}
 
@@ -192,6 +236,7 @@ def _shown(ready: Prepared, answer: Effect, trouble: str = "") -> dict[str, Any]
         "adjust": None if used is None else [ready.graph.index(name) for name in used],
         "paths": [list(path) for path in _paths(ready, told, used)],
         "numbers": [[one.contrast, str(one), f"{one.error:.2g}", one.method] for one in answer.estimates],
+        "again": None if answer.again is None else again_in_words(answer.again, answer.estimates),
         "forest": _forest(answer),
         "fragile": answer.fragility,
         "formula": answer.formula if told.status == "formula" else None,

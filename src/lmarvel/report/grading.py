@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, Edge
 from lmarvel.result.discovery import Discovery
-from lmarvel.result.evidence_wording import learned_graph, not_established
+from lmarvel.result.evidence_wording import learned_graph, not_established, of_statements, strength
 from lmarvel.result.meaning import allows_latents
+from lmarvel.result.sources import by_statements
 from lmarvel.result.support.check import Implied
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import (
@@ -29,18 +30,24 @@ _MOST_NAMED = 6  # of a large set
 
 
 class End(NamedTuple):
-    """One end of an edge: the variable there, the other one, the mark, the number of its grade, and its place."""
+    """One end of an edge: the variable there, the other one, the mark, its grade, its place, what statements gave."""
 
     near: str
     far: str
     mark: int
     level: int
     at: tuple[int, int]  # in matrices of marks
+    source: str | None  # "stated", "follows" from statements, or None
 
     @property
     def established(self) -> bool:
         """Whether the mark is likely, firm or stated."""
         return self.level >= LIKELY
+
+    @property
+    def follows(self) -> bool:
+        """Whether the mark holds only with what was stated, and is established given that."""
+        return self.source == "follows" and self.established
 
 
 class Grading:
@@ -67,8 +74,9 @@ class Grading:
         """Return the two ends of an edge, a's first."""
         x, y = self.found.pag.index(edge.a), self.found.pag.index(edge.b)
         a, b = readable(edge.a), readable(edge.b)
-        at_a = End(a, b, edge.at_a, int(self._levels[y, x]), (y, x))
-        return at_a, End(b, a, edge.at_b, int(self._levels[x, y]), (x, y))
+        of_a, of_b = (by_statements(self.found, *ends) for ends in ((edge.b, edge.a), (edge.a, edge.b)))
+        at_a = End(a, b, edge.at_a, int(self._levels[y, x]), (y, x), of_a)
+        return at_a, End(b, a, edge.at_b, int(self._levels[x, y]), (x, y), of_b)
 
     @property
     def shares(self) -> dict[frozenset[str], float]:
@@ -79,9 +87,11 @@ class Grading:
     def to_dict(self, edge: Edge) -> dict[str, Any]:
         """Return what the page shows of an edge."""
         ends = self.ends(edge)
+        follow = {f"follows_{end}": True for end, one in zip("ab", ends, strict=True) if one.follows}
         return {
             "grade_a": grade_named(ends[0].level),
             "grade_b": grade_named(ends[1].level),
+            **follow,
             "meaning": self.meaning(edge),
             "share": None if self._resamples is None else self._resamples.edge(edge.a, edge.b),
             "resamples": self.share_text(edge),
@@ -109,19 +119,20 @@ class Grading:
         """Give what the established marks say, what causes first; where both say the same, in one sentence."""
         at_a, at_b = ends
         if at_a.mark == at_b.mark and at_a.established and at_b.established:
-            level = min(at_a.level, at_b.level)
+            level, follows = min(at_a.level, at_b.level), at_a.follows or at_b.follows
             if at_a.mark == ARROW:
                 linked = " (or several, linked by sample selection)" if selected(self.found.settings) else ""
-                yield _graded(level, "neither", f"causes the other: they share an unmeasured common cause{linked}")
+                shared = f"causes the other: they share an unmeasured common cause{linked}"
+                yield _graded(level, "neither", shared, follows)
             else:
-                yield _graded(level, "both", "affect who is in the sample")
+                yield _graded(level, "both", "affect who is in the sample", follows)
             return
         for end in sorted(ends, key=lambda end: end.mark == ARROW):
             if end.established and end.mark == TAIL:
                 sample = ", or affects who is in the sample" if self._may_select(end) else ""
-                yield _graded(end.level, end.near, f"causes {end.far}{sample}")
+                yield _graded(end.level, end.near, f"causes {end.far}{sample}", end.follows)
             elif end.established:
-                yield _graded(end.level, end.near, f"does not cause {end.far}")
+                yield _graded(end.level, end.near, f"does not cause {end.far}", end.follows)
         for end, other in ((at_a, at_b), (at_b, at_a)):
             if end.mark == CIRCLE and other.mark == ARROW:
                 shared = ", or they may share an unmeasured common cause" if allows_latents(self.found) else ""
@@ -139,7 +150,11 @@ class Grading:
         """Return the shares of the resamples for a cell of the table; None without resamples."""
         if self._resamples is None or self._conditional is None:
             return None
-        marks = " / ".join(percent(float(self._conditional[end.at])) for end in self.ends(edge))
+        words = {"stated": "stated", "follows": "from statements"}
+        shares = [percent(float(self._conditional[end.at])) for end in self.ends(edge)]
+        marks = " / ".join(
+            words.get(str(end.source), share) for end, share in zip(self.ends(edge), shares, strict=True)
+        )
         return f"edge {percent(self._resamples.edge(edge.a, edge.b))}; marks {marks}"
 
     def lines(self, edge: Edge) -> Iterator[str]:
@@ -151,7 +166,8 @@ class Grading:
         for end in self.ends(edge):
             if end.level:
                 basis = self._basis(end)
-                yield f"Mark at {end.near} ({_SHAPES[end.mark]}): {_WORDS[end.level]}{basis and f'; {basis}'}."
+                grade = of_statements(grade_named(end.level)) if end.follows else _WORDS[end.level]
+                yield f"Mark at {end.near} ({_SHAPES[end.mark]}): {grade}{basis and f'; {basis}'}."
         if any(OPEN <= end.level < STATED for end in self.ends(edge)) and (why := list(self._stricter(edge))):
             yield f"Grades are stricter here, because {joined(why)}."
 
@@ -165,7 +181,7 @@ class Grading:
 
     def _basis(self, end: End) -> str:
         """Return the figure that a grade rests on."""
-        if end.level == STATED:
+        if end.source is not None:  # resamples learned with the statements have it for that reason, too
             return ""
         if self._resamples is not None:
             return f"{percent(float(self.found.grades.shares[end.at]))} of resamples have the edge with this mark"
@@ -184,10 +200,10 @@ class Grading:
 _WORDS = (None, "not checked (time limit)", "open", "likely", "firm", "as you stated")
 
 
-def _graded(level: int, subject: str, claim: str) -> str:
+def _graded(level: int, subject: str, claim: str, follows: bool = False) -> str:
     """Return a claim with the words for its grade."""
-    probably = "probably " if level == LIKELY else ""
-    return f"{subject} {probably}{claim}{', as you stated' if level == STATED else ''}"
+    words = strength(grade_named(level), follows)
+    return f"{subject} {words['hedge']}{claim}{words['by']}"
 
 
 def _not_established(ends: tuple[End, End], has: str) -> Iterator[str]:

@@ -19,8 +19,10 @@ from lmarvel.drawing.scene import style_of
 from lmarvel.graph.marks import CIRCLE, Edge, arrow, parse_edge
 from lmarvel.graph.mixed import MixedGraph
 from lmarvel.result import power, wording
-from lmarvel.result.meaning import allows_latents, edge_grade
+from lmarvel.result.evidence_wording import of_statements
+from lmarvel.result.meaning import allows_latents, edge_follows, edge_grade
 from lmarvel.result.notes import POWERLESS, Finding
+from lmarvel.result.sources import by_statements
 from lmarvel.result.statistics import positions_of
 from lmarvel.result.support.frequencies import percent
 from lmarvel.result.support.grades import LIKELY, Shown
@@ -72,15 +74,22 @@ def _beside(result: Discovery, edge: Edge, marks: Shown) -> Iterator[str]:
     """Iterate over what stands beside an edge: how firm its marks are, how often it appears, and doubts about it."""
     graded = result.grades.basis != "exact"
     if graded and marks == "all":
-        grades = [grade for ends in ((edge.b, edge.a), (edge.a, edge.b)) if (grade := result.grade(*ends)) is not None]
-        yield from dict.fromkeys(grades)
+        yield from dict.fromkeys(
+            filter(None, (_grade_of(result, *ends) for ends in ((edge.b, edge.a), (edge.a, edge.b))))
+        )
     elif graded and (grade := edge_grade(result, edge.a, edge.b)) is not None:
-        yield grade
+        yield of_statements(grade) if edge_follows(result, edge.a, edge.b) else grade
     if result.stability is not None:
         yield result.recurring(edge.a, edge.b) or ""
     elif result.resamples is not None:
         yield f"edge {percent(result.resamples.edge(edge.a, edge.b))}"
     yield from (doubt.text for doubt in doubts_about(result, edge.a, edge.b) if doubt.kind != "rejected")
+
+
+def _grade_of(result: Discovery, a: str, b: str) -> str | None:
+    """Return how firm the mark at b on the edge a-b is, in words; None at a circle."""
+    grade = result.grade(a, b)
+    return of_statements(grade) if by_statements(result, a, b) == "follows" else grade
 
 
 CAPTIONS: dict[Shown, str] = {
@@ -127,7 +136,16 @@ def notes_beside(result: Discovery) -> list[Finding]:
 
 def warnings_of(result: Discovery) -> list[str]:
     """Return what to know before believing a result, beside its verdict."""
-    return list(map(str, notes_beside(result)))
+    return [*map(str, notes_beside(result)), *filter(None, [unsampled(result)])]
+
+
+def unsampled(result: Discovery) -> str | None:
+    """Say why nothing was learned again from resamples, and what grades rest on then; None where something was."""
+    why = result.grounds.why_skipped
+    if result.resamples is not None or not why:
+        return None
+    rest = "grades rest on the score alone" if result.grades.basis == "score" else "marks are not graded"
+    return f"no resamples were drawn, because {why}, so {rest}; ask for a bootstrap (--bootstrap 100)"
 
 
 def summary(result: Discovery) -> str:

@@ -57,9 +57,32 @@ def mark_is(distance: float, price: float) -> str:
     return f"another mark here worsens the score by {distance:,.1f} (an edge costs {price:.1f})"
 
 
-def strength(grade: str | None) -> dict[str, str]:
-    """Return the words of a statement that say how firm it is, or that the user made it; what is firm needs none."""
-    return {"hedge": "probably " if grade == "likely" else "", "by": ", as you stated" if grade == "stated" else ""}
+GIVEN = "given your statements"
+"""What is said of a claim that holds only with what the user stated."""
+
+
+def strength(grade: str | None, follows: bool = False) -> dict[str, str]:
+    """Return the words of a claim that say how firm it is, or that the user made it; what is firm needs none.
+
+    Examples
+    --------
+    >>> strength("likely", follows=True)
+    {'hedge': 'probably ', 'by': ', given your statements'}
+    """
+    by = ", as you stated" if grade == "stated" else f", {GIVEN}" if follows else ""
+    return {"hedge": "probably " if grade == "likely" else "", "by": by}
+
+
+def of_statements(grade: str | None) -> str:
+    """Return what stands in place of the grade of a mark that holds only with what was stated.
+
+    Examples
+    --------
+    >>> of_statements("firm"), of_statements("likely"), of_statements("open")
+    ('follows from your statements', 'probably follows from your statements', 'open')
+    """
+    follows = "follows from your statements"
+    return {"firm": follows, "likely": f"probably {follows}"}.get(str(grade), str(grade))
 
 
 def learned_graph(scored: bool) -> str:

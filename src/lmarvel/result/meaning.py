@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lmarvel.errors import GraphError
 from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark
 from lmarvel.result import evidence_wording, wording
+from lmarvel.result.sources import by_statements
 from lmarvel.result.support.grades import LIKELY, Grade, grade_named
 from lmarvel.text import readable, sentence
 
@@ -37,9 +38,10 @@ def of_edge(result: Discovery, a: str, b: str) -> str:
     supported = _supported(result, edge)
     shown = Edge(readable(edge.a), readable(edge.b), supported.at_a, supported.at_b)
     selection = wording.selected(result.settings)
-    settled, grade = _not_selected(result, edge), edge_grade(result, a, b)
+    settled = _not_selected(result, edge)
+    strength = evidence_wording.strength(edge_grade(result, a, b), edge_follows(result, a, b))
     said = evidence_wording.edge_sentence(
-        wording.statement(shown, settled, selection, allows_latents(result), **evidence_wording.strength(grade)),
+        wording.statement(shown, settled, selection, allows_latents(result), **strength),
         supported == edge and explainer.from_selection(x, y),
         result.evidence.chose,
         can_err(result),
@@ -68,6 +70,12 @@ def edge_grade(result: Discovery, a: str, b: str) -> Grade | None:
     """Return the weakest grade of the marks of an edge that are shown; None where none is."""
     levels = (grade_level(result, *ends) for ends in ((a, b), (b, a)))
     return grade_named(min((level for level in levels if level >= LIKELY), default=0))
+
+
+def edge_follows(result: Discovery, a: str, b: str) -> bool:
+    """Tell whether a mark of an edge that is shown holds only with what was stated."""
+    shown = (ends for ends in ((a, b), (b, a)) if grade_level(result, *ends) >= LIKELY)
+    return any(by_statements(result, *ends) == "follows" for ends in shown)
 
 
 def of_pair(result: Discovery, a: str, b: str) -> str:

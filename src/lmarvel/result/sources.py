@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,25 @@ def source_of(result: Discovery, a: str, b: str) -> str | None:
     if result.unaided.marks[x, y] == mark:
         return "both" if stated else "data"
     return "knowledge" if stated else "together"
+
+
+def by_statements(result: Discovery, a: str, b: str) -> Literal["stated", "follows"] | None:
+    """Return whether the mark at b on the edge a-b was stated, or holds only with what was; None if the data give it.
+
+    What resamples say of such a mark they say given the statements, with which each of them was learned.
+
+    Examples
+    --------
+    >>> from lmarvel import DAG, Knowledge, LMarvel, MSeparation
+    >>> truth = MSeparation(DAG.from_edges("A --> B", "B --> C"))
+    >>> found = LMarvel(test=truth, knowledge=Knowledge(tiers=[["A"], ["B", "C"]])).fit().result_
+    >>> by_statements(found, "A", "B"), by_statements(found, "B", "C")
+    ('stated', 'follows')
+    """
+    source = source_of(result, a, b)
+    if source in ("knowledge", "both"):
+        return "stated"
+    return "follows" if source == "together" else None
 
 
 def count_sources(result: Discovery) -> dict[str, int]:

@@ -14,13 +14,15 @@ import numpy as np
 from lmarvel.graph.marks import ARROW
 from lmarvel.result import missing
 from lmarvel.result.power import powerless, powerless_note
+from lmarvel.result.sources import by_statements
 from lmarvel.result.support.grades import LIKELY, STABLE, STATED
 from lmarvel.text import ShownAsText, counted, joined, readable
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
 
-_SPECIAL = ("clusters", "clustered", "panel", "powerless")  # of which nothing is kept in a file where there are none
+# Nothing of these is kept in a file where there are none.
+_SPECIAL = ("clusters", "clustered", "panel", "powerless", "following")
 _OF_MISSING = ("missing", "fewest_rows", "most_rows", "apart")  # nor of these, where no value is missing
 
 
@@ -36,9 +38,9 @@ class Verdict(ShownAsText):
         The edges of the learned graph, without those that were left undecided.
     stable : int, optional
         Those that appear in at least 90 % of the resamples; None without resamples.
-    directions, supported, stated : int
+    directions, supported, stated, following : int
         The edges with an arrowhead; those of them whose arrowheads are all likely, firm or stated; those of these that
-        rest on a statement.
+        were stated; and those that follow from statements and the data together.
     undecided : int
         The pairs that the search did not reach.
     tested, rejected, expected : int, int, float
@@ -98,6 +100,7 @@ class Verdict(ShownAsText):
     most_rows: int = 0
     apart: tuple[tuple[str, str], ...] = ()
     powerless: str = ""
+    following: int = 0
 
     @property
     def next(self) -> str:
@@ -156,16 +159,20 @@ def _stable(result: Discovery) -> int | None:
 
 
 def _directions(result: Discovery) -> dict[str, int]:
-    """Return how many edges have an arrowhead, and of how many of these all arrowheads are supported, or stated."""
+    """Return how many edges have an arrowhead; of how many of these all are supported, or stated, or follow from it."""
     heads = result.pag.marks == ARROW
     if not heads.any():
-        return {"directions": 0, "supported": 0, "stated": 0}
+        return {"directions": 0, "supported": 0, "stated": 0, "following": 0}
     grades = np.where(heads, result.grades.marks, STATED)
     weakest = np.minimum(grades, grades.T)[np.triu(heads | heads.T)]
+    follows = np.zeros(heads.shape, dtype=bool)
+    for x, y in np.argwhere(heads).tolist() if result.known is not None else ():
+        follows[x, y] = by_statements(result, result.pag.names[x], result.pag.names[y]) == "follows"
     return {
         "directions": len(weakest),
         "supported": int((weakest >= LIKELY).sum()),
         "stated": int((weakest == STATED).sum()),
+        "following": int(((follows | follows.T)[np.triu(heads | heads.T)] & (weakest >= LIKELY)).sum()),
     }
 
 
@@ -220,12 +227,16 @@ def _supported(verdict: Verdict) -> str:
         return "The data determine no arrow direction."
     if verdict.rows is None:
         return f"{counted(verdict.directions, 'arrow direction')} followed from the answers of the test."
-    by_data, of = verdict.supported - verdict.stated, counted(verdict.directions, "arrow direction")
+    by_data = verdict.supported - verdict.stated - verdict.following
     is_are = "is" if 1 in (by_data, verdict.directions) else "are"
-    said = f"{by_data:,} of {of} {is_are} supported by the data."
-    if not verdict.stated:
-        return said
-    return f"{said} {verdict.stated:,} {'is' if verdict.stated == 1 else 'are'} as you stated."
+    alone = " alone" * bool(verdict.following)
+    said = f"{by_data:,} of {counted(verdict.directions, 'arrow direction')} {is_are} supported by the data{alone}."
+    if verdict.stated:
+        said += f" {verdict.stated:,} {'is' if verdict.stated == 1 else 'are'} as you stated."
+    if verdict.following:
+        follow = f"{verdict.following:,} {'follows' if verdict.following == 1 else 'follow'}"
+        said += f" {follow} from your statements and the data together."
+    return said
 
 
 def _fit(verdict: Verdict) -> str | None:

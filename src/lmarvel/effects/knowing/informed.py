@@ -99,7 +99,23 @@ class Informed(Prepared):
 
     def said_never(self, x: int, y: int) -> bool:
         """Tell whether it is stated, or follows from what is, that x does not cause y."""
-        return bool(self.known.never[x, y])
+        return not self.may_cause(x) >> y & 1
+
+    def may_cause(self, x: int) -> int:
+        """Return what x may cause, and x."""
+        return self._caused[x]
+
+    @cached_property
+    def _caused(self) -> list[int]:
+        """What each variable may cause: along possible steps through what it may cause, itself included.
+
+        An arrowhead at x on an edge with v says that x does not cause v, and so may a statement. A directed path from x
+        passes no such v. In the PAG of a whole class no possible step leads around it, so this adds nothing there.
+        """
+        n = len(self.graph)
+        never = self.known.never | (self.graph.marks.T == ARROW)
+        allowed = [bits(v for v in range(n) if v == x or not never[x, v]) for x in range(n)]
+        return [self.possible_descendants(1 << x, allowed[x]) for x in range(n)]
 
     def _visible(self, v: int, w: int) -> bool:
         return bool(self.visible[v] >> w & 1 or self.visible[w] >> v & 1)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
-from math import comb
+from math import comb, inf
 from time import monotonic
 
 import numpy as np
@@ -42,6 +42,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.search.ancestral import pag_of
 
 SECONDS = 10.0
+FEW = 24  # single statements that are tried where nobody asked what would settle it
 Trial = Callable[[Sequence[Statement]], Prepared | None]
 
 
@@ -89,6 +90,23 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
     return Settling(now, tuple(search.ways()), tried, search.complete, own, instruments, planned)
 
 
+def enough(result: Discovery | Askable | Prepared, ready: Prepared, x: int, y: int) -> tuple[Way, ...]:
+    """Return single statements under which an effect that is not identified would be; of few that are tried.
+
+    How many are tried is bounded, and not the time, so that an answer is the same on every machine.
+
+    Examples
+    --------
+    >>> from lmarvel import PAG
+    >>> pag = PAG.from_edges("A o-> X", "B o-> X", "X --> Y", "A --> Y")
+    >>> [way.statements[0] for way in enough(pag, Prepared(pag), 0, 3)]
+    ['A is randomised', 'no unmeasured causes of A', 'A does not cause X']
+    """
+    search = _Search(ready, _trials_of(result, ready), x, y, inf)
+    search.of_size(1, FEW)
+    return tuple(way for way in search.ways() if way.status != "none")
+
+
 class _Search:
     """The search over sets of statements, the smaller ones first."""
 
@@ -101,10 +119,10 @@ class _Search:
         self._settled: list[set[Statement]] = []  # of sets that settle it those that others imply, too
         self.tried, self.planned, self.complete = 0, 0, True
 
-    def of_size(self, size: int) -> None:
-        """Try all sets of one size that hold no smaller one that settles it."""
+    def of_size(self, size: int, most: int | None = None) -> None:
+        """Try all sets of one size that hold no smaller one that settles it; of many statements the first."""
         settled, new = list(self._settled), {}
-        useful = [s for s in self._statements if s not in self._useless]
+        useful = [s for s in self._statements if s not in self._useless][:most]
         for seen, statements in enumerate(combinations(useful, size)):
             if monotonic() > self._until:
                 self.complete = False

@@ -88,11 +88,14 @@ def _from_matrix(table: Columns, x: str, y: str, z: tuple[str, ...], how: Estima
 def effects_by_group(
     table: Columns, x: str, y: str, z: Sequence[str], group: str, how: Estimation = DEFAULT
 ) -> list[Estimate]:
-    """Estimate the effect of x on y within each group: each category of a column, or below and above its median."""
+    """Estimate the effect of x on y within each group: each category of a column, or below and above its median.
+
+    Within a category there is nothing left to adjust for; below and above a median there is.
+    """
     if table.incomplete:
         each = how.fewer if how.bootstrap or table.is_level(y) else how
         return pooled([effects_by_group(whole, x, y, z, group, each) for whole in table.completed(how.seed)])
-    others = [name for name in z if name != group]
+    others = [name for name in z if name != group or not table.is_level(group)]
     found = []
     for label, rows in _groups(table, group):
         for estimate in adjusted_estimates(table.within(rows), x, y, others, how):

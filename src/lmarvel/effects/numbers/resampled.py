@@ -65,6 +65,7 @@ class Tally:
         self._how, self._source, self._seed, self._nominal = replace(how, intervals=False), source, seed, nominal
         self._columns = Columns(table, nominal)
         self.statuses: Counter[str] = Counter()
+        self.maybe_none = 0  # graphs that do not identify the effect, and leave open whether there is one
         self._values: dict[str, list[float]] = {}
 
     def add(self, ready: Prepared, number: int) -> None:
@@ -77,6 +78,7 @@ class Tally:
             self.statuses[FAILED] += 1
             return
         self.statuses[identified.status] += 1
+        self.maybe_none += identified.status == "not identified" and identified.cause != "definite"
         for contrast, value in found.items():
             self._values.setdefault(contrast, []).append(value)
 

@@ -73,7 +73,8 @@ const Effects = (place, page, graph, callbacks) => {
   function numbers(found) {
     if (!found.numbers) return [];
     const line = ([contrast, value, error, method]) => `${contrast}: ${value}, standard error ${error} (${method})`;
-    return [list(found.numbers.map(line)), ...(found.forest || []).map(Forest.plot)];
+    const again = found.again ? [html("p", { class: "again", text: found.again })] : [];
+    return [list(found.numbers.map(line)), ...again, ...(found.forest || []).map(Forest.plot)];
   }
 
   function fragility(found) {

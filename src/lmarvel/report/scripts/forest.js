@@ -25,7 +25,7 @@ const Forest = (() => {
     const at = scale(rows);
     const line = (row, k) => html("li", null, html("span", { class: "set", text: `${row[0]}: ${row[4]}` }), bar(row, at, !k));
     return html("figure", { class: "forest" },
-      html("figcaption", { text: `Effect by adjustment set (${contrast}). Bars are 95 % intervals, and the dashed line is 0.` }),
+      html("figcaption", { text: `Effect by adjustment set (${contrast}), in the learned graph. Bars are 95 % intervals, and the dashed line is 0.` }),
       html("ol", null, ...rows.map(line)));
   }
 

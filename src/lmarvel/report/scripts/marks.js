@@ -26,7 +26,9 @@ const Marks = (() => {
     return ranks.length ? Math.min(...ranks) : null;
   }
 
-  const grades = (edge) => (edge.grade_a || edge.grade_b ? `${edge.grade_a || "–"} / ${edge.grade_b || "–"}` : null);
+  // The grade of the mark at an end; one that holds only with what was stated has no grade by the data.
+  const grade = (edge, end) => (edge[`follows_${end}`] ? "from statements" : edge[`grade_${end}`]);
+  const grades = (edge) => (edge.grade_a || edge.grade_b ? `${grade(edge, "a") || "–"} / ${grade(edge, "b") || "–"}` : null);
 
   // The switch between them, where it changes anything; the caption says which marks are shown.
   function control(place, page, edges, onChange) {
@@ -46,5 +48,5 @@ const Marks = (() => {
     show(page.marks);
   }
 
-  return { apply, weakest, grades, control };
+  return { apply, weakest, grade, grades, control };
 })();

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from lmarvel.graph.kinds import PAG
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, number, probability, whole
 from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability
+
+Skipped = Literal["", "time", "size", "budget"]
+WHY_SKIPPED: dict[Skipped, str] = {
+    "": "",
+    "time": "40 resamples would take more than 2 s",
+    "size": "the table is too large to be read again unasked",
+    "budget": "the time limit left no time for them",
+}
 
 
 class Bend(NamedTuple):
@@ -31,6 +39,9 @@ class Bend(NamedTuple):
 class Grounds:
     """The resamples that nobody asked for, None where they take too long; and the bends, the strongest first.
 
+    Without resamples, ``skipped`` says why: they take too much "time", the "size" of the table does not allow to read
+    it again, or no time was left of the run's ("budget").
+
     Examples
     --------
     >>> from lmarvel import Lift
@@ -42,6 +53,18 @@ class Grounds:
 
     resamples: Stability | None = None
     bends: tuple[Bend, ...] = ()
+    skipped: Skipped = ""
+
+    @property
+    def why_skipped(self) -> str:
+        """Why there are no resamples, as a clause; empty where nothing kept anybody from making them.
+
+        Examples
+        --------
+        >>> Grounds(skipped="size").why_skipped
+        'the table is too large to be read again unasked'
+        """
+        return WHY_SKIPPED[self.skipped]
 
 
 def encode_grounds(grounds: Grounds, pag: PAG) -> dict[str, Any]:
@@ -52,6 +75,8 @@ def encode_grounds(grounds: Grounds, pag: PAG) -> dict[str, Any]:
     if grounds.bends:
         at = pag.index
         parts["bends"] = [[at(one.x), at(one.y), one.correlation, one.pvalue, one.outlying] for one in grounds.bends]
+    if grounds.skipped:
+        parts["no_resamples"] = grounds.skipped
     return parts
 
 
@@ -64,7 +89,14 @@ def decode_grounds(content: Mapping[str, Any], pag: PAG) -> Grounds:
         resamples = read_part(content, "resamples", lambda plain: decode_stability(plain, names))
     if "bends" in content:
         bends = read_part(content, "bends", lambda plain: _decoded_bends(plain, names))
-    return Grounds(resamples, bends)
+    skipped: Skipped = read_part(content, "no_resamples", _decoded_skipped) if "no_resamples" in content else ""
+    return Grounds(resamples, bends, skipped)
+
+
+def _decoded_skipped(plain: Any) -> Skipped:
+    if plain not in WHY_SKIPPED:
+        raise ValueError(f"resamples were not skipped because of {plain!r}")
+    return cast(Skipped, plain)
 
 
 def _decoded_bends(plain: Any, names: Sequence[str]) -> tuple[Bend, ...]:

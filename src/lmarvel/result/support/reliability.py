@@ -11,8 +11,10 @@ from lmarvel.deferred import Deferred
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
 from lmarvel.graph.marks import ARROW
+from lmarvel.result.evidence_wording import GIVEN, of_statements
 from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, probability, whole
+from lmarvel.result.sources import by_statements
 from lmarvel.result.support.check import Cut, Implied, ModelCheck, separation
 from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability, percent
 from lmarvel.result.support.grounds import decode_grounds, encode_grounds
@@ -69,11 +71,20 @@ def recurring(result: Discovery, a: str, b: str) -> str | None:
     shares = stability.of_marks(result.pag.marks)
     x, y = result.pag.index(a), result.pag.index(b)
     edge, near, far = stability.edge(a, b), float(shares[y, x]), float(shares[x, y])
-    return f"edge {percent(edge)}; marks {percent(near)} / {percent(far)}"
+    marks = (_share_of_mark(result, *ends, share) for ends, share in (((b, a), near), ((a, b), far)))
+    return f"edge {percent(edge)}; marks {' / '.join(marks)}"
+
+
+def _share_of_mark(result: Discovery, a: str, b: str, share: float) -> str:
+    """Return the share of the resamples that have the mark at b; none where statements put it there in each of them."""
+    return {"stated": "stated", "follows": "from statements"}.get(str(by_statements(result, a, b)), percent(share))
 
 
 def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
-    """Return what of causes recurs in at least this share of the resamples, the most frequent first."""
+    """Return what of causes recurs in at least this share of the resamples, the most frequent first.
+
+    What was stated is left out: each resample was learned with it.
+    """
     stability = result.stability
     if stability is None:
         return []
@@ -81,7 +92,9 @@ def claims_of(result: Discovery, least: float = CLAIMED) -> list[Claim]:
     for counts, causes in ((stability.causes, True), (stability.not_causes, False)):
         for x, y in np.argwhere(counts >= max(least * stability.replicates, 1)).tolist():
             share = float(counts[x, y] / stability.replicates)
-            claims.append(Claim(share, result.pag.names[x], result.pag.names[y], causes))
+            a, b = result.pag.names[x], result.pag.names[y]
+            if not _is_stated(result, a, b):
+                claims.append(Claim(share, a, b, causes))
     return sorted(claims, key=lambda claim: (-claim.share, str(claim)))
 
 
@@ -146,20 +159,43 @@ def _recurrence(result: Discovery, counts: Stability, a: str, b: str) -> Iterato
     edge = counts.edge(a, b)
     yield f"Edge: in {percent(edge)} of {counts.replicates:,} resamples"
     for near, far in ((b, a), (a, b)) if edge else ():
+        if (source := by_statements(result, near, far)) is not None:
+            said = _from_statements(result, near, far, source)
+            yield f"  mark at {readable(far)}: {_kind(result, near, far)}, {said}"
+            continue
         marks = sorted(counts.mark(near, far).items(), key=lambda mark: -mark[1])
         shown = ", ".join(f"{word} {percent(share)}" for word, share in marks if share)
         yield f"  mark at {readable(far)} in these: {shown}{_worth(result, near, far)}"
+    given = f" ({GIVEN})" if result.known is not None else ""
     for x, y in ((a, b), (b, a)):
         causes, never = counts.causes_share(x, y), counts.not_causes_share(x, y)
-        if causes or never:
-            shares = f"in {percent(causes)} of resamples, and does not cause it in {percent(never)}"
+        if (causes or never) and not _is_stated(result, x, y):
+            shares = f"in {percent(causes)} of resamples, and does not cause it in {percent(never)}{given}"
             yield f"  {readable(x)} causes {readable(y)} {shares}"
+
+
+def _is_stated(result: Discovery, a: str, b: str) -> bool:
+    """Tell whether it was stated that a causes b, or that it does not."""
+    x, y = result.pag.index(a), result.pag.index(b)
+    return result.known is not None and bool(result.known.causes[x, y] or result.known.never[x, y])
+
+
+def _from_statements(result: Discovery, near: str, far: str, source: str) -> str:
+    """Return what to say in place of a share of resamples, each of which was learned with the statements."""
+    grade = result.grade(near, far)
+    if source == "stated":
+        return "as you stated"
+    return of_statements(grade) if grade in ("firm", "likely") else f"from your statements, {grade}"
+
+
+def _kind(result: Discovery, near: str, far: str) -> str:
+    return "arrowhead" if result.pag.marks[result.pag.index(near), result.pag.index(far)] == ARROW else "tail"
 
 
 def _worth(result: Discovery, near: str, far: str) -> str:
     """Return the grade of a mark, and how many such marks were right in the study of docs/grades.md."""
     grade = result.grade(near, far)
-    kind = "arrowhead" if result.pag.marks[result.pag.index(near), result.pag.index(far)] == ARROW else "tail"
+    kind = _kind(result, near, far)
     right = None if grade is None else WORTH["score" if result.mag is not None else "tests"].get((grade, kind))
     if right is None:
         return f" ({grade})" if grade else ""
