@@ -3,7 +3,8 @@
 ``figures.json`` is summed up from the store. A page takes its numbers from there: the part between
 ``<!-- figures: NAME -->`` and ``<!-- end of figures -->`` is a table of :data:`BLOCKS`, and the text between
 ``<!-- figure: a/b/c -->`` and ``<!-- end -->`` one number, found by its keys. ``python run.py --figures`` writes both,
-and a test fails where a page states something else.
+and a test fails where a page states something else. What grades are worth is summed up from ``grades.csv``, the record
+of ``grades.py``.
 
 A run that was late or failed counts with mark F1 0 in ``marks``, and not at all in ``marks where ended``. ``ahead`` is
 how much better a method is than ``auto`` on the tables where that method ended.
@@ -11,6 +12,7 @@ how much better a method is than ``auto`` on the tables where that method ended.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import statistics
@@ -24,7 +26,7 @@ from store import HERE, Row
 from tables import FAMILIES, SEED, TABLES
 
 ROOT = HERE.parents[1]
-FIGURES = HERE / "figures.json"
+FIGURES, GRADES = HERE / "figures.json", HERE.parent / "grades.csv"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "accuracy.md", ROOT / "docs" / "scoreboard.md", HERE.parent / "README.md")
 OURS, HEADLINE = ("auto", "lift", "lmarvel"), "auto"
 MOST_BEHIND = 0.03  # the bar
@@ -53,8 +55,27 @@ def summed(runs: list[Row], facts: list[Row]) -> Figures:
         place[row["name"]] = round(row["value"], 3)
     if "order" in figures:
         figures["order all"] = of_order(figures["order"])
+    figures["grades"] = of_grades()
     figures["readme"] = list(by_family(figures))
     return figures
+
+
+def of_grades(path: Path = GRADES) -> Figures:
+    """Return how many claims of each kind and grade were made, and how many percent were right, by method."""
+    found: Figures = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            kinds, made = found.setdefault(row["method"], {"tables": 0}), int(row["claims"])
+            if row["kind"] == "tables":
+                kinds["tables"] += made
+                continue
+            one = kinds.setdefault(row["kind"], {}).setdefault(row["grade"], {"claims": 0, "right": 0})
+            one["claims"], one["right"] = one["claims"] + made, one["right"] + int(row["true"])
+    for kinds in found.values():
+        for grades in kinds.values():
+            for one in grades.values() if isinstance(grades, dict) else ():
+                one["percent"] = round(100 * one["right"] / one["claims"]) if one["claims"] else None
+    return found
 
 
 def protocol(runs: list[Row]) -> Figures:
