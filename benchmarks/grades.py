@@ -167,7 +167,8 @@ def wrong_share(rows: list[dict[str, str]]) -> float:
 def record(seed: int) -> None:
     """Write the sums of all that is kept, and put the tables into the page of the manual.
 
-    README takes its figures from the same sums: ``scoreboard/run.py --figures`` puts them there. A method that was not run with this seed keeps the figures that it has.
+    README takes its figures from the same sums: ``scoreboard/run.py --figures`` puts them there. A method that was not
+    run with this seed keeps the figures that it has.
     """
     before = kept(SUMS)
     sums: list[dict[str, object]] = []
