@@ -283,7 +283,7 @@ def test_titles_headers_and_skipped_rows_on_the_command_line(tmp_path: Path) -> 
     titled = write(tmp_path, BASE, above="Survey 2024, wave 2\n\n")
     shown = run_apart("describe", titled)
     assert shown.err == (
-        "lmarvel: data.csv: 1 title row was skipped ('Survey 2024, wave 2'); --skip-rows 0 takes it for the header\n"
+        "lmarvel: data.csv: 1 title row was skipped ('Survey 2024, wave 2'); --skip-rows 0 treats it as the header\n"
     )
     assert shown.out.splitlines()[0] == "data.csv: 150 rows, 3 columns, no missing values"
     assert run("describe", titled, "--skip-rows", "2").err == ""

@@ -38,6 +38,7 @@ from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, time_line
 from lmarvel.data import Dataset
+from lmarvel.data import table as held
 from lmarvel.data.profile.suspects import suspects
 from lmarvel.data.scan import SMALL
 from lmarvel.datasets import BUNDLED
@@ -140,7 +141,10 @@ def learn(
 
 def _point_out(data: Dataset) -> None:
     """Name columns that are probably not measurements on the error stream, as far as the rows are at hand."""
-    if data.has_rows and len(data.names) * data.n <= SMALL and (line := suspects(data.names, data.kinds, data.rows())):
+    values = len(data.names) * data.n
+    if not data.has_rows or values > SMALL or values > held.KEPT:  # no file is read again for it
+        return
+    if line := suspects(data.names, data.kinds, data.rows()):
         print(f"lmarvel: {printable(line)}; 'lmarvel describe' shows more", file=sys.stderr)
 
 
@@ -271,7 +275,7 @@ class Drawing:
             if self._kept is None or not end.stability.replicates:
                 raise
             done = f"interrupted after {end.stability.drawn:,} of {self.replicates:,} resamples"
-            self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command goes on from there"
+            self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command continues from there"
             return model.result_
         return fitted.result_
 

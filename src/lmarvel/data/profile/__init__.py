@@ -287,7 +287,7 @@ def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str
                 few = len(words) <= _FEW_WORDS and bad <= max(1, _FEW_BAD * counts.sum())
                 told = few or all(map(is_word_for_missing, words))
                 na = words if told and can_be_named(names[i], words) else ()
-                mend = "mend {value}, take {it} for missing with --na, drop the column, or name it in --categorical"
+                mend = "mend {value}, treat {it} as missing with --na, drop the column, or name it in --categorical"
                 mend = mend.format(value="the value" if bad == 1 else "the values", it="it" if bad == 1 else "them")
                 yield Fault((names[i],), f"column {names[i]!r} {what}", what, mend, na=na)
 
