@@ -6,7 +6,8 @@
 # make sanitize   the engine's tests, and 100,000 hostile calls, on an engine with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
 # make bench-all   the same, and every benchmark in full
-# make scoreboard   rivals beside this package: what is missing is run, then figures.json and the pages; REAL=folder adds real tables
+# make scoreboard   rivals beside this package: what is missing is run, then figures.json and the pages; REAL=folder adds real
+#                   tables, RIVALS=ours renews only the rows of this package
 # make docs   the documentation as a site, in build/site; warnings are errors, links are checked
 # make wheel   the source distribution and a wheel in dist, checked, and tried in an empty environment
 # Each makes its own virtual environment; Python >= 3.10, gcc, g++ and make are all that must be there.
@@ -18,6 +19,7 @@ NETWORKS ?=
 FOLDER := $(if $(NETWORKS),--networks '$(abspath $(NETWORKS))')
 
 REAL ?=
+RIVALS ?=
 
 .PHONY: demo test check-all pythons audit lint sanitize wheel bench bench-all scoreboard docs clean
 
@@ -98,7 +100,7 @@ bench-all: bench
 	@touch $@
 
 scoreboard: .venv-scoreboard/done
-	.venv-scoreboard/bin/python benchmarks/scoreboard/run.py $(if $(REAL),--real '$(abspath $(REAL))')
+	.venv-scoreboard/bin/python benchmarks/scoreboard/run.py $(if $(REAL),--real '$(abspath $(REAL))') $(if $(RIVALS),--rivals '$(RIVALS)')
 
 .venv-docs/done: $(SOURCES)
 	$(PYTHON) -m venv .venv-docs

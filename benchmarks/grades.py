@@ -167,7 +167,8 @@ def wrong_share(rows: list[dict[str, str]]) -> float:
 def record(seed: int) -> None:
     """Write the sums of all that is kept, and put the tables into the page of the manual.
 
-    A method that was not run with this seed keeps the figures that it has.
+    README takes its figures from the same sums: ``scoreboard/run.py --figures`` puts them there. A method that was not
+    run with this seed keeps the figures that it has.
     """
     before = kept(SUMS)
     sums: list[dict[str, object]] = []
@@ -181,6 +182,7 @@ def record(seed: int) -> None:
     head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     PAGE.write_text(f"{head}{BEGIN}\n" + "\n".join(page(kept(SUMS))) + f"\n{END}{after}", "utf-8")
+    print("now put the sums into README: python scoreboard/run.py --figures")
 
 
 def main() -> None:

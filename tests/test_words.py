@@ -29,7 +29,7 @@ ONE = (  # of what there is one per something
     r"(edge|row|table|variable|structure|second|column|line|test|run|minute|pair|draw|page|size|observation|graph|node|"
     r"mark|method|set|year|file|kind|step|case|core|parameter|cell|group|fold|round|sample|resample|copy|person|unit|size)"
 )
-COUNTED = r"(\d+|one|two|edges?|rows?|seconds?|ms|tests?|penalty|states|bytes|figures?)"
+COUNTED = r"(\d+|one|two|edges?|rows?|\w*seconds?|ms|us|tests?|penalty|states|bytes|figures?|CPU time|data set|faults?)"
 THING = r"(collider|number|graph|table|file|PAG|MAG|DAG|name|test|method|column|parameter|variable|edge|node|mark|text)"
 OLD_STYLE = {  # pattern: what to write
     r"(?<!here )\b(is|are) none\b(?! of)": "is not a ...",
@@ -54,6 +54,10 @@ OLD_STYLE = {  # pattern: what to write
     r"\byou said\b": "you stated",
     r"\bclaims? on causes\b": "causal claim",
     r"\bwhether and how much\b": "the effect of",
+    r"\b(take|takes|taking|taken) (it|them|these|this|each|one) for (missing|one|the|names|granted)\b": "treat as",
+    r"\bheld against\b|\bholds? \w+ against\b": "compared with",
+    r"\bgo(es)? on from there\b": "continues from there",
+    r"\bturns? (it|a region|a whole region) (round|around)\b": "reverses its marks",
 }
 """Every pattern that no sentence of ours matches, and what is written in its place."""
 
@@ -176,6 +180,9 @@ def test_the_list_finds_what_it_is_for() -> None:
         "what comes of it is told",
         "the mark stands at A",
         "no claim on causes recurs",
+        "0.059 us a test",
+        "--na x takes it for missing",
+        "grades are held against the truth",
     ]
     assert [text for text in old if not any(re.search(pattern, text) for pattern in OLD_STYLE)] == []
     fine = "One row per observation. B is not a collider, because a set without it separates A and C. There is no file."

@@ -3,7 +3,8 @@
 ``figures.json`` is summed up from the store. A page takes its numbers from there: the part between
 ``<!-- figures: NAME -->`` and ``<!-- end of figures -->`` is a table of :data:`BLOCKS`, and the text between
 ``<!-- figure: a/b/c -->`` and ``<!-- end -->`` one number, found by its keys. ``python run.py --figures`` writes both,
-and a test fails where a page states something else.
+and a test fails where a page states something else. What grades are worth is summed up from ``grades.csv``, the record
+of ``grades.py``.
 
 A run that was late or failed counts with mark F1 0 in ``marks``, and not at all in ``marks where ended``. ``ahead`` is
 how much better a method is than ``auto`` on the tables where that method ended.
@@ -11,6 +12,7 @@ how much better a method is than ``auto`` on the tables where that method ended.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import statistics
@@ -24,7 +26,7 @@ from store import HERE, Row
 from tables import FAMILIES, SEED, TABLES
 
 ROOT = HERE.parents[1]
-FIGURES = HERE / "figures.json"
+FIGURES, GRADES = HERE / "figures.json", HERE.parent / "grades.csv"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "accuracy.md", ROOT / "docs" / "scoreboard.md", HERE.parent / "README.md")
 OURS, HEADLINE = ("auto", "lift", "lmarvel"), "auto"
 MOST_BEHIND = 0.03  # the bar
@@ -53,8 +55,27 @@ def summed(runs: list[Row], facts: list[Row]) -> Figures:
         place[row["name"]] = round(row["value"], 3)
     if "order" in figures:
         figures["order all"] = of_order(figures["order"])
+    figures["grades"] = of_grades()
     figures["readme"] = list(by_family(figures))
     return figures
+
+
+def of_grades(path: Path = GRADES) -> Figures:
+    """Return how many claims of each kind and grade were made, and how many percent were right, by method."""
+    found: Figures = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            kinds, made = found.setdefault(row["method"], {"tables": 0}), int(row["claims"])
+            if row["kind"] == "tables":
+                kinds["tables"] += made
+                continue
+            one = kinds.setdefault(row["kind"], {}).setdefault(row["grade"], {"claims": 0, "right": 0})
+            one["claims"], one["right"] = one["claims"] + made, one["right"] + int(row["true"])
+    for kinds in found.values():
+        for grades in kinds.values():
+            for one in grades.values() if isinstance(grades, dict) else ():
+                one["percent"] = round(100 * one["right"] / one["claims"]) if one["claims"] else None
+    return found
 
 
 def protocol(runs: list[Row]) -> Figures:
@@ -67,6 +88,7 @@ def protocol(runs: list[Row]) -> Figures:
         "methods": len({row["method"] for row in runs}),
         "tables": len({(row["family"], row["number"]) for row in runs}),
         "runs": len(runs),
+        "own versions": len({row["version"] for row in runs if row["method"] in OURS}),  # 1 where none is stale
         "versions": dict(sorted(versions.items())),
     }
 
@@ -170,46 +192,48 @@ def by_family(figures: Figures) -> Iterator[str]:
         yield f"| {family} | {' | '.join(cells)} |"
 
 
-def every_method(figures: Figures) -> Iterator[str]:
-    """Iterate over mark F1 of every method on every family; runs that did not end count 0, and are told."""
-    families = list(figures["graphs"])
-    yield "| method | " + " | ".join(families) + " |"
-    yield "|---|" + "---|" * len(families)
-    for method, title in titles().items():
-        cells = [_cell(figures["graphs"][family].get(method), "marks") for family in families]
-        if any(cells):
-            yield f"| {title} | " + " | ".join(cells) + " |"
+SHORT = {"causal-learn": "cl", "tetrad-port": "tp"}  # what a program is called in the head of a table
 
 
-def skeletons(figures: Figures) -> Iterator[str]:
-    """Iterate over skeleton F1 of every method on every family."""
-    families = list(figures["graphs"])
-    yield "| method | " + " | ".join(families) + " |"
-    yield "|---|" + "---|" * len(families)
-    for method, title in titles().items():
-        cells = [_cell(figures["graphs"][family].get(method), "skeleton") for family in families]
-        if any(cells):
-            yield f"| {title} | " + " | ".join(cells) + " |"
+def by_method(figures: Figures, cell: Callable[[Figures], str], programs: tuple[str, ...]) -> Iterator[str]:
+    """Iterate over a table of families by methods of some programs; one without a figure is left out."""
+    graphs = figures["graphs"]
+    names = {m: title for m, title in titles().items() if (m if m in OURS else m.partition(" ")[0]) in programs}
+    cells = {m: [cell(methods[m]) if m in methods else "" for methods in graphs.values()] for m in names}
+    names = {m: title for m, title in names.items() if any(cells[m])}
+    yield "| family | " + " | ".join(shortened(title) for title in names.values()) + " |"
+    yield "|---|" + "---|" * len(names)
+    for row, family in enumerate(graphs):
+        yield f"| {family} | " + " | ".join(cells[m][row] for m in names) + " |"
 
 
-def _cell(one: Figures | None, name: str) -> str:
-    if one is None or one.get(name) is None:
-        return ""
-    missing = one["tables"] - one[ENDED]
-    notes = [f"{missing} not ended"] if missing else []
-    notes += [f"{one['tables']} tables"] if one["tables"] < TABLES else []
-    return f"{one[name]:.2f}" + (f" ({', '.join(notes)})" if notes else "")
+def shortened(title: str) -> str:
+    """Return the title of a method for the head of a narrow column.
+
+    >>> shortened("causal-learn BOSS as a PAG (LV-Dumb)"), shortened("**auto**")
+    ('cl BOSS', '**auto**')
+    """
+    for program, short in SHORT.items():
+        title = title.replace(program, short)
+    return title.partition(" as a PAG")[0].partition(" (")[0]
 
 
-def seconds(figures: Figures) -> Iterator[str]:
-    """Iterate over the median CPU seconds of every method on every family, of the tables where it ended."""
-    families = list(figures["graphs"])
-    yield "| method | " + " | ".join(families) + " |"
-    yield "|---|" + "---|" * len(families)
-    for method, title in titles().items():
-        found = [figures["graphs"][family].get(method, {}).get("seconds") for family in families]
-        if any(found):
-            yield f"| {title} | " + " | ".join("" if s is None else f"{s:.2g}" for s in found) + " |"
+def _f1(name: str) -> Callable[[Figures], str]:
+    """Return what writes one figure: runs that did not end count 0, and the table says how many did not."""
+
+    def cell(one: Figures) -> str:
+        if one.get(name) is None:
+            return ""
+        missing = one["tables"] - one[ENDED]
+        few = f" of {one['tables']}" if one["tables"] < TABLES else ""
+        note = f" ({one[ENDED]}{few or f' of {TABLES}'})" if missing or few else ""
+        return f"{one[name]:.2f}{note}"
+
+    return cell
+
+
+def _seconds(one: Figures) -> str:
+    return "" if one.get("seconds") is None else f"{one['seconds']:.2g}"
 
 
 def order_table(figures: Figures) -> Iterator[str]:
@@ -262,9 +286,14 @@ def effects_table(figures: Figures) -> Iterator[str]:
 
 BLOCKS: dict[str, Callable[[Figures], Iterator[str]]] = {
     "scoreboard": by_family,
-    "scoreboard marks": every_method,
-    "scoreboard skeletons": skeletons,
-    "scoreboard seconds": seconds,
+    "scoreboard marks": lambda figures: by_method(figures, _f1("marks"), (*OURS, "causal_learn", "pgmpy")),
+    "scoreboard marks of ports": lambda figures: by_method(figures, _f1("marks"), ("auto", "tetrad_port")),
+    "scoreboard skeletons": lambda figures: by_method(figures, _f1("skeleton"), (*OURS, "causal_learn", "pgmpy")),
+    "scoreboard skeletons of ports": lambda figures: by_method(
+        figures, _f1("skeleton"), ("auto", "tetrad_port", "rcd")
+    ),
+    "scoreboard seconds": lambda figures: by_method(figures, _seconds, (*OURS, "causal_learn", "pgmpy")),
+    "scoreboard seconds of ports": lambda figures: by_method(figures, _seconds, ("auto", "tetrad_port", "rcd")),
     "scoreboard order": order_table,
     "scoreboard sachs": sachs_table,
     "scoreboard effects": effects_table,

@@ -3,9 +3,10 @@
     make scoreboard                                  # what is missing, then figures.json and the pages
     python run.py --rivals tetrad_port --families alarm
     python run.py --parts order,sachs --real folder  # parts by name
+    python run.py --rivals ours --again auto         # some methods anew, whatever is kept
     python run.py --figures                          # only sum up what is kept
 
-A run that was stopped goes on where it was. Results of this package carry a digest of its source, and are measured anew
+A run that was stopped goes on where it was. Results of this package carry a digest of its code, and are measured anew
 when that changes; results of rivals carry their versions. A rival that fails, or needs more CPU seconds than the limit,
 counts as such. One that was late on a table is not run on another one of the same network or density with at least as
 many rows and columns, and counts as late there. A new rival is one file in ``rivals``.
@@ -142,11 +143,14 @@ def hopeless(kept: Iterable[Row], method: str, family: str, number: int, shape: 
     )
 
 
-def fill(store: Store, chosen: list[Rival], families: list[str], tables: int, limit: float) -> None:
-    """Run what is not kept yet or is stale, table by table, smaller tables of a family first."""
+def fill(
+    store: Store, chosen: list[Rival], families: list[str], tables: int, limit: float, again: Iterable[str] = ()
+) -> None:
+    """Run what is not kept yet, is stale or is asked for again, table by table, smaller tables of a family first."""
     own = own_version()
     kept = {(row["family"], row["number"], row["method"]): row for row in store.rows("graphs")}
     old = {key for key, row in kept.items() if row["version"].startswith("lmarvel") and row["version"] != own}
+    old |= {key for key in kept if key[2] in set(again)}
     old |= {key for key, row in kept.items() if row["outcome"] == LATE and row["limit_seconds"] < limit}
     done = {key: row for key, row in kept.items() if key not in old}
     for family in families:
@@ -215,7 +219,10 @@ def effects(store: Store, chosen: list[Rival]) -> None:
     """Ask for two effects that are known from elsewhere."""
     for name in real.BACKGROUND:
         if any(method == "auto" for _, method, _ in _missing(store, "effects", name, chosen)):
-            store.state("effects", name, "auto", own_version(), real.effect(name))
+            try:
+                store.state("effects", name, "auto", own_version(), real.effect(name))
+            except LMarvelError as refused:
+                print(f"{name} is left out: {refused}", file=sys.stderr)
 
 
 def _missing(store: Store, part: str, family: str, chosen: list[Rival]) -> Iterator[tuple[Rival, str, str]]:
@@ -233,7 +240,9 @@ def _learned(
 ) -> PAG | None:
     """Return the graph of a rival; None where it was late or failed."""
     answer = rival.ask([method], values, kinds, limit)[method]
-    return rival.pag(method, names, answer["marks"]) if answer["outcome"] == ENDED else None
+    with contextlib.suppress(ValueError):  # marks that are not a graph's
+        return rival.pag(method, names, answer["marks"]) if answer["outcome"] == ENDED else None
+    return None
 
 
 PARTS = ("graphs", "order", "sachs", "effects")
@@ -244,6 +253,7 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--rivals", default=",".join(rivals()))
     parser.add_argument("--methods", help="only these, as the store names them: auto,tetrad_port boss")
+    parser.add_argument("--again", default="", help="methods to run anew on all tables, as the store names them")
     parser.add_argument("--families", default=";".join(FAMILIES), help="separated by semicolons")
     parser.add_argument("--tables", type=int, default=TABLES, help="tables per family")
     parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds per table and method")
@@ -272,7 +282,7 @@ def learn(store: Store, parts: list[str], names: list[str], families: list[str],
         except OSError as wrong:
             print(f"{name} is left out: {wrong}", file=sys.stderr)
     if "graphs" in parts:
-        fill(store, chosen, families, told.tables, told.limit)
+        fill(store, chosen, families, told.tables, told.limit, told.again.split(","))
     for part, run in (("order", order), ("sachs", sachs)):
         if part in parts and told.real is None:
             print(f"{part} is left out: it needs a folder of real tables, --real FOLDER", file=sys.stderr)

@@ -7,6 +7,7 @@ text. They are written with the figures, and an empty store begins with them.
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
 import sqlite3
@@ -20,7 +21,7 @@ KEY = ("part", "family", "number", "method")
 FIGURES = ("outcome", "marks", "skeleton", "seconds", "limit_seconds", "variables", "rows", "version", "why")
 COLUMNS = (*KEY, *FIGURES)
 FACTS, FACT = HERE / "facts.csv", ("part", "family", "method", "name", "value", "version")
-ASIDE = ("cli", "report", "drawing", "experiments", "interchange")  # rooms that change no result
+ASIDE = ("app", "cli", "report", "drawing", "experiments", "interchange")  # rooms that change no result
 CODE = (".py", ".pyx", ".pxi", ".pxd", ".cpp", ".hpp", ".csv")
 Row = dict[str, Any]
 
@@ -30,8 +31,28 @@ def own_version() -> str:
     digest = hashlib.sha256()
     for path in sorted(path for path in SOURCE.rglob("*") if path.suffix in CODE):
         if path.relative_to(SOURCE).parts[0] not in ASIDE:
-            digest.update(path.relative_to(SOURCE).as_posix().encode() + path.read_bytes())
+            text = path.read_text("utf-8")
+            code = without_words(text) if path.suffix == ".py" else text
+            digest.update(f"{path.relative_to(SOURCE).as_posix()}\n{code}".encode())
     return f"lmarvel {digest.hexdigest()[:12]}"
+
+
+def without_words(text: str) -> str:
+    """Return Python code without its comments and docstrings, which change no result.
+
+    >>> without_words("def f():  # of nothing\\n    'Return one.'\\n    return 1") == without_words("def f(): return 1")
+    True
+    """
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [one for one in body if not _is_text(one)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 class Store:

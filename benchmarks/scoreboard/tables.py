@@ -1,10 +1,11 @@
 """The tables of the scoreboard: families with a known truth, most of them other people's.
 
 A table is drawn from its family and number alone, with one seed for all. Published networks have their published
-parameters (:func:`lmarvel.simulate.load_model`). ``Tetrad`` are random linear models as studies with Tetrad have them:
-coefficients of size 0.2 to 1, variances of noise from 1 to 3, 2 to 6 edges per variable. In these, 0, 10 or 20 % of the
-variables are hidden, and there are 500 to 10,000 rows. Curves, kinds of columns, hidden causes and selection come from
-:mod:`families`, sensors of real devices from :mod:`chambers`.
+parameters (:func:`lmarvel.simulate.load_model`). ``Tetrad`` are random linear models as studies with Tetrad have them.
+Its manual (docs/manual/index.html of cmu-phil/tetrad) has the defaults varLow 1, varHigh 3, coefLow 0, coefHigh 1 and
+both signs; its own studies usually set coefLow to 0.2, and so do these tables. In them and in networks, 0, 10 or 20 %
+of the variables are hidden, and there are 500 to 10,000 rows. Curves, kinds of columns, hidden causes and
+selection come from :mod:`families`, sensors of real devices from :mod:`chambers`.
 """
 
 from __future__ import annotations

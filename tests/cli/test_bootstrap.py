@@ -54,7 +54,7 @@ def test_an_interrupted_run_is_kept_and_the_same_command_goes_on(tmp_path):
     stopped, _ = interrupted(11, *command)
     assert stopped.code == 130
     assert "interrupted after 10 of 30 resamples" in stopped.err
-    assert "the same command goes on" in stopped.err
+    assert "the same command continues" in stopped.err
     assert Discovery.load(out).stability.drawn == 10
     ended, drawn = interrupted(-1, *command)
     assert (ended.code, drawn) == (0, 20)

@@ -79,8 +79,8 @@ PROPOSED: dict[str, tuple[dict[str, Sequence[object]], list[str], list[str], str
         HALF,
         [],
         [
-            "  a (75), b (75): missing values; tests use the rows that have their variables, --missing em, or drop them"
-            " with --drop a,b"
+            "  a (75), b (75): missing values; each test uses the rows that have its variables; or --missing em for"
+            " estimated moments"
         ],
         "data.csv",
     ),
@@ -112,15 +112,15 @@ PROPOSED: dict[str, tuple[dict[str, Sequence[object]], list[str], list[str], str
         {"age": every(AGE, 15, -9), "income": every((40 + 5 * Y).round(1).tolist(), 20, 999)},
         [],
         [
-            "  age: -9 in 10 rows looks like a code for a missing value; --na -9 takes it for missing",
-            "  income: 999 in 8 rows looks like a code for a missing value; --na 999 takes it for missing",
+            "  age: -9 in 10 rows looks like a code for a missing value; --na -9 treats it as missing",
+            "  income: 999 in 8 rows looks like a code for a missing value; --na 999 treats it as missing",
         ],
         "--na -9 --na 999",
     ),
     "a code that is a value elsewhere": (
         {"grade": every(RNG.integers(1, 6, N).tolist(), 15, 9), "count": RNG.integers(0, 40, N).tolist()},
         [],
-        ["  grade: 9 in 10 rows looks like a code for a missing value; --na grade=9 takes it for missing"],
+        ["  grade: 9 in 10 rows looks like a code for a missing value; --na grade=9 treats it as missing"],
         "--na grade=9",
     ),
     "words": (
@@ -132,7 +132,7 @@ PROPOSED: dict[str, tuple[dict[str, Sequence[object]], list[str], list[str], str
     "a typing error": (
         {"age": ["3o", *AGE[1:]]},
         [],
-        ["  age: is numbers but for 1 value '3o'; mend the text, or --na 3o takes it for missing"],
+        ["  age: is numbers but for 1 value '3o'; mend the text, or --na 3o treats it as missing"],
         "--na 3o",
     ),
     "all at once": (
@@ -283,7 +283,7 @@ def test_titles_headers_and_skipped_rows_on_the_command_line(tmp_path: Path) -> 
     titled = write(tmp_path, BASE, above="Survey 2024, wave 2\n\n")
     shown = run_apart("describe", titled)
     assert shown.err == (
-        "lmarvel: data.csv: 1 title row was skipped ('Survey 2024, wave 2'); --skip-rows 0 takes it for the header\n"
+        "lmarvel: data.csv: 1 title row was skipped ('Survey 2024, wave 2'); --skip-rows 0 treats it as the header\n"
     )
     assert shown.out.splitlines()[0] == "data.csv: 150 rows, 3 columns, no missing values"
     assert run("describe", titled, "--skip-rows", "2").err == ""
@@ -293,3 +293,13 @@ def test_titles_headers_and_skipped_rows_on_the_command_line(tmp_path: Path) -> 
     assert "there is no header, since the first row is numbers" in run_apart("describe", bare).err
     assert learned(run("learn", bare, "--no-header", "--format", "json"))["nodes"] == ["column1", "column2", "column3"]
     assert learned(run("learn", bare, "--header", "--format", "json"))["data"]["rows"] == N - 1  # type: ignore[index]
+
+
+def test_learning_points_out_columns_that_were_probably_not_measured(tmp_path: Path) -> None:
+    path = write(tmp_path, BASE | {"nr": list(range(N)), "age": every(AGE, 15, -9)})
+    done = run_apart("learn", path)
+    assert done.err == (
+        "lmarvel: 'nr' looks like row numbers, ids or dates (--drop nr); -9 in 'age' looks like a missing value"
+        " (--na age=-9); 'lmarvel describe' shows more\n"
+    )
+    assert run_apart("learn", path, "--drop", "nr", "--na", "age=-9").err == ""

@@ -256,14 +256,14 @@ def test_a_table_is_described_with_what_is_strange_about_it(tmp_path: Path) -> N
         "  row: row numbers; they mean nothing: drop it with --drop row",
         "  patient_id: every row has a number of its own, as an id has; drop it with --drop patient_id",
         "  visit: dates; drop it with --drop visit, or turn it into a number of days",
-        "  y: -99 in 2 rows looks like a code for a missing value; --na -99 takes it for missing",
+        "  y: -99 in 2 rows looks like a code for a missing value; --na -99 treats it as missing",
         "  near: nearly a copy of 'x'; keep one of the two",
         "  twice: is a copy of 'x'; drop it with --drop twice",
         "  flat: constant; drop it with --drop flat",
-        "  colour (1): missing values; tests use the rows that have their variables, --missing drop, --missing em,"
-        " or drop it with --drop colour",
+        "  colour (1): missing values; each test uses the rows that have its variables; or --missing drop for the"
+        " 119 complete rows, or --missing em for estimated moments",
         "  grade: few different whole numbers, taken as numbers; --ordinal or --categorical if these are categories",
-        "  typo: is numbers but for 1 value '1o'; mend the text, or --na 1o takes it for missing",
+        "  typo: is numbers but for 1 value '1o'; mend the text, or --na 1o treats it as missing",
     ):
         assert line in lines, line
     command = shlex.split(lines[-1])

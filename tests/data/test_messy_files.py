@@ -75,7 +75,7 @@ def test_text_with_numbers_in_it_stays_text() -> None:
 
 
 def test_what_is_no_number_among_marked_ones_is_named(write: Writer) -> None:
-    with pytest.raises(DataError, match=r"column 'a', line 4: 'n\.k\.' is not a number\. Mend the value, take it"):
+    with pytest.raises(DataError, match=r"column 'a', line 4: 'n\.k\.' is not a number\. Mend the value, treat it"):
         Dataset.of(write("a,b\n1%,2\n2%,1\nn.k.,7\n5%,3\n")).rows()
 
 

@@ -113,7 +113,7 @@ def test_selection_is_refused_with_the_edge_that_shows_it() -> None:
     assert (
         "because X --- A, X --- B, A --- Y and 1 more edge say that the sample was selected. It could " in told.sentence
     )
-    with pytest.raises(GraphError, match="say that the sample was selected, and the other program would take it"):
+    with pytest.raises(GraphError, match="say that the sample was selected, and the other program would treat it"):
         exported(pag, "X", "Y")
 
 

@@ -32,8 +32,10 @@ from lmarvel import (
     mag_to_pag,
 )
 from lmarvel.ci.fisher_z import kernel_name
+from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.ci.search import readable_search
+from lmarvel.errors import BudgetSpent
 from lmarvel.result.trace import Separated
 from lmarvel.simulate import LinearSEM, hide, load_network
 
@@ -331,6 +333,38 @@ def test_auto_takes_lift_for_as_many_columns_as_time_allows() -> None:
     assert why == "lmarvel: 300 columns are many for a search by score: about 1 s, and 0.5 s are given"
     few = as_ci_test("fisher-z", Dataset.of(np.random.default_rng(0).normal(size=(100, 8))))
     assert Auto().resolved(few)[0].max_seconds is None
+
+
+def mixed() -> dict[str, object]:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200)
+    return {"a": a, "b": a + rng.normal(size=200), "c": np.where(a + rng.normal(size=200) > 0, "yes", "no")}
+
+
+def test_auto_leaves_slow_models_to_tests_where_no_graph_is_found_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(*_: object) -> None:
+        raise BudgetSpent("max_seconds is used up before a first graph was found")
+
+    monkeypatch.setattr(Lift, "learn", spent)
+    found = Auto().fit(mixed()).result_
+    assert (found.settings["method"], found.settings["max_seconds"]) == ("LMarvel", 40.0)
+    assert found.settings["chosen"] == "lmarvel: a search by score found no graph in 20 s"
+    assert found.pag == LMarvel().fit(mixed()).result_.pag
+    assert found.resamples is None  # each of them would search by score again
+    assert Lift().fit(mixed()).result_.budget_ended is not None  # who asks for Lift gets no other method
+
+
+def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def look(_: object, ledger: Ledger, *__: object) -> None:
+        seen.append(ledger.meter.deadline - time.monotonic())
+        raise BudgetSpent("seen")
+
+    monkeypatch.setattr(Lift, "learn", look)
+    for data, options in ((mixed(), {}), (mixed(), {"max_seconds": 30.0}), (np.eye(200, 61), {"test": "fisher-z"})):
+        Auto(**options).fit(data)
+    assert [round(seconds / 10) for seconds in seen] == [2, 1, 6]
 
 
 def test_auto_hands_its_parameters_on() -> None:

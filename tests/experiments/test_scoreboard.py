@@ -148,6 +148,8 @@ def test_our_own_results_are_measured_anew_when_the_code_changes(board, opened, 
     assert len(ours.asked) == 2
     assert len(rival.asked) == 1
     assert {row["version"] for row in store.rows()} == {"lmarvel b", "rival 1"}
+    board.run.fill(store, [ours, rival], ["Tetrad, 20 variables"], 1, 5, ["ours only"])
+    assert (len(ours.asked), len(rival.asked)) == (3, 1)  # asked for again
 
 
 def test_the_version_of_ours_is_that_of_the_code_which_decides_results(board, tmp_path, monkeypatch):
@@ -157,6 +159,7 @@ def test_the_version_of_ours_is_that_of_the_code_which_decides_results(board, tm
         (tmp_path / room / "a.py").write_text("1")
     first = board.store.own_version()
     (tmp_path / "cli" / "a.py").write_text("2")
+    (tmp_path / "search" / "a.py").write_text("'Words on it.'\n1  # and more")
     assert board.store.own_version() == first
     (tmp_path / "search" / "a.py").write_text("2")
     assert board.store.own_version() != first

@@ -21,16 +21,22 @@ def with_cards(text: str, page: Path) -> str:
 
 
 def _grid(lines: list[str], page: Path) -> str:
-    cards = [_card(line, page) for line in lines]
+    pictured = sum(_thumbnail_of(line, page) is not None for line in lines)
+    cards = [_card(line, page, 2 * pictured >= len(lines)) for line in lines]  # a single one leaves holes beside it
     return "\n".join(["::::{grid} 1 2 2 3", ":gutter: 3", ":class-container: cards", "", *cards, "::::", ""])
 
 
-def _card(line: str, page: Path) -> str:
+def _thumbnail_of(line: str, page: Path) -> Path | None:
+    found = ITEM.fullmatch(line)
+    return None if found is None else thumbnail(page.parent / found.group(2).partition("#")[0])
+
+
+def _card(line: str, page: Path, pictured: bool) -> str:
     found = ITEM.fullmatch(line)
     if found is None:
         raise ValueError(f"{page.name}: a card is '- [Title](page.md): text', not {line!r}")
     title, target, text = found.groups()
-    picture = thumbnail(page.parent / target.partition("#")[0])
+    picture = _thumbnail_of(line, page) if pictured else None
     above = [] if picture is None else [f"![{title}]({os.path.relpath(picture, page.parent)})", ""]
     return "\n".join(
         [":::{grid-item-card}", *above, f"**[{title}]({target})**", "", text[:1].upper() + text[1:], ":::", ""]

@@ -48,7 +48,7 @@ def check(
     table: TableOptions = _NOTHING_SAID,
     form: Form = "text",
 ) -> None:
-    """Test what a learned graph implies on a table: how many separations fail, how many would by chance, the worst."""
+    """Test the independences that a learned graph implies on a table: how many fail, how many by chance, the worst."""
     found = load_result(result)
     table = table.as_learned(found, data)
     with interruptible(), table.usable(data):

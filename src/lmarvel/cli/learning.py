@@ -6,6 +6,7 @@ A bootstrap goes on from what a result file holds, and an interruption keeps wha
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ from lmarvel.cli.streams import STANDARD, writable_file
 from lmarvel.cli.tables import TableOptions, with_table
 from lmarvel.cli.text import as_edges, as_json, as_text, comparison_lines, time_line
 from lmarvel.data import Dataset
+from lmarvel.data import table as held
+from lmarvel.data.profile.suspects import suspects
+from lmarvel.data.scan import SMALL
 from lmarvel.datasets import BUNDLED
 from lmarvel.deferred import late
 from lmarvel.drawing import ENDINGS, check_target
@@ -118,6 +122,8 @@ def learn(
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
                 phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
+        if not quiet:
+            _point_out(dataset)
         with memory.enforced():
             written = _write(found, marks, output, report, data, dataset)
             text = _printed(found, form, marks, details) if shown else ""
@@ -131,6 +137,15 @@ def learn(
         fail(drawing.stopped, 130)
     if found.budget_ended and not only_apart(found):
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
+
+
+def _point_out(data: Dataset) -> None:
+    """Name columns that are probably not measurements on the error stream, as far as the rows are at hand."""
+    values = len(data.names) * data.n
+    if not data.has_rows or values > SMALL or values > held.KEPT:  # no file is read again for it
+        return
+    if line := suspects(data.names, data.kinds, data.rows()):
+        print(f"lmarvel: {printable(line)}; 'lmarvel describe' shows more", file=sys.stderr)
 
 
 def _of_method(method: str, bootstrap: int | None, **given: int | None) -> dict[str, Any]:
@@ -260,7 +275,7 @@ class Drawing:
             if self._kept is None or not end.stability.replicates:
                 raise
             done = f"interrupted after {end.stability.drawn:,} of {self.replicates:,} resamples"
-            self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command goes on from there"
+            self.stopped = f"{done}; {readable(str(self._kept))} has them, and the same command continues from there"
             return model.result_
         return fitted.result_
 

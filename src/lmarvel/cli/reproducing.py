@@ -111,7 +111,7 @@ def reproduce(
     for note in runner.notes_on(request.experiments):
         print(f"note: {note}", file=sys.stderr)
     started = time.monotonic()
-    kept = f"finished runs are kept in {out}, and the same command goes on from there"
+    kept = f"finished runs are kept in {out}, and the same command continues from there"
     with interruptible(lambda: kept), _progress(progress) as report:
         paths = runner.reproduce(request, report)
     print(f"Done in {time.monotonic() - started:,.0f} s. Written:")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lmarvel.errors import DataError
 
-MIXED = "Mend the value, take it for missing (na), drop the column, or name it in categorical"
+MIXED = "Mend the value, treat it as missing (na), drop the column, or name it in categorical"
 OTHER = "drop it, or turn it into numbers or text"
 Codes = NDArray[np.intp]
 _COUNTED = 1000

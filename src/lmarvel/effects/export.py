@@ -109,7 +109,7 @@ def exported(result: Discovery | Askable | Prepared, x: Node, y: Node) -> Export
     i, j = checked_pair(ready, x, y)
     selected = selection_near(ready.graph, ready.everything)
     if selected is not None:
-        raise GraphError(f"{selected}, and the other program would take it for one that was not")
+        raise GraphError(f"{selected}, and the other program would treat it as one that was not")
     names = ready.graph.names
     identified = classify(ready, i, j)
     unknown = identified.status == "not identified"

@@ -7,12 +7,14 @@ from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.discover import NO_GRAPH
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled, most_variables
 
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
-SMALL = 60  # columns: up to here no budget is set, so that what is learned does not depend on the clock
+SMALL = 60  # columns of numbers: up to here no budget is set, so that what is learned does not depend on the clock
+FOR_SCORES = 1 / 3  # of the budget, where models of categories and curves may take long; tests have what is left
 ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
 FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
 
@@ -42,8 +44,8 @@ class Auto(PagEstimator):
         As for :class:`LMarvel`.
     max_seconds : float, optional
         Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
-        columns,
-        and a minute for a search by score among more. A search that is expected to take longer is left to L-MARVEL.
+        columns with linear relations, and a minute for other tables. A search by score that is expected to take longer
+        is left to L-MARVEL. So are categories and curves where a third of the time ends without a first graph.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -90,15 +92,27 @@ class Auto(PagEstimator):
         if rows < max(ROWS_A_COLUMN * p, test.columns + 2):
             if test.moments is None or test.columns > p or rows < FEWEST_ROWS:
                 return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
-            return self._lift(p), f"lift: {rows} rows are few for {columns}, so each edge must improve the score more"
-        return self._lift(p), f"lift: {rows} rows and {columns} allow a search by score"
+            why = f"lift: {rows} rows are few for {columns}, so each edge must improve the score more"
+            return self._lift(p, True), why
+        return self._lift(p, test.moments is not None), f"lift: {rows} rows and {columns} allow a search by score"
 
-    def _lift(self, p: int) -> PagEstimator:
-        """Return Lift, for many columns with a budget: it ends with the best graph that it has by then."""
+    def _lift(self, p: int, numbers: bool) -> PagEstimator:
+        """Return Lift, for many columns or slow models with a budget: it ends with the best graph it has by then."""
         method = self._as(Lift)
-        if p > SMALL and method.max_seconds is None:
+        if not numbers:
+            method.max_seconds = FOR_SCORES * (self.max_seconds or BUDGET)
+        elif p > SMALL and method.max_seconds is None:
             method.max_seconds = BUDGET
         return method
+
+    def instead(self, tried: PagEstimator) -> tuple[PagEstimator, str] | None:
+        """Return L-MARVEL for the time that is left, if a search by score found no graph in its part of it."""
+        given, budget = tried.max_seconds, self.max_seconds or BUDGET
+        if not isinstance(tried, Lift) or given is None or given >= budget:
+            return None
+        method = self._as(LMarvel)
+        method.max_seconds = budget - given
+        return method, f"lmarvel: {NO_GRAPH} in {given:g} s"
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""

@@ -156,6 +156,10 @@ class PagEstimator(Estimator):
         """Return the method to run on a test, and why it was chosen; None where the user chose it."""
         return self, None
 
+    def instead(self, tried: PagEstimator) -> tuple[PagEstimator, str] | None:
+        """Return what to run where the method that was chosen found nothing in time, and why; None: nothing."""
+        return None
+
     def for_engine(self, level: float) -> Levels | PruningOptions | None:
         """Return with what the compiled engine does the same, boundaries at this level; None: it cannot."""
         return None

@@ -52,6 +52,7 @@ from lmarvel.skeleton.state import Learned, Progress, silent
 Marks = NDArray[np.int8]
 _MATRICES = 4  # of a number for each pair, that a run holds at a time
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
+NO_GRAPH = "a search by score found no graph"  # in its part of the time, so that another method ran
 _FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
 
 
@@ -98,6 +99,9 @@ class Settings(Protocol):
 
     def resolved(self, test: IndependenceTest) -> tuple[Settings, str | None]:
         """Return the method to run, which "auto" chooses by the test, and why."""
+
+    def instead(self, tried: Any) -> tuple[Settings, str] | None:
+        """Return what to run where a method found nothing in time, and why."""
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Any, report: Progress) -> Learned | Chosen:
         """Run the method on boundaries."""
@@ -172,11 +176,17 @@ def _discovered(
 
 
 def _by_test(
-    given: IndependenceTest, table: Dataset | None, settings: Settings, clock: Clock, progress: Progress | None = None
+    given: IndependenceTest,
+    table: Dataset | None,
+    asked: Settings,
+    clock: Clock,
+    progress: Progress | None = None,
+    why: str | None = None,
 ) -> Discovery:
-    """Learn a PAG by the answers of a test."""
+    """Learn a PAG by the answers of a test, with the method that was asked for or is chosen, and why it was."""
     report, order = progress or silent, given.canonical_order()
-    settings, why = settings.resolved(given)
+    settings, chosen = asked.resolved(given)
+    why = why or chosen
     test, known = given.reordered(order), None
     if settings.knowledge is not None:
         check_names(settings.knowledge.statements, given.names)  # in the user's order, for the message
@@ -185,7 +195,7 @@ def _by_test(
     report("boundary", 0, 1)
     limit = settings.max_seconds
     seconds = limit and limit - min(_KEPT_BACK * len(order) ** 2, limit / 10)
-    began = limit and clock.deadline - limit
+    began = limit and min(clock.deadline - limit, time.monotonic())  # a method may have less time than the run
     ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, began, known)
     level = settings.boundary_alpha or default_boundary_alpha(len(test.names), settings.alpha)
     method = "none"
@@ -202,6 +212,8 @@ def _by_test(
         outcome = settings.learn(ledger, boundaries, table, report)
     except BudgetSpent as spent:  # before anything was found
         clock.lap("boundary" if method == "none" else "search")
+        if (other := asked.instead(settings)) is not None:
+            return _by_test(given, table, other[0], clock, progress, other[1])
         recorded = settings_of(settings, table, given, level, method, why)
         return nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     recorded = settings_of(settings, table, given, level, method, why)

@@ -66,14 +66,16 @@ _SAME = 1e-6  # scores that differ by less
 class Lift(PagEstimator):
     """Learn a PAG by score: orders of the variables, lifted to ancestral graphs and to hidden nodes.
 
-    The most accurate method of the package on samples, and its PAG is always legal: the score sees the whole graph,
-    where a single test that errs turns a region round. It is a search, so it can end in a local optimum. L-MARVEL's
-    graph is a further start where it is legal and not far behind. With fewer than two rows per column each edge must
-    improve the score more (docs/wide.md). Where all variables are categories, the score is the length of the code of
-    their counts (qNML); where numbers bend, it has bends, products and the shape of the noise. Then tests look for
-    hidden causes in the best DAG. A category beside numbers is several columns, and then hidden nodes are not looked
-    for. Nothing is random but restarts that are asked for, and the order of the columns does not matter. On tables of
-    numbers it needs the compiled engine, which a C++ compiler builds with the package.
+    The most accurate method of the package on samples, and its PAG is always legal. The score sees the whole graph,
+    where a single wrong test can reverse the marks of a region. It is a search, so it can end in a local optimum.
+    L-MARVEL's graph is a further start where it is legal and not far behind.
+
+    With fewer than two rows per column each edge must improve the score more (docs/wide.md). Where all variables are
+    categories, the score is the length of the code of their counts (qNML). Where numbers bend, it has bends, products
+    and the shape of the noise. Then tests look for hidden causes in the best DAG. A category beside numbers is several
+    columns, and then hidden nodes are not looked for. Nothing is random except restarts that you ask for, and the
+    order of the columns does not matter. On tables of numbers it needs the compiled engine, which a C++ compiler
+    builds with the package.
 
     Parameters
     ----------

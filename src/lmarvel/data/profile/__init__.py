@@ -180,7 +180,7 @@ def _finding(fault: Fault, codes: Mapping[tuple[str, str], str]) -> Finding:
     return Finding(fault.what, f"{mend}{_braced(words)} {_TAKES[len(fault.na) > 1]}", True, fault.kind)
 
 
-_TAKES = ("takes it for missing", "takes them for missing")
+_TAKES = ("treats it as missing", "treats them as missing")
 
 
 def _braced(text: str) -> str:
@@ -246,7 +246,7 @@ def _about_code(values: Vector, levels: Levels | None, value: str, word: str) ->
         return None
     many = counted(int((values == number(value)).sum()), "row")
     words = _braced(shlex.join(["--na", word]))
-    return Finding(f"{value} in {many} looks like a code for a missing value", f"{words} takes it for missing")
+    return Finding(f"{value} in {many} looks like a code for a missing value", f"{words} {_TAKES[0]}")
 
 
 def _with(column: ColumnProfile, findings: Sequence[Finding]) -> ColumnProfile:
@@ -287,7 +287,7 @@ def _mixtures(rows: Vector, levels: Sequence[Levels | None], names: Sequence[str
                 few = len(words) <= _FEW_WORDS and bad <= max(1, _FEW_BAD * counts.sum())
                 told = few or all(map(is_word_for_missing, words))
                 na = words if told and can_be_named(names[i], words) else ()
-                mend = "mend {value}, take {it} for missing with --na, drop the column, or name it in --categorical"
+                mend = "mend {value}, treat {it} as missing with --na, drop the column, or name it in --categorical"
                 mend = mend.format(value="the value" if bad == 1 else "the values", it="it" if bad == 1 else "them")
                 yield Fault((names[i],), f"column {names[i]!r} {what}", what, mend, na=na)
 
@@ -299,9 +299,7 @@ def _column(name: str, values: Vector, kind: Kind, levels: Levels | None, comple
     seen = values[~np.isnan(values)]
     missing = len(values) - len(seen)
     distinct, counts = np.unique(seen, return_counts=True)
-    ways = ["--missing drop"] * (complete > 3) + ["--missing em"] * bool(len(seen))
-    used = "tests use the rows that have their variables" if len(seen) else ""
-    gaps = [Finding(GAPS, ", ".join(filter(None, [used, *ways, "or drop {it}{how}"])), kind=GAPS)] if missing else []
+    gaps = [_about_gaps(missing, len(values), complete)] if missing else []
     if levels is not None:
         held = tuple((levels.names[int(k)], int(n)) for k, n in zip(distinct, counts, strict=True))
         dates = [Finding("dates", _DAYS, True, DATES)] if _are_dates(held) else []
@@ -310,8 +308,17 @@ def _column(name: str, values: Vector, kind: Kind, levels: Levels | None, comple
     low, high = (float(distinct[0]), float(distinct[-1])) if len(distinct) else (None, None)
     pair = zip(distinct.tolist(), counts.tolist(), strict=True)
     named = tuple((written(v), n) for v, n in pair) if kind is Kind.BINARY else None
-    found = (*_numbers(name, seen, distinct, len(values)), *gaps)
+    found = (*about_numbers(name, seen, distinct, len(values)), *gaps)
     return ColumnProfile(name, kind, missing, len(distinct), low, high, named, found)
+
+
+def _about_gaps(missing: int, rows: int, complete: int) -> Finding:
+    """Return what happens to missing values, and the options that make sense with their number."""
+    ways = [f"--missing drop for the {complete:,} complete rows"] if 2 * complete >= rows else []
+    ways += ["--missing em for estimated moments"] if missing < rows else []
+    ways += ["drop {it}{how}"] if 2 * missing > rows else []
+    used = "each test uses the rows that have its variables; or " if missing < rows else ""
+    return Finding(GAPS, used + ", or ".join(ways), kind=GAPS)
 
 
 def _words(name: str, levels: Sequence[tuple[str, int]]) -> Iterator[Finding]:
@@ -326,7 +333,7 @@ def _are_dates(levels: Sequence[tuple[str, int]]) -> bool:
     return bool(levels) and all(_DATE.fullmatch(level) for level, _ in levels)
 
 
-def _numbers(name: str, seen: Vector, distinct: Vector, n: int) -> Iterator[Finding]:
+def about_numbers(name: str, seen: Vector, distinct: Vector, n: int) -> Iterator[Finding]:
     """Find what is strange about a column of numbers."""
     if len(distinct) < 2 or not np.isfinite(distinct).all():
         return

@@ -53,7 +53,7 @@ def heading(rows: Sequence[Fields], skipped: bool, units: bool, header: bool | N
     >>> rows = [["Survey 2024"], ["age", "pay"], ["years", "$"], *([str(i), "2.5"] for i in range(30, 34))]
     >>> found = heading(rows, False, True, None)
     >>> found.titles, found.names, found.units, found.notes[0]
-    (1, ['age', 'pay'], 1, "1 title row was skipped ('Survey 2024'); --skip-rows 0 takes it for the header")
+    (1, ['age', 'pay'], 1, "1 title row was skipped ('Survey 2024'); --skip-rows 0 treats it as the header")
     >>> heading([["1.5", "2"], ["0.5", "3"], ["0.1", "7"]], False, True, None).names
     ['column1', 'column2']
     """
@@ -81,7 +81,7 @@ def heading(rows: Sequence[Fields], skipped: bool, units: bool, header: bool | N
 def _about_titles(rows: Sequence[Fields]) -> str:
     one = len(rows) == 1
     what = "1 title row was" if one else f"{len(rows)} title rows were"
-    takes = "takes it for the header" if one else "takes the first of them for the header"
+    takes = "treats it as the header" if one else "takes the first of them for the header"
     return f"{what} skipped ({_shown(rows[0])}); --skip-rows 0 {takes}"
 
 
@@ -149,7 +149,7 @@ def _has_names(first: Fields, below: Sequence[Fields]) -> tuple[bool, str]:
     return True, ""
 
 
-_SAY = " (--header takes it for names)"
+_SAY = " (--header treats it as names)"
 
 
 def _may_be_names(filled: Fields, below: Sequence[Fields]) -> bool:
