@@ -111,9 +111,9 @@ def test_a_kill_loses_nothing_that_was_saved(tmp_path: Path, server: bool) -> No
 
 
 @pytest.mark.slow
-def test_twenty_kills_lose_nothing_that_was_saved(tmp_path: Path) -> None:
+def test_many_kills_lose_nothing_that_was_saved(tmp_path: Path) -> None:
     rng = random.Random(7)
-    for turn in range(20):
+    for turn in range(32):  # with those of the commands, 200 moments (tests/cli/test_interrupted.py)
         survives(tmp_path / "p", rng, server=turn % 2 == 0)
     project = Project(tmp_path / "p")
     assert not [*(tmp_path / "p").rglob(".lmarvel-*")]

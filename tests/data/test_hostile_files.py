@@ -199,22 +199,22 @@ def test_rows_end_behind_the_last_line_end_outside_quotes() -> None:
     }
     for content, end in cases.items():
         assert csv_rows.end_of_rows(content) == end, content
-    started = time.perf_counter()
+    started = time.process_time()
     assert csv_rows.end_of_rows(b'1\n"' + b"\n" * 4_000_000) == 2
     assert csv_rows.end_of_rows(b"1\n" + b'"\n' * 1_000_001) == 2_000_002
-    assert time.perf_counter() - started < 2  # linear; it would take hours otherwise
+    assert time.process_time() - started < 2  # linear; it would take hours otherwise
 
 
 def test_a_header_of_a_million_names_is_refused_or_read_in_bounded_time(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text(",".join(f"v{i}" for i in range(1_000_001)) + "\n")
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DataError, match="has 1000001 columns: at most 1000000 are read"):
         moments_of(path)
     path.write_text(",".join(f"v{i}" for i in range(100_001)) + "\n")
     with pytest.raises(DataError, match="100001 columns are too many: choose at most 100000"):
         moments_of(path)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_choosing_among_20000_columns_is_linear(tmp_path: Path) -> None:
@@ -222,13 +222,13 @@ def test_choosing_among_20000_columns_is_linear(tmp_path: Path) -> None:
     rows = np.random.default_rng(2).integers(0, 9, size=(4, 20_000))
     path = tmp_path / "wide.csv"
     path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows.tolist())]))
-    started = time.perf_counter()
+    started = time.process_time()
     data = Dataset.of(path, columns=names[::2], drop=names[::4])
     assert data.names == tuple(names[2::4])
     np.testing.assert_array_equal(data.rows(), rows[:, 2::4])
     with pytest.raises(DataError, match="duplicate column name 'v0', 'v1', "):
         Dataset.of(np.zeros((2, 20_000)), names=names[:10_000] * 2)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_too_little_memory_for_the_covariance_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

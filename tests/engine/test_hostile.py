@@ -235,7 +235,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
 ENTRIES = entries() if is_built() and ROWS is not None else {}
 
 
-@pytest.mark.filterwarnings("ignore:Casting complex", "ignore:invalid value")
+@pytest.mark.filterwarnings("ignore:Casting complex", "ignore:invalid value", "ignore:NumPy will stop allowing")
 @pytest.mark.parametrize("name", ENTRIES)
 def test_no_argument_ends_the_interpreter(name: str) -> None:
     assert refusals(*ENTRIES[name]) > 10

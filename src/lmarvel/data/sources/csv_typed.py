@@ -82,7 +82,9 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             check_text(file, columns)  # which names the line; if it finds none, Polars' own words do
             raise damaged(file.path, error) from None
-        parts.append(part.select(pl.all().str.strip_chars()))
+        parts.append(
+            part.select(pl.col(names[i]).str.strip_chars() for i in columns)
+        )  # in order, which Polars may change
     frame = pl.concat(parts)
     gaps = frame.select(pl.all_horizontal(pl.all().is_null() | pl.all().is_in(MISSING))).to_series()
     if frame.select(pl.any_horizontal(pl.all().is_null())).to_series().any() or gaps.any():

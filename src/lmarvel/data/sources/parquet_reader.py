@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
-    import polars.selectors as cs
 
 
 def main() -> None:
@@ -29,7 +28,7 @@ def main() -> None:
     os.dup2(nowhere, 1)  # panics are printed by Polars itself
     os.dup2(nowhere, 2)
     sys.path[:] = json.loads(sys.stdin.buffer.readline())
-    globals().update(pl=import_module("polars"), cs=import_module("polars.selectors"))  # found on that path only
+    globals().update(pl=import_module("polars"))  # found on that path only
     for line in sys.stdin.buffer:
         request = json.loads(line)
         try:
@@ -75,17 +74,29 @@ def _sort(dtype: Any) -> str:
 
 def _rows(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """Answer with rows of columns of numbers."""
-    columns = [cs.by_name(name) for name in request["columns"]]  # to pl.col() a star or ^...$ would be a pattern
-    frame = _scan(request).select([column.cast(pl.Float64).fill_null(math.nan) for column in columns])
-    yield from _announced(frame.collect_batches(chunk_size=request["rows"], maintain_order=True))
+    scan = _scan(request)
+    frame = scan.select([column.cast(pl.Float64).fill_null(math.nan) for column in _columns(scan, request["columns"])])
+    announced = 0
+    for header, body in _announced(frame.collect_batches(chunk_size=request["rows"], maintain_order=True)):
+        announced += header["rows"]
+        if not header["rows"] and announced != (rows := scan.select(pl.len()).collect().item()):
+            raise pl.exceptions.ComputeError(f"only {announced} of {rows} rows could be read")  # old Polars is silent
+        yield header, body
+
+
+def _columns(scan: Any, names: list[str]) -> list[Any]:
+    """Return columns by their places: a name with a star, or ^...$, would be a pattern."""
+    places = {name: at for at, name in enumerate(scan.collect_schema().names())}
+    return [pl.nth(places[name]) for name in names]
 
 
 def _load(request: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """Answer with the different values of columns of text, with the orders that categories have, and with all rows."""
     names, text = request["columns"], request["text"]
-    schema = _scan(request).collect_schema()
-    as_text = [cs.by_name(name).cast(pl.String) if name in text else cs.by_name(name) for name in names]
-    frame = _scan(request).select(as_text).collect()
+    scan = _scan(request)
+    schema = scan.collect_schema()
+    columns = zip(names, _columns(scan, names), strict=True)
+    frame = scan.select([column.cast(pl.String) if name in text else column for name, column in columns]).collect()
     values = {name: frame[name].unique(maintain_order=True).drop_nulls() for name in text}
     yield {"values": {name: found.to_list() for name, found in values.items()}}, b""
     ordered = {name: _sort(schema[name]) == "ordered" for name in text}
