@@ -222,8 +222,8 @@ class PagEstimator(Estimator):
         seed : int
             Random seed: the same seed gives the same resamples, for any number of workers.
         n_jobs : int
-            Workers of the bootstrap, -1 for all processors; joblib's back ends are honoured. Threads of one search are a
-            parameter of the method, where it has them.
+            Workers of the bootstrap, -1 for all processors; joblib's back ends are honoured. A method whose search runs
+            in threads has a parameter of its own for them.
         resume : Discovery, optional
             An earlier result: where it is of the same table, settings and seed, the bootstrap goes on from its counts.
             An interruption leaves one in ``result_``.
