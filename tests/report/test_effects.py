@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmarvel import PAG, Discovery, Statistics, all_effects, effect
+from lmarvel import PAG, Dataset, Discovery, Lift, Statistics, all_effects, effect
 from lmarvel.report import effects, page_of, write_report
 from tests.cli.running import run, write_csv
 from tests.effects.graded import graded
@@ -40,6 +40,20 @@ def pair(shown: dict[str, Any], x: str, y: str) -> dict[str, Any] | None:
 
 
 # --- data -------------------------------------------------------------------------------------------------
+
+
+def test_where_nothing_is_learned_again_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def notes() -> str:
+        return " ".join(effects.effects_of(found, Dataset.of(rows))["notes"])
+
+    rows = table(3000)
+    found = Lift().fit(rows).result_
+    ignored = "Intervals ignore uncertainty about the graph, because "
+    monkeypatch.setattr(effects, "WITHIN", 0.0)
+    assert f"{ignored}learning again from 200 resamples would take about " in notes()
+    assert f"{ignored}the result does not say by which method it was learned" in " ".join(told(table())["notes"])
+    monkeypatch.setattr(effects, "MOST_AGAIN", 0)
+    assert " too many to learn again for: 'lmarvel effect' learns again for one pair." in notes()
 
 
 def test_every_pair_has_its_answer_and_those_without_effect_share_one() -> None:

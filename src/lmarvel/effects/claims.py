@@ -324,12 +324,11 @@ class Claims:
         levels: NDArray[np.int8] = self.result.grades.marks.copy()
         for end, pairs in self.rests_on.items():
             if levels[end] != STATED:
-                levels[end] = min([levels[end], *(self.gaps[tuple(pair)] for pair in pairs)])
+                levels[end] = min([levels[end], *filter(None, (self.gaps[tuple(pair)] for pair in pairs))])
         return levels
 
     @cached_property
     def rests_on(self) -> dict[tuple[int, int], frozenset[frozenset[int]]]:
         """The missing edges that each mark rests on, however far back, where the rules that put it are known."""
         assert self.result is not None
-        missing = np.argwhere(np.triu(self.ready.graph.marks == NONE, 1)).tolist()
-        return self.result.explainer.resting_on(frozenset(map(frozenset, missing)))
+        return self.result.explainer.resting_on()

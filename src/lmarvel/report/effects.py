@@ -42,6 +42,8 @@ MOST_AGAIN = 100  # pairs whose effects are read from each graph that is learned
 MOST_CLIMBED = 20  # variables of a graph up to which the set of smallest variance is looked for as 'effect' does
 MOST_ABSENT = 30  # variables of a graph of which each pair without an effect has its own answer
 _COMMAND = "'lmarvel effect' reports it"
+_IGNORED = "Intervals ignore uncertainty about the graph, because"
+_ONE_PAIR = "'lmarvel effect' learns again for one pair"
 Answers = dict[str, tuple["Effect", str]]  # by pair, each with why it has no number
 
 
@@ -91,19 +93,14 @@ def _over_graphs(found: Discovery, answers: Answers, data: Dataset | None) -> tu
         return answers, []
     pairs = [(answer.identified.x, answer.identified.y) for answer in asked.values()]
     if len(pairs) > MOST_AGAIN:
-        many = f"{counted(len(pairs), 'effect')} are too many to learn again for"
-        return answers, [
-            f"Intervals ignore uncertainty about the graph, because {many}: 'lmarvel effect' learns again for one pair."
-        ]
+        return answers, [f"{_IGNORED} {counted(len(pairs), 'effect')} are too many to learn again for: {_ONE_PAIR}."]
     try:
         spreads = learned_again(found, pairs, data, REPLICATES, within=min(WITHIN, current().left()))
     except LMarvelError as error:
-        return answers, [f"Intervals ignore uncertainty about the graph, because {error}."]
+        return answers, [f"{_IGNORED} {error}."]
     if isinstance(spreads, float):
-        why = f"learning again from {REPLICATES} resamples would take about {max(spreads, 1):.0f} s for all pairs"
-        return answers, [
-            f"Intervals ignore uncertainty about the graph, because {why}: 'lmarvel effect' learns again for one pair."
-        ]
+        seconds = f"about {max(spreads, 1):.0f} s for all pairs"
+        return answers, [f"{_IGNORED} learning again from {REPLICATES} resamples would take {seconds}: {_ONE_PAIR}."]
     over = {key: (asked[key].over(one), answers[key][1]) for key, one in zip(asked, spreads, strict=True)}
     many = counted(sum(spreads[0].statuses.values()), "resample")
     return answers | over, [f"Intervals are over graphs learned again from {many}, as those of 'lmarvel effect' are."]

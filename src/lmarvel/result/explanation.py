@@ -347,8 +347,8 @@ class Explainer:
         reasons += [self.gap(x, y) for x, y in dict.fromkeys(gaps)]
         return statement, tuple(reasons)
 
-    def resting_on(self, pairs: Set[frozenset[int]]) -> dict[End, frozenset[frozenset[int]]]:
-        """Return, for each end with a mark, which of some pairs without an edge it rests on, however far back.
+    def resting_on(self, pairs: Set[frozenset[int]] | None = None) -> dict[End, frozenset[frozenset[int]]]:
+        """Return, for each end with a mark, which pairs without an edge (of some) it rests on, however far back.
 
         A use of a rule rests on marks that stood before, so one pass in their order tells.
         """
@@ -359,7 +359,8 @@ class Explainer:
                 continue
             ends, gaps = _RULES[use.rule].premises(use, lambda end, k=k: self._mark_at(end, k))  # type: ignore[misc]
             before = [resting[self.writers[end]] for end in ends if self.writers.get(end, k) < k]
-            resting.append(frozenset(map(frozenset, gaps)) & pairs | frozenset().union(*before))
+            used = frozenset(map(frozenset, gaps))
+            resting.append((used if pairs is None else used & pairs) | frozenset().union(*before))
         return {end: resting[k] for end, k in self.writers.items() if resting[k]}
 
     def _statement(self, use: RuleApplication) -> str:
