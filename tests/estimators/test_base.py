@@ -365,6 +365,7 @@ def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatc
     for data, options in ((mixed(), {}), (mixed(), {"max_seconds": 30.0}), (np.eye(200, 61), {"test": "fisher-z"})):
         Auto(**options).fit(data)
     assert [round(seconds / 10) for seconds in seen] == [2, 1, 6]
+    assert Auto(max_seconds=3.0).resolved(as_ci_test("mixed", Dataset.of(mixed())))[0].max_seconds == 3.0
 
 
 def test_auto_hands_its_parameters_on() -> None:

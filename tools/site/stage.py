@@ -43,7 +43,7 @@ TREE = {  # what is under what in the site's navigation
     ),
     "commands.md": ("cli", "command-line"),
     "evidence.md": ("accuracy", "scoreboard", "reproduction", "benchmarks", "archive/index"),
-    "archive/index.md": ("archive/reproduction",),
+    "archive/index.md": ("archive/reproduction", "archive/tests"),
     "api/index.md": API,
     "contributing.md": ("architecture", "decisions/index", "security"),
     "decisions/index.md": tuple(

@@ -7,7 +7,6 @@ from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
-from lmarvel.estimators.discover import NO_GRAPH
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
 from lmarvel.search.lift import is_compiled, most_variables
@@ -15,6 +14,7 @@ from lmarvel.search.lift import is_compiled, most_variables
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
 SMALL = 60  # columns of numbers: up to here no budget is set, so that what is learned does not depend on the clock
 FOR_SCORES = 1 / 3  # of the budget, where models of categories and curves may take long; tests have what is left
+LEAST_SHARED = 10.0  # seconds: shorter budgets are not shared
 ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
 FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
 
@@ -45,7 +45,8 @@ class Auto(PagEstimator):
     max_seconds : float, optional
         Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
         columns with linear relations, and a minute for other tables. A search by score that is expected to take longer
-        is left to L-MARVEL. So are categories and curves where a third of the time ends without a first graph.
+        is left to L-MARVEL. So are categories and curves where a third of the time ends without a
+        first graph, if there are 10 seconds or more.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -99,8 +100,8 @@ class Auto(PagEstimator):
     def _lift(self, p: int, numbers: bool) -> PagEstimator:
         """Return Lift, for many columns or slow models with a budget: it ends with the best graph it has by then."""
         method = self._as(Lift)
-        if not numbers:
-            method.max_seconds = FOR_SCORES * (self.max_seconds or BUDGET)
+        if not numbers and (budget := self.max_seconds or BUDGET) >= LEAST_SHARED:
+            method.max_seconds = FOR_SCORES * budget
         elif p > SMALL and method.max_seconds is None:
             method.max_seconds = BUDGET
         return method
@@ -112,7 +113,7 @@ class Auto(PagEstimator):
             return None
         method = self._as(LMarvel)
         method.max_seconds = budget - given
-        return method, f"lmarvel: {NO_GRAPH} in {given:g} s"
+        return method, f"lmarvel: a search by score found no graph in {given:g} s"
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""

@@ -52,7 +52,6 @@ from lmarvel.skeleton.state import Learned, Progress, silent
 Marks = NDArray[np.int8]
 _MATRICES = 4  # of a number for each pair, that a run holds at a time
 _KEPT_BACK = 2e-7  # seconds for each x and y, for naming and writing what was found, at most a tenth of the budget
-NO_GRAPH = "a search by score found no graph"  # in its part of the time, so that another method ran
 _FOR_A_START, _GRACE = 0.25, 0.4  # the time for boundaries that can be done without, seconds left for orientation
 
 

@@ -22,7 +22,7 @@ from lmarvel.data.scan import SMALL
 from lmarvel.deferred import Deferred
 from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
-from lmarvel.estimators.discover import NO_GRAPH, Settings, discover
+from lmarvel.estimators.discover import Settings, discover
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
@@ -119,8 +119,7 @@ def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings)
     limited = type(method)(**(method.get_params() | {"max_seconds": max(seconds, 1e-6)}))
     first = source.moments(SEED, 0) if isinstance(source, Resampling) else source.resample([SEED, 0])
     try:
-        again = discover(first, limited)
-        return again.budget_ended is None and NO_GRAPH not in again.settings.get("chosen", "")
+        return discover(first, limited).budget_ended is None
     except LMarvelError:
         return True  # from which nothing is learned, and others may be better
 
