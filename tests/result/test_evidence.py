@@ -109,7 +109,7 @@ def test_the_graph_to_show_has_circles_for_weak_marks() -> None:
 
 
 def test_where_hidden_nodes_are_at_work_every_mark_is_open() -> None:
-    records = (Supported(0, 1, 45.0), Supported(2, 1, 13.0), Supported(3, 1, 45.0), Supported(1, 3, None))
+    records = (Supported(0, 1, 45.0), Supported(2, 1, 13.0), Supported(3, 1, 75.0), Supported(1, 3, None))
     for hidden, grades in (((), ["likely", "open", "likely", "likely"]), ((NODE,), ["open"] * 4)):
         found = scored("A --> B", "C --> B", "B --> D", records=(*records, *hidden))
         assert [found.grade(a, b) for a, b in ("AB", "CB", "BD", "DB")] == grades
@@ -262,7 +262,7 @@ def test_the_text_has_a_column_of_grades_and_the_hidden_nodes() -> None:
     for line in ("A o-o B", "C o-> B   likely", "B o-> D   likely"):
         assert re.search(rf"^  {line}$", text, re.MULTILINE)
     assert re.search(r"^  B --> D   open; likely$", as_text(found, marks="all"), re.MULTILINE)
-    assert "\nGrades\n  likely    another mark worsens the score by at least three penalties per edge" in text
+    assert "\nGrades\n  likely    another mark worsens the score by three penalties per edge (a tail by five)" in text
     assert "resamples" not in text
     assert "\nGrades\n" not in as_text(found)
     assert "Score    100.0 (stage lift; penalty 14.0 per edge)" in text

@@ -142,6 +142,14 @@ def test_the_score_needs_three_penalties_and_no_doubt() -> None:
     assert gap(rejected, "A", "B") == "open"
 
 
+def test_a_tail_by_score_needs_five_penalties() -> None:
+    at = CHAIN.index
+    weighed = [Supported(at("D"), at("C"), 70.0), Supported(at("E"), at("D"), 69.99)]  # C --> D --> E
+    trace = (Chose("lift", 1.0, 14.0, 0.0), *weighed)
+    found = result(trace=trace, later_grounds=Deferred.of(Grounds()))
+    assert [found.grade(*pair) for pair in ("DC", "ED")] == ["likely", "open"]
+
+
 # --- thresholds -------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from lmarvel.result.support.grades import (
     GRADES,
     LIKELY,
     LIKELY_SHARE,
+    LIKELY_TAIL_WORSE,
     LIKELY_WORSE,
     OPEN,
     STATED,
@@ -223,7 +224,8 @@ def _legend(found: Discovery) -> dict[str, str]:
         likely = f"at least {percent(LIKELY_SHARE)} of {count} have it; more where the graph fits badly."
     elif found.evidence.chose is not None:
         price = found.evidence.chose.price
-        likely = f"another mark worsens the score by {LIKELY_WORSE * price:,.1f} or more (an edge costs {price:,.1f})."
+        needed = f"{LIKELY_WORSE * price:,.1f} or more (a tail {LIKELY_TAIL_WORSE * price:,.1f})"
+        likely = f"another mark worsens the score by {needed}; an edge costs {price:,.1f}."
     return {
         "stated": "the mark is as you stated.",
         "firm": firm,

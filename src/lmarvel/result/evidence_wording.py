@@ -186,7 +186,7 @@ SCALE = {
     "unchecked": "not checked within the time limit: shown as a circle",
     "stated": "as you stated",
 }
-_BY_SCORE = "another mark worsens the score by at least three penalties per edge, and nothing speaks against it"
+_BY_SCORE = "another mark worsens the score by three penalties per edge (a tail by five), and nothing speaks against it"
 HIDDEN = "Hidden nodes of the model that fits best; the class of the graph may hold others"
 OR_ERRED = "or a test erred"
 

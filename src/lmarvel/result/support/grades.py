@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lmarvel.data.missing.gaps import gaps_of
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import CIRCLE, NONE
+from lmarvel.graph.marks import CIRCLE, NONE, TAIL
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -51,8 +51,8 @@ DOUBTED_SHARE, DOUBTED_GAP, MORE_DOUBTED_GAP = 1.0, 0.9, 0.975
 NOTICED_FIRM, NOTICED_LIKELY = 0.2, 0.3
 STABLE = 0.9  # the share from which on an edge is called stable
 # Without resamples nothing is firm. In penalties per edge, by which the best graph with another mark, or with the
-# missing edge, is worse: likely from here on.
-LIKELY_WORSE, LIKELY_GAP_WORSE = 3.0, 0.8
+# missing edge, is worse: likely from here on. A tail denies every hidden common cause, and needs more.
+LIKELY_WORSE, LIKELY_TAIL_WORSE, LIKELY_GAP_WORSE = 3.0, 5.0, 0.8
 
 
 class Grades:
@@ -213,7 +213,8 @@ class Grades:
         near = self._near_hidden()
         for end, distance in evidence.distance.items():
             doubted = near[list(end)].any() or self.doubts[end] or self._beside_category[end]
-            likely = distance >= LIKELY_WORSE * price and not doubted
+            worse = LIKELY_TAIL_WORSE if self._marks[end] == TAIL else LIKELY_WORSE
+            likely = distance >= worse * price and not doubted
             levels[end] = LIKELY if likely else OPEN
         return levels
 
