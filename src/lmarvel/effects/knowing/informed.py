@@ -110,12 +110,17 @@ class Informed(Prepared):
         """What each variable may cause: along possible steps through what it may cause, itself included.
 
         An arrowhead at x on an edge with v says that x does not cause v, and so may a statement. A directed path from x
-        passes no such v. In the PAG of a whole class no possible step leads around it, so this adds nothing there.
+        passes no such v. In the PAG of a whole class no possible step leads around it, so this adds nothing there. A
+        tail at the far end denies nothing: in a selected sample x --- v may be x --> v.
         """
-        n = len(self.graph)
-        never = self.known.never | (self.graph.marks.T == ARROW)
-        allowed = [bits(v for v in range(n) if v == x or not never[x, v]) for x in range(n)]
-        return [self.possible_descendants(1 << x, allowed[x]) for x in range(n)]
+        steps = [near & ~arrow for near, arrow in zip(self.graph.masks.adjacent, self.arrow_into, strict=True)]
+        caused = []
+        for x, denied in enumerate(self.known.never):
+            allowed = (
+                self.everything & ~self.arrow_into[x] & ~bits(v for v, is_denied in enumerate(denied) if is_denied)
+            )
+            caused.append(closure([step & allowed for step in steps], 1 << x))
+        return caused
 
     def _visible(self, v: int, w: int) -> bool:
         return bool(self.visible[v] >> w & 1 or self.visible[w] >> v & 1)

@@ -86,9 +86,13 @@ def hidden_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...], float],
 
 
 def refused_nodes(result: Discovery) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the hidden nodes that were not accepted, because unequal noise, bends or interactions can explain them."""
+    """Return the hidden nodes that were not accepted, because unequal noise, bends or interactions can explain them.
+
+    Sample selection by two variables alone is left out: all that it explains is the edge between them.
+    """
     names = result.pag.names
-    return tuple((e.kind, tuple(names[v] for v in sorted(e.members))) for e in result.evidence.refused)
+    kept = (e for e in result.evidence.refused if e.kind == "latent" or len(e.members) > 2)
+    return tuple((e.kind, tuple(names[v] for v in sorted(e.members))) for e in kept)
 
 
 def selected_edges(result: Discovery) -> str | None:
