@@ -62,6 +62,7 @@ OLD_STYLE = {  # pattern: what to write
 """Every pattern that no sentence of ours matches, and what is written in its place."""
 
 MOST_WORDS = 35
+MOST_WORDS_OF_PAGES = 25
 QUOTED = re.compile(r"'[^']*'|`[^`]*`|\([^()]*\)|\"[^\"]*\"")
 
 
@@ -132,6 +133,24 @@ def prose_of_page(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"\]\([^)\s]*\)", "]", text))
 
 
+def blocks_of_page(text: str) -> list[str]:
+    """Return the paragraphs and list items of a page."""
+    return re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", prose_of_page(text))
+
+
+def long_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a page with too many words; code and what is in brackets do not count.
+
+    A colon or a semicolon ends a sentence, too. Tables, headings and pictures have no sentences.
+    """
+    for block in blocks_of_page(text):
+        if not block.lstrip().startswith(("|", "#", "![")):
+            spoken = re.sub(r"<!--.*?-->|`[^`]*`|\([^()]*\)", "", " ".join(block.split()))
+            for sentence in re.split(r"(?<=[.?!:;])\s+(?=[\w`\"*\[(-])", spoken):
+                if len(re.findall(r"\w[\w'.,/-]*", sentence)) > MOST_WORDS_OF_PAGES:
+                    yield sentence
+
+
 COLLECTED = {
     "program": texts_of_the_program,
     "report": texts_of_the_report,
@@ -165,9 +184,15 @@ def test_sentences_are_short(source: str) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_paragraphs_of_pages_are_short(path: Path) -> None:
-    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", prose_of_page(path.read_text(encoding="utf-8")))
+    blocks = blocks_of_page(path.read_text(encoding="utf-8"))
     long = [block.strip()[:80] for block in blocks if not block.lstrip().startswith("|") and len(block.split()) >= 100]
     assert long == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sentences_of_pages_are_short(path: Path) -> None:
+    long = list(long_sentences(path.read_text(encoding="utf-8")))
+    assert long == [], "\n" + "\n".join(long)
 
 
 def test_the_list_finds_what_it_is_for() -> None:
@@ -187,3 +212,6 @@ def test_the_list_finds_what_it_is_for() -> None:
     assert [text for text in old if not any(re.search(pattern, text) for pattern in OLD_STYLE)] == []
     fine = "One row per observation. B is not a collider, because a set without it separates A and C. There is no file."
     assert not any(re.search(pattern, fine) for pattern in OLD_STYLE)
+    words = "one " * MOST_WORDS_OF_PAGES
+    assert list(long_sentences(f"Fine.\n\n- {words}\n  more. Short.")) == [f"- {words}more."]
+    assert not list(long_sentences(f"{words}(not counted) `nor this`. {words}\n\n| {words} more |"))

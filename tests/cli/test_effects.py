@@ -42,6 +42,15 @@ def test_what_cannot_be_told_is_told_with_what_would_help(files: tuple[Path, Pat
     assert ". Each of these statements, if true, would be enough: " in done.out
 
 
+def test_the_command_that_would_settle_it_names_the_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+    mine = tmp_path / "my graph.txt"
+    mine.write_text("B <-> X\nB --> X\nX --> Y\n")
+    for file, named in [(saved(BACKDOOR, tmp_path / "cars.json"), "cars.json"), (mine, "my graph.txt'")]:
+        last = run("effect", file, files[1], "B", "X").out.splitlines()[-1]
+        assert last.startswith("What would settle it: lmarvel settle ")
+        assert last.endswith(f"{named} B X")
+
+
 def test_json_holds_all_of_it(files: tuple[Path, Path]) -> None:
     done = run("effect", *files, "X", "Y", "--given", "A", "--bootstrap", "20", "--seed", "3", "--format", "json")
     plain = json.loads(done.out)

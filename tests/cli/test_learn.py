@@ -48,7 +48,7 @@ def test_text_shows_the_verdict_the_edges_and_their_meaning(table: Path) -> None
     assert code == 0
     assert err == ""
     assert out.splitlines()[:6] == [
-        "3 associations among 4 variables (2,000 rows); 3 of them appear in at least 90 % of resamples.",
+        "3 associations among 4 variables (2,000 rows); all of them appear in at least 90 % of resamples.",
         "3 of 3 arrow directions are supported by the data.",
         "The graph fits: the data reject 0 of 3 implied independences (0.03 expected by chance).",
         "Next: ask why (explain), what causes a variable (causes), and by how much (effect).",

@@ -116,5 +116,5 @@ def test_the_command_says_the_same_and_effect_names_it(tmp_path: Path) -> None:
     done = run("settle", path, "X", "Y")
     assert (done.code, done.out) == (0, f"{settle(CHAIN, 'X', 'Y')}\n")
     assert '"X does not cause Y"' in run("settle", path, "X", "Y", "--format", "json").out
-    assert str(effect(CHAIN, "X", "Y")).endswith("\nWhat would settle it: lmarvel settle result.json X Y")
+    assert str(effect(CHAIN, "X", "Y")).endswith("\nWhat would settle it: lmarvel settle RESULT X Y")
     assert run("settle", path, "X", "Q").code == 2

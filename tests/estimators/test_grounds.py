@@ -255,7 +255,7 @@ def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.Monke
     method = LMarvel(max_seconds=60.0)
     found = method.fit(table).result_
     spent = later_grounds(found, table, method, Clock(60.0, time.monotonic() - 61))
-    assert spent.made == Grounds()
+    assert spent.made == Grounds(skipped="budget")
     assert drawn == []
     assert found.grounds.resamples == LMarvel().fit(CARS).result_.grounds.resamples
 
@@ -281,4 +281,4 @@ def test_a_large_table_is_not_kept_for_it(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(grounds, "SMALL", 392 * 6 - 1)
     large = LMarvel().fit(CARS).result_
     assert large.later_grounds.is_made
-    assert large.grounds == Grounds()
+    assert large.grounds == Grounds(skipped="size")

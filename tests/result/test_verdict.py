@@ -63,6 +63,8 @@ def test_a_graph_that_fits() -> None:
     [
         ({"stable": None}, "8 associations among 6 variables (1,392 rows)."),
         ({"stable": 1}, "8 associations among 6 variables (1,392 rows); 1 of them appears in"),
+        ({"stable": 8}, "8 associations among 6 variables (1,392 rows); all of them appear in at least 90 %"),
+        ({"associations": 2, "stable": 2}, "2 associations among 6 variables (1,392 rows); both of them appear in"),
         ({"stable": 0}, "8 associations among 6 variables (1,392 rows); 0 of them appear in"),
         ({"associations": 1, "stable": 1}, "1 association among 6 variables (1,392 rows); it appears in at least 90 %"),
         ({"associations": 1, "stable": 0}, "1 association among 6 variables (1,392 rows); it does not appear in"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -175,7 +176,7 @@ def effect(
         if isinstance(found, Discovery) and learn_again != 0:
             how = Estimation(bootstrap, seed, learner, compared)
             told = _over_graphs(found, told, rows, learn_again, how, n_jobs or 1)
-    print(as_json(told.to_dict()) if form == "json" else told)
+    print(as_json(told.to_dict()) if form == "json" else told.with_file(shlex.quote(str(result))))
 
 
 def _names(found: Discovery | PAG | MAG | DAG | ADMG) -> tuple[str, ...]:

@@ -43,8 +43,9 @@ SMALL = 400  # variables: up to here NumPy is quick enough, SciPy need not be lo
 class Moments:
     """Number of rows, means and covariance (divided by n) of named columns.
 
-    Where rows have weights, ``mean`` and ``covariance`` are weighted, ``n`` is still the number of rows, and
-    ``n_effective`` is Kish's (sum w)² / sum w², the number of rows of equal weight that tell as much; else it is n.
+    Where rows have weights, ``mean`` and ``covariance`` are weighted, and ``n`` is still the number of rows.
+    ``n_effective`` is then Kish's (sum w)² / sum w², the number of rows of equal weight with as much information; else
+    it is n.
 
     Examples
     --------

@@ -71,8 +71,8 @@ def effect(
     Parameters
     ----------
     result : Discovery, PAG, MAG, DAG or ADMG
-        What was learned; or a DAG or ADMG of your own, in which each arrow is an effect, each ``<->`` an unmeasured
-        common cause, and no other unmeasured common cause exists.
+        What was learned, or a DAG or ADMG of your own. In yours each arrow is an effect, and each ``<->`` an unmeasured
+        common cause. No other unmeasured common cause exists.
     x, y : str
         Cause and outcome.
     data : array, frame, mapping, path or Dataset, optional

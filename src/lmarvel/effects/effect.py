@@ -311,6 +311,10 @@ class Effect(ShownAsText):
         return None
 
     def __str__(self) -> str:
+        return self.with_file("GRAPH" if self.stated else "RESULT")
+
+    def with_file(self, file: str) -> str:
+        """Return the answer in words, where the command that would settle an open question names this file."""
         lines = [*self._sentences] if self.instrument is None else [str(self.instrument), *self._sentences]
         if self.estimates:
             lines += [
@@ -336,15 +340,14 @@ class Effect(ShownAsText):
             lines.append(str(self.range))
         if self.statements:
             lines.append(f"You stated: {listed_statements(self.statements)}.")
-        return "\n".join([*lines, self.rests_on, *self._next])
+        return "\n".join([*lines, self.rests_on, *self._next(file)])
 
-    @property
-    def _next(self) -> list[str]:
+    def _next(self, file: str) -> list[str]:
         """Where to ask what would settle the question, if it is open."""
         if self.status != "not identified" or self.given or self.instrument is not None:
             return []
         x, y = (quote(name) for name in (self.identified.x, self.identified.y))
-        return [f"What would settle it: lmarvel settle {'graph.txt' if self.stated else 'result.json'} {x} {y}"]
+        return [f"What would settle it: lmarvel settle {file} {x} {y}"]
 
     @property
     def fragility(self) -> list[str]:

@@ -46,8 +46,8 @@ class LMarvel(PagEstimator):
         True is the paper's algorithm, which assumes that selection leaves no chordless undirected cycle.
         False, the default, needs no such assumption, at hardly any cost.
     faithful : bool
-        True decides as the paper's program does where the paper leaves a choice: the full boundary is not tried as a
-        separating set, separating sets outside boundaries are taken untested, and pairs that some step found
+        True decides as the paper's program does where the paper leaves a choice. The full boundary is not tried as a
+        separating set, and separating sets outside boundaries are taken untested. Pairs that some step found
         independent can stay edges. False, the default, asks and resolves these.
     selection : bool
         False asserts that the sample was not selected, and switches the rules R5-R7 off.

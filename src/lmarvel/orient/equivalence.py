@@ -136,7 +136,7 @@ def pag_to_mag(pag: PAG) -> MAG:
 def explain_invalid(graph: MixedGraph, knowledge: Knowledge | None = None) -> str | None:
     """Return why a graph is not what it claims to be, or None if it is.
 
-    With ``knowledge`` a DAG or MAG must fit it, and a PAG must have the marks that follow from it and from its own
+    With ``knowledge`` a DAG or MAG must fit it. A PAG must have the marks that follow from it and from its own
     adjacencies and colliders.
 
     A DAG or MAG is valid by construction. A PAG is legal if some MAG has exactly this PAG; PAGs learned

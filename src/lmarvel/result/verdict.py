@@ -218,8 +218,10 @@ def _how_stable(verdict: Verdict) -> str:
         return (
             f"; it {'appears' if verdict.stable else 'does not appear'} in at least {100 * STABLE:.0f} % of resamples"
         )
+    every = "both" if verdict.associations == 2 else "all"
+    many = every if verdict.stable == verdict.associations else f"{verdict.stable:,}"
     verb = "appears" if verdict.stable == 1 else "appear"
-    return f"; {verdict.stable:,} of them {verb} in at least {100 * STABLE:.0f} % of resamples"
+    return f"; {many} of them {verb} in at least {100 * STABLE:.0f} % of resamples"
 
 
 def _supported(verdict: Verdict) -> str:

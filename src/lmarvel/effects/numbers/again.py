@@ -103,8 +103,9 @@ def effect_learned_again(
     """Learn again from resamples of the rows as a result was learned, and return what these graphs say about an effect.
 
     The interval of :func:`lmarvel.effect` takes the graph as given. Here each resample has its own graph, its own
-    adjustment set and its own numbers, by the same estimator and in the same units, so that the spread holds both. What
-    was stated beforehand (:class:`lmarvel.Knowledge`) counts for the search and the answer of each resample.
+    adjustment set and its own numbers, by the same estimator and in the same units. So the spread includes the
+    uncertainty about the graph and about the numbers. What was stated beforehand (:class:`lmarvel.Knowledge`) counts
+    for the search and the answer of each resample.
 
     Parameters
     ----------

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <exception>
-#include <mutex>
+#include <future>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/watch.hpp"
@@ -33,38 +33,57 @@ public:
         }
         Shared shared;
         const auto take = [&](std::size_t worker, const Watch& own) {
-            try {
-                for (std::size_t i; !shared.stop && (i = shared.next++) < pieces;) work(i, worker, own);
-            } catch (...) {
-                shared.fail(std::current_exception());
-            }
+            Leaving leaving{shared, worker};
+            for (std::size_t i; !shared.stop && (i = shared.next++) < pieces;) work(i, worker, own);
+            leaving.done = true;
         };
         const Watch told(watch.clock().asking(is_stopped, &shared.stop));
-        std::vector<std::thread> others;
+        std::vector<std::future<void>> ends;
+        Others others;
         for (std::size_t worker = 1; worker < most; ++worker) {
+            std::packaged_task<void()> task([&take, worker, own = told] { take(worker, own); });
+            std::future<void> end = task.get_future();
             try {
-                others.emplace_back([&take, worker, own = told] { take(worker, own); });
+                others.threads.emplace_back(std::move(task));
             } catch (const std::system_error&) {  // the system has no more threads: those that there are do the work
                 break;
             }
+            ends.push_back(std::move(end));
         }
         take(0, watch);
-        for (std::thread& other : others) other.join();
-        if (shared.failure) std::rethrow_exception(shared.failure);
+        others.join();
+        if (shared.failed) ends[shared.failed - 1].get();
     }
 
 private:
     struct Shared {
-        std::atomic<std::size_t> next{0};
+        std::atomic<std::size_t> next{0}, failed{0};  // the first of the other workers that failed; 0 if none has
         std::atomic<bool> stop{false};
-        std::mutex lock;
-        std::exception_ptr failure;
+    };
 
-        void fail(std::exception_ptr why) {
-            const std::lock_guard<std::mutex> held(lock);
-            if (!failure) failure = why;
-            stop = true;
+    // A worker that leaves by a failure tells the others. Nothing is caught here: Python may end the caller's thread, at the
+    // end of the process, by an unwinding that nobody may stop.
+    struct Leaving {
+        Shared& shared;
+        std::size_t worker;
+        bool done = false;
+
+        ~Leaving() {
+            if (done) return;
+            std::size_t none = 0;
+            shared.failed.compare_exchange_strong(none, worker);
+            shared.stop = true;
         }
+    };
+
+    struct Others {
+        std::vector<std::thread> threads;
+
+        void join() {
+            for (std::thread& other : threads)
+                if (other.joinable()) other.join();
+        }
+        ~Others() { join(); }
     };
 
     static bool is_stopped(void* flag) { return *static_cast<const std::atomic<bool>*>(flag); }

@@ -53,8 +53,8 @@ class ModelCheck(ShownAsText):
     pairs : int
         The pairs without an edge. Where they are too many to test all, those with a common neighbour come first.
     source : {"graph", "search"}
-        Whether the sets were read off the graph; an illegal PAG has no MAG to read them off, so that there they are
-        those that the search found, and pairs without one are not tested.
+        Whether the sets were read off the graph. An illegal PAG has no MAG to read them off. Its sets are those that
+        the search found, and pairs without one are not tested.
     untestable : int
         Pairs whose set is too large for the number of rows.
     cut : Cut
