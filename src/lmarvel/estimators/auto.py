@@ -9,6 +9,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
+from lmarvel.result.discovery import Discovery
 from lmarvel.search.lift import is_compiled, most_variables
 
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
@@ -114,6 +115,14 @@ class Auto(PagEstimator):
         method = self._as(LMarvel)
         method.max_seconds = budget - given
         return method, f"lmarvel: a search by score found no graph in {given:g} s"
+
+    def that_learned(self, found: Discovery) -> PagEstimator:
+        """Return L-MARVEL where it learned: a search by score that found no graph in time finds none in resamples."""
+        if found.settings["method"] != LMarvel.__name__:
+            return self
+        method = self._as(LMarvel)
+        method.test = found.settings["test"]
+        return method
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""
