@@ -142,6 +142,16 @@ def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.
     assert fewer[1] == alone  # whichever others are asked for
 
 
+@pytest.mark.parametrize("phase", ["boundary", "search", "skeleton", "orientation"])
+def test_where_any_phase_of_the_search_took_long_no_resample_is_begun(phase: str) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    slow = replace(found, stats=replace(found.stats, seconds={phase: 2.0}))
+    assert learned_again(slow, [("X", "Y")], table, 200, within=10.0) == 400.0
+
+
 def test_the_reason_is_given_where_nothing_is_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     a, b, e, f = rng.normal(size=(4, 300))

@@ -36,7 +36,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import read_as_before
 
 WITHIN = 10.0  # seconds that learning again may take where nobody asked for it
-SEARCH = ("boundary", "search", "orientation")  # phases of a run that each resample repeats
+SEARCH = ("boundary", "search", "skeleton", "orientation")  # phases of a run that each resample repeats
 FEWER = (100, 50)  # resamples where there is no time for all that are wanted
 TIMED, SLACK = 3, 12  # resamples whose time tells that of all, and how far that of the result may be off
 Progress = Callable[[int, int], None]
