@@ -107,7 +107,7 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: int) -> None:
 
 def test_the_estimator_takes_workers() -> None:
     one = Lift().fit(CARS).result_
-    for n_jobs in (2, -1):
+    for n_jobs in (2, -1, 1000, 2**40):
         other = Lift(n_jobs=n_jobs).fit(CARS).result_
         assert (other.pag, other.bic) == (one.pag, one.bic)
     for wrong in (0, 1.5, "two", True):
