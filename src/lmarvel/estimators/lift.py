@@ -154,7 +154,8 @@ class Lift(PagEstimator):
         if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
-        known, now, threads = ledger.known, time.monotonic(), min(n_workers(self.n_jobs), most_threads())
+        known, now = ledger.known, time.monotonic()
+        threads = min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,

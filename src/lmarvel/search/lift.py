@@ -290,9 +290,9 @@ def most_variables() -> int:
     return 0 if _engine is None else int(_engine.MOST_NODES)
 
 
-def most_threads() -> int:
-    """Return in how many threads the compiled engine searches at most."""
-    return 1 if _engine is None else int(_engine.MOST_THREADS)
+def most_threads(p: int) -> int:
+    """Return in how many threads the compiled engine searches at most: each holds the correlations by itself."""
+    return 1 if _engine is None else min(max(usual_memory() // (8 * p**2), 1), int(_engine.MOST_THREADS))
 
 
 def check_engine(p: int) -> None:
