@@ -194,6 +194,17 @@ def test_python_the_command_line_the_app_and_the_report_have_the_same_interval(t
     )
 
 
+def test_a_report_with_time_for_fewer_resamples_does_not_say_that_others_take_as_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    a, b, e, f = rng.normal(size=(4, 400))
+    table = Dataset.of({"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f})
+    found = LMarvel().fit(table).result_
+    monkeypatch.setattr(learning_again, "process_time", iter((0.0, 0.25)).__next__)  # 3 resamples in 0.25 s
+    assert "Intervals are over graphs learned again from 100 resamples." in effects_of(found, table)["notes"]
+
+
 def test_tables_of_categories_are_learned_again() -> None:
     """Where counts are scored, no boundaries are looked for, and a result says so; its resamples look for none, too."""
     rng = np.random.default_rng(2)
