@@ -142,6 +142,15 @@ def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.
     assert fewer[1] == alone  # whichever others are asked for
 
 
+def test_the_time_of_other_processes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    monkeypatch.setattr(learning_again, "monotonic", iter((0.0, 6.0)).__next__)  # 3 resamples in 6 s
+    assert learned_again(found, [("X", "Y")], table, 200, n_jobs=2, within=10.0) == 400.0
+
+
 @pytest.mark.parametrize("phase", ["boundary", "search", "skeleton", "orientation"])
 def test_where_any_phase_of_the_search_took_long_no_resample_is_begun(phase: str) -> None:
     rng = np.random.default_rng(9)

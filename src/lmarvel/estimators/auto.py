@@ -44,10 +44,10 @@ class Auto(PagEstimator):
     alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, knowledge
         As for :class:`LMarvel`.
     max_seconds : float, optional
-        Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
-        columns with linear relations, and a minute for other tables. A search by score that is expected to take longer
-        is left to L-MARVEL. So are categories and curves where a third of the time ends without a
-        first graph, if there are 10 seconds or more.
+        Time limit in seconds; the result is what was learned by then. By default a search by score has no limit for up
+        to 60 columns with linear relations, and a minute for other tables. One that is expected to take longer is left
+        to L-MARVEL, without a limit. With 10 seconds or more, a search among categories and curves ends after a third
+        of the time with the best graph by then. Where there is none, L-MARVEL has the rest.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
