@@ -65,3 +65,18 @@ print(np.ones(10**8).sum())
 """
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["refused", "100000000.0"]
+
+
+@pytest.mark.skipif(memory.resource is None or sys.platform != "linux", reason="the system has no such limit")
+def test_a_limit_that_somebody_set_is_not_raised() -> None:
+    asked = """
+import resource
+from lmarvel.budget import memory
+resource.setrlimit(resource.RLIMIT_DATA, (2 * 10**9, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+for most in (10**9, 4 * 10**9):
+    with memory.limited(most), memory.enforced():
+        print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+"""
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1000000000", "2000000000", "2000000000"]

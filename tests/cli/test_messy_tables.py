@@ -303,3 +303,11 @@ def test_learning_points_out_columns_that_were_probably_not_measured(tmp_path: P
         " (--na age=-9); 'lmarvel describe' shows more\n"
     )
     assert run_apart("learn", path, "--drop", "nr", "--na", "age=-9").err == ""
+
+
+def test_a_table_that_there_was_no_time_to_read_is_not_read_to_point_out_columns(tmp_path: Path) -> None:
+    path = write(tmp_path, BASE | {"nr": list(range(N))})
+    assert "'nr' looks like row numbers" in run_apart("learn", path).err
+    late = run_apart("learn", path, "--max-seconds", "1e-9")
+    assert late.code == 3
+    assert "'nr'" not in late.err

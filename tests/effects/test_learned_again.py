@@ -142,6 +142,25 @@ def test_long_learning_is_not_begun_without_being_asked_for(monkeypatch: pytest.
     assert fewer[1] == alone  # whichever others are asked for
 
 
+def test_the_time_of_other_processes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    monkeypatch.setattr(learning_again, "monotonic", iter((0.0, 6.0)).__next__)  # 3 resamples in 6 s
+    assert learned_again(found, [("X", "Y")], table, 200, n_jobs=2, within=10.0) == 400.0
+
+
+@pytest.mark.parametrize("phase", ["boundary", "search", "skeleton", "orientation"])
+def test_where_any_phase_of_the_search_took_long_no_resample_is_begun(phase: str) -> None:
+    rng = np.random.default_rng(9)
+    a, b, e, f = rng.normal(size=(4, 300))
+    table = {"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f}
+    found = LMarvel().fit(table).result_
+    slow = replace(found, stats=replace(found.stats, seconds={phase: 2.0}))
+    assert learned_again(slow, [("X", "Y")], table, 200, within=10.0) == 400.0
+
+
 def test_the_reason_is_given_where_nothing_is_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     a, b, e, f = rng.normal(size=(4, 300))
@@ -182,6 +201,17 @@ def test_python_the_command_line_the_app_and_the_report_have_the_same_interval(t
     assert (
         "Intervals are over graphs learned again from 200 resamples, as those of 'lmarvel effect' are." in page["notes"]
     )
+
+
+def test_a_report_with_time_for_fewer_resamples_does_not_say_that_others_take_as_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    a, b, e, f = rng.normal(size=(4, 400))
+    table = Dataset.of({"A": a, "B": b, "X": a + b + e, "Y": a + b + e + f})
+    found = LMarvel().fit(table).result_
+    monkeypatch.setattr(learning_again, "process_time", iter((0.0, 0.25)).__next__)  # 3 resamples in 0.25 s
+    assert "Intervals are over graphs learned again from 100 resamples." in effects_of(found, table)["notes"]
 
 
 def test_tables_of_categories_are_learned_again() -> None:

@@ -118,3 +118,10 @@ def test_the_command_says_the_same_and_effect_names_it(tmp_path: Path) -> None:
     assert '"X does not cause Y"' in run("settle", path, "X", "Y", "--format", "json").out
     assert str(effect(CHAIN, "X", "Y")).endswith("\nWhat would settle it: lmarvel settle RESULT X Y")
     assert run("settle", path, "X", "Q").code == 2
+
+
+@pytest.mark.parametrize(("more", "found"), [(96, True), (97, False)])
+def test_in_large_graphs_nobody_is_kept_waiting_for_statements_that_would_be_enough(more: int, found: bool) -> None:
+    others = " ".join(f"V{v}" for v in range(more))
+    pag = PAG.from_edges(f"nodes: A B X Y {others}", "A o-> X", "B o-> X", "X --> Y", "A --> Y")
+    assert bool(effect(pag, "A", "Y").enough) == found

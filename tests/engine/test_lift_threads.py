@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from lmarvel import Knowledge, Lift, ParameterError
+from lmarvel.budget import memory
 from lmarvel.datasets import CARS
 from lmarvel.engine import load
 from lmarvel.engine.run import CANCEL, Cancel
 from lmarvel.errors import OutOfTime
 from lmarvel.knowledge.closure import Known
-from lmarvel.search.lift import LATE, LiftResult, lift
+from lmarvel.search.lift import LATE, LiftResult, lift, most_threads
 from lmarvel.simulate import LinearSEM, bounded_parents, hide
 
 engine = load()
@@ -107,12 +108,17 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: int) -> None:
 
 def test_the_estimator_takes_workers() -> None:
     one = Lift().fit(CARS).result_
-    for n_jobs in (2, -1):
+    for n_jobs in (2, -1, 1000, 2**40):
         other = Lift(n_jobs=n_jobs).fit(CARS).result_
         assert (other.pag, other.bic) == (one.pag, one.bic)
     for wrong in (0, 1.5, "two", True):
         with pytest.raises(ParameterError, match="n_jobs must be a number of workers"):
             Lift(n_jobs=wrong).fit(CARS)  # type: ignore[arg-type]
+
+
+def test_threads_are_no_more_than_their_tables_have_room_for() -> None:
+    with memory.limited(400_000_000):
+        assert (most_threads(10), most_threads(1000), most_threads(2048), most_threads(5000)) == (256, 12, 2, 1)
 
 
 def test_sets_of_every_width_find_the_same() -> None:

@@ -354,6 +354,34 @@ def test_auto_leaves_slow_models_to_tests_where_no_graph_is_found_in_time(monkey
     assert Lift().fit(mixed()).result_.budget_ended is not None  # who asks for Lift gets no other method
 
 
+def test_resamples_of_what_lmarvel_learned_instead_are_learned_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(*_: object) -> None:
+        raise BudgetSpent("max_seconds is used up before a first graph was found")
+
+    monkeypatch.setattr(Lift, "learn", spent)
+    found = Auto().fit(mixed(), bootstrap=20).result_
+    same = LMarvel(test=found.settings["test"]).fit(mixed(), bootstrap=20).result_
+    assert (found.pag, found.stability) == (same.pag, same.stability)
+
+
+def test_the_time_of_a_search_by_score_without_a_graph_is_a_phase_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(*_: object) -> None:
+        time.sleep(0.2)
+        raise BudgetSpent("max_seconds is used up before a first graph was found")
+
+    read = Dataset.read
+
+    def slowly(table: Dataset, *rest: object) -> object:
+        time.sleep(0.2)
+        return read(table, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Lift, "learn", spent)
+    monkeypatch.setattr(Dataset, "read", slowly)
+    seconds = Auto().fit(mixed()).result_.stats.seconds
+    assert min(seconds["data"], seconds["score"]) >= 0.2
+    assert "search" not in seconds
+
+
 def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float] = []
 

@@ -248,6 +248,9 @@ def test_a_method_that_takes_long_on_one_resample_is_not_run_on_forty(monkeypatc
     assert found.grounds.bends
     assert limits == [grounds.MOST_SECONDS / 4]
     assert drawn == []
+    assert found.grounds.skipped == "time"
+    hurried = later_grounds(found, table, Lift(test="fisher-z"), Clock(1.0))  # in which others might not end, either
+    assert hurried.made.skipped == "budget"
 
 
 def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.MonkeyPatch) -> None:

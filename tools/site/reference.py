@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import lmarvel
 
 INNER = ("learn", "for_engine", "resolved", "needs_boundaries", "check_parameters")  # what fit asks of a method
-OTHERS = ("measures", "is_left_open", "instead", "uses_boundaries")  # what methods ask of each other
+OTHERS = ("measures", "is_left_open", "instead", "that_learned", "uses_boundaries")  # what methods ask of each other
 OWN = ("PagEstimator", "Estimator", "MixedGraph")  # whose members are shown with them, not with their subclasses
 BUILT_IN = ("object", "tuple", "str", "int", "Enum", "IntEnum", "Protocol", "Generic")
 

@@ -82,14 +82,18 @@ class Clock:
         """Enter the time since the last lap under several phases; the one without a number has what is left."""
         now = time.perf_counter()
         rest = now - self._last - sum(seconds or 0.0 for seconds in phases.values())
-        self.seconds |= {phase: max(rest, 0.0) if seconds is None else seconds for phase, seconds in phases.items()}
+        for phase, seconds in phases.items():
+            self._enter(phase, max(rest, 0.0) if seconds is None else seconds)
         self._last = now
 
     def lap(self, phase: str) -> None:
         """Enter the time since the last lap under this phase."""
         now = time.perf_counter()
-        self.seconds[phase] = now - self._last
+        self._enter(phase, now - self._last)
         self._last = now
+
+    def _enter(self, phase: str, seconds: float) -> None:
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds  # a second method has the same phases
 
 
 class _Never(Clock):

@@ -128,9 +128,8 @@ def enforced() -> Iterator[None]:
         yield
         return
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    hard = before[1]
-    limit = asked if hard == resource.RLIM_INFINITY else min(asked, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    limit = min([asked, *(most for most in before if most != resource.RLIM_INFINITY)])
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, before[1]))
     try:
         yield
     finally:

@@ -123,7 +123,7 @@ def learn(
             if bootstrap is not None:
                 phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
         if not quiet:
-            _point_out(dataset)
+            _point_out(found, dataset)
         with memory.enforced():
             written = _write(found, marks, output, report, data, dataset)
             text = _printed(found, form, marks, details) if shown else ""
@@ -139,8 +139,10 @@ def learn(
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
 
 
-def _point_out(data: Dataset) -> None:
+def _point_out(found: Discovery, data: Dataset) -> None:
     """Name columns that are probably not measurements on the error stream, as far as the rows are at hand."""
+    if "rows" not in found.settings:  # there was no time to read them
+        return
     values = len(data.names) * data.n
     if not data.has_rows or values > SMALL or values > held.KEPT:  # no file is read again for it
         return

@@ -9,6 +9,7 @@ from lmarvel.ci.adapter import IndependenceTest
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
+from lmarvel.result.discovery import Discovery
 from lmarvel.search.lift import is_compiled, most_variables
 
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
@@ -43,10 +44,10 @@ class Auto(PagEstimator):
     alpha, test, boundary, boundary_alpha, selection, max_conditioning, max_tests, knowledge
         As for :class:`LMarvel`.
     max_seconds : float, optional
-        Time limit in seconds; the result is what was learned by then. By default there is no limit for up to 60
-        columns with linear relations, and a minute for other tables. A search by score that is expected to take longer
-        is left to L-MARVEL. So are categories and curves where a third of the time ends without a
-        first graph, if there are 10 seconds or more.
+        Time limit in seconds; the result is what was learned by then. By default a search by score has no limit for up
+        to 60 columns with linear relations, and a minute for other tables. One that is expected to take longer is left
+        to L-MARVEL, without a limit. With 10 seconds or more, a search among categories and curves ends after a third
+        of the time with the best graph by then. Where there is none, L-MARVEL has the rest.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -114,6 +115,14 @@ class Auto(PagEstimator):
         method = self._as(LMarvel)
         method.max_seconds = budget - given
         return method, f"lmarvel: a search by score found no graph in {given:g} s"
+
+    def that_learned(self, found: Discovery) -> PagEstimator:
+        """Return L-MARVEL where it learned: a search by score that found no graph in time finds none in resamples."""
+        if found.settings["method"] != LMarvel.__name__:
+            return self
+        method = self._as(LMarvel)
+        method.test = found.settings["test"]
+        return method
 
     def _as(self, method: type[PagEstimator]) -> PagEstimator:
         """Return a method with the parameters that it has."""

@@ -160,6 +160,10 @@ class PagEstimator(Estimator):
         """Return what to run where the method that was chosen found nothing in time, and why; None: nothing."""
         return None
 
+    def that_learned(self, found: Discovery) -> PagEstimator:
+        """Return the method for resamples of the table that a result was learned from."""
+        return self
+
     def for_engine(self, level: float) -> Levels | PruningOptions | None:
         """Return with what the compiled engine does the same, boundaries at this level; None: it cannot."""
         return None
@@ -262,7 +266,7 @@ class PagEstimator(Estimator):
         grounds = later_grounds(found, table, method, clock, resample=bootstrap is None)
         self.result_ = replace(self.result_, later_grounds=grounds)
         if bootstrap is not None:
-            self._draw_again(table, method, bootstrap, seed, n_jobs, resume, report)
+            self._draw_again(table, method.that_learned(found), bootstrap, seed, n_jobs, resume, report)
         return self
 
     def is_left_open(self) -> bool:

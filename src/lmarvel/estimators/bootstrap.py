@@ -13,6 +13,7 @@ whether draws of the moments are enough, and whether threads or processes learn 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -191,7 +192,14 @@ def _learned(
             yield replicate(data, learn, seed, i)
         return
     pool = joblib.Parallel(n_jobs, prefer="threads" if threads else "processes", return_as="generator")
-    yield from pool(joblib.delayed(replicate)(data, learn, seed, i) for i in numbers)
+    learned = pool(joblib.delayed(replicate)(data, learn, seed, i) for i in numbers)
+    try:
+        for found in learned:  # noqa: UP028  # "yield from" would close them itself, and they would warn
+            yield found
+    finally:
+        with warnings.catch_warnings():  # joblib warns that work was lost where somebody needs no more of it
+            warnings.simplefilter("ignore")
+            learned.close()
 
 
 def replicate(data: Dataset | Resampling, learn: Learner, seed: int, i: int) -> Marks | str:

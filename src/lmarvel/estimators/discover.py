@@ -210,9 +210,10 @@ def _by_test(
         clock.lap("boundary")
         outcome = settings.learn(ledger, boundaries, table, report)
     except BudgetSpent as spent:  # before anything was found
-        clock.lap("boundary" if method == "none" else "search")
         if (other := asked.instead(settings)) is not None:
+            clock.lap("score")  # which no resample of what is learned now repeats
             return _by_test(given, table, other[0], clock, progress, other[1])
+        clock.lap("boundary" if method == "none" else "search")
         recorded = settings_of(settings, table, given, level, method, why)
         return nothing_learned(given.names, str(spent), clock, recorded, given, ledger)
     recorded = settings_of(settings, table, given, level, method, why)

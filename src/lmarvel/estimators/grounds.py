@@ -77,7 +77,7 @@ def later_grounds(
                 return Grounds(None, bends)
             with suppress(BudgetSpent):
                 drawn = resampled(table, unlimited, left) if left > 0 else None
-                late: Skipped = "budget" if clock.is_late() else "time"
+                late: Skipped = "budget" if left < MOST_SECONDS else "time"
                 return Grounds(drawn, bends, "" if drawn is not None else late)
             return Grounds(None, bends, "budget")
 

@@ -48,7 +48,7 @@ from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
-from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, lift, selection_pays
+from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, lift, most_threads, selection_pays
 from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -90,8 +90,8 @@ class Lift(PagEstimator):
     seed : int
         What those are drawn from; without restarts nothing is random.
     n_jobs : int
-        Threads of the search, -1 for all processors. The result does not depend on it. Scores of categories and curves
-        use one thread.
+        Threads of the search, -1 for all processors, at most 256. The result depends on it only where a time limit
+        ends the search. Scores of categories and curves use one thread.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
@@ -154,7 +154,8 @@ class Lift(PagEstimator):
         if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
-        known, now, threads = ledger.known, time.monotonic(), n_workers(self.n_jobs)
+        known, now = ledger.known, time.monotonic()
+        threads = min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,

@@ -14,7 +14,7 @@ from lmarvel.effects.answer import Answering
 from lmarvel.effects.classify import Identified, all_effects, points_back, ready_for_effects
 from lmarvel.effects.effect import Effect
 from lmarvel.effects.formula import variables
-from lmarvel.effects.numbers.again import WITHIN, learned_again
+from lmarvel.effects.numbers.again import FEWER, WITHIN, learned_again
 from lmarvel.effects.numbers.estimate import REPLICATES, Estimate
 from lmarvel.effects.numbers.table import Columns
 from lmarvel.effects.pag_index import Prepared
@@ -102,8 +102,9 @@ def _over_graphs(found: Discovery, answers: Answers, data: Dataset | None) -> tu
         seconds = f"about {max(spreads, 1):.0f} s for all pairs"
         return answers, [f"{_IGNORED} learning again from {REPLICATES} resamples would take {seconds}: {_ONE_PAIR}."]
     over = {key: (asked[key].over(one), answers[key][1]) for key, one in zip(asked, spreads, strict=True)}
-    many = counted(sum(spreads[0].statuses.values()), "resample")
-    return answers | over, [f"Intervals are over graphs learned again from {many}, as those of 'lmarvel effect' are."]
+    many = sum(spreads[0].statuses.values())
+    same = ", as those of 'lmarvel effect' are" * (many > max(FEWER))  # which may have time for more
+    return answers | over, [f"Intervals are over graphs learned again from {counted(many, 'resample')}{same}."]
 
 
 def _forest(answer: Effect) -> list[Any]:

@@ -290,6 +290,11 @@ def most_variables() -> int:
     return 0 if _engine is None else int(_engine.MOST_NODES)
 
 
+def most_threads(p: int) -> int:
+    """Return in how many threads the compiled engine searches at most: each holds the correlations by itself."""
+    return 1 if _engine is None else min(max(usual_memory() // (8 * p**2), 1), int(_engine.MOST_THREADS))
+
+
 def check_engine(p: int) -> None:
     """Refuse to search without the compiled engine, or among more variables than it holds."""
     if _engine is None:

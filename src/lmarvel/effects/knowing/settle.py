@@ -42,6 +42,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.search.ancestral import pag_of
 
 SECONDS = 10.0
+MOST_VARIABLES = 100  # of a graph in which that is tried: among 250 it can take over half a minute
 FEW = 24  # single statements that are tried where nobody asked what would settle it
 Trial = Callable[[Sequence[Statement]], Prepared | None]
 
@@ -93,7 +94,8 @@ adjustment. Measuring every common cause of A and Y and of A and X would do as w
 def enough(result: Discovery | Askable | Prepared, ready: Prepared, x: int, y: int) -> tuple[Way, ...]:
     """Return single statements under which an effect that is not identified would be; of few that are tried.
 
-    How many are tried is bounded, and not the time, so that an answer is the same on every machine.
+    How many are tried, and in how large a graph, is bounded, and not the time, so that an answer is the same on every
+    machine.
 
     Examples
     --------
@@ -102,6 +104,8 @@ def enough(result: Discovery | Askable | Prepared, ready: Prepared, x: int, y: i
     >>> [way.statements[0] for way in enough(pag, Prepared(pag), 0, 3)]
     ['A is randomised', 'no unmeasured causes of A', 'A does not cause X']
     """
+    if len(ready.graph) > MOST_VARIABLES:
+        return ()
     search = _Search(ready, _trials_of(result, ready), x, y, inf)
     search.of_size(1, FEW)
     return tuple(way for way in search.ways() if way.status != "none")

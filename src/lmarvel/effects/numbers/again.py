@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.result.file.reading import read_as_before
 
 WITHIN = 10.0  # seconds that learning again may take where nobody asked for it
-SEARCH = ("boundary", "search", "orientation")  # phases of a run that each resample repeats
+SEARCH = ("boundary", "search", "skeleton", "orientation")  # phases of a run that each resample repeats
 FEWER = (100, 50)  # resamples where there is no time for all that are wanted
 TIMED, SLACK = 3, 12  # resamples whose time tells that of all, and how far that of the result may be off
 Progress = Callable[[int, int], None]
@@ -170,7 +170,7 @@ def learned_again(
     again = replace(again, unaided=result.knowledge is not None)
     moments = source if isinstance(source, Resampling) else None
     tallies = [Tally(table, x, y, given, how, moments, seed, nominal) for x, y in pairs]
-    start = 0.0
+    start, now = 0.0, process_time if n_jobs == 1 else monotonic  # the one does not count other processes
     drawn = drawn_graphs(source, again, replicates, seed=seed, n_jobs=n_jobs, threads=compiled)
     try:
         for done, marks in enumerate(drawn):
@@ -178,9 +178,9 @@ def learned_again(
                 _count(tallies, table.names, marks, done, result.knowledge)
             if progress is not None:
                 progress(done + 1, replicates)
-            start = start if done else process_time()  # the first one also loads what is needed
+            start = start if done else now()  # the first one also loads what is needed
             if within is not None and done == TIMED:
-                each = (process_time() - start) / TIMED
+                each = (now() - start) / TIMED
                 many = next((many for many in (replicates, *FEWER) if many * each <= within), 0)
                 if not many:
                     return replicates * each
