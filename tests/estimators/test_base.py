@@ -341,6 +341,13 @@ def mixed() -> dict[str, object]:
     return {"a": a, "b": a + rng.normal(size=200), "c": np.where(a + rng.normal(size=200) > 0, "yes", "no")}
 
 
+def test_auto_shares_its_time_only_where_models_are_slow() -> None:
+    codes = np.random.default_rng(0).integers(0, 3, size=(300, 4))
+    categories = {f"c{v}": [f"k{code}" for code in codes[:, v]] for v in range(4)}
+    for name, table, limit in (("g-square", categories, None), ("mixed", categories, None), ("mixed", mixed(), 20.0)):
+        assert Auto().resolved(as_ci_test(name, Dataset.of(table)))[0].max_seconds == limit
+
+
 def test_auto_leaves_slow_models_to_tests_where_no_graph_is_found_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def spent(*_: object) -> None:
         raise BudgetSpent("max_seconds is used up before a first graph was found")

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmarvel.ci.adapter import IndependenceTest
+from lmarvel.data.dataset import Dataset
 from lmarvel.estimators.base import PagEstimator
 from lmarvel.estimators.lift import Lift
 from lmarvel.estimators.methods import LMarvel
+from lmarvel.estimators.scoring import is_categorical
 from lmarvel.result.discovery import Discovery
 from lmarvel.search.lift import is_compiled, most_variables
 
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
 SMALL = 60  # columns of numbers: up to here no budget is set, so that what is learned does not depend on the clock
-FOR_SCORES = 1 / 3  # of the budget, where models of categories and curves may take long; tests have what is left
+FOR_SCORES = 1 / 3  # of the budget, where models of mixtures and curves may take long; tests have what is left
 LEAST_SHARED = 10.0  # seconds: shorter budgets are not shared
 ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
 FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
@@ -45,9 +47,9 @@ class Auto(PagEstimator):
         As for :class:`LMarvel`.
     max_seconds : float, optional
         Time limit in seconds; the result is what was learned by then. By default a search by score has no limit for up
-        to 60 columns with linear relations, and a minute for other tables. One that is expected to take longer is left
-        to L-MARVEL, without a limit. With 10 seconds or more, a search among categories and curves ends after a third
-        of the time with the best graph by then. Where there is none, L-MARVEL has the rest.
+        to 60 columns with linear relations or of categories alone, and a minute for other tables. One that is expected
+        to take longer is left to L-MARVEL, without a limit. With 10 seconds or more, a search among mixtures and curves
+        ends after a third of the time with the best graph by then. Where there is none, L-MARVEL has the rest.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -96,12 +98,12 @@ class Auto(PagEstimator):
                 return self._as(LMarvel), f"lmarvel: {rows} rows are few for a search by score over {columns}"
             why = f"lift: {rows} rows are few for {columns}, so each edge must improve the score more"
             return self._lift(p, True), why
-        return self._lift(p, test.moments is not None), f"lift: {rows} rows and {columns} allow a search by score"
+        return self._lift(p, _is_quick(test)), f"lift: {rows} rows and {columns} allow a search by score"
 
-    def _lift(self, p: int, numbers: bool) -> PagEstimator:
+    def _lift(self, p: int, quick: bool) -> PagEstimator:
         """Return Lift, for many columns or slow models with a budget: it ends with the best graph it has by then."""
         method = self._as(Lift)
-        if not numbers and (budget := self.max_seconds or BUDGET) >= LEAST_SHARED:
+        if not quick and (budget := self.max_seconds or BUDGET) >= LEAST_SHARED:
             method.max_seconds = FOR_SCORES * budget
         elif p > SMALL and method.max_seconds is None:
             method.max_seconds = BUDGET
@@ -128,3 +130,9 @@ class Auto(PagEstimator):
         """Return a method with the parameters that it has."""
         known = method._defaults()
         return method(**{name: value for name, value in self.get_params().items() if name in known})
+
+
+def _is_quick(test: IndependenceTest) -> bool:
+    """Tell whether first graphs come soon: correlations and counts do not need regressions that are fitted in steps."""
+    table = getattr(test.test, "dataset", None)
+    return test.moments is not None or (isinstance(table, Dataset) and is_categorical(table))
