@@ -61,8 +61,7 @@ OLD_STYLE = {  # pattern: what to write
 }
 """Every pattern that no sentence of ours matches, and what is written in its place."""
 
-MOST_WORDS = 35
-MOST_WORDS_OF_PAGES = 25
+MOST_WORDS = 25
 QUOTED = re.compile(r"'[^']*'|`[^`]*`|\([^()]*\)|\"[^\"]*\"")
 
 
@@ -147,7 +146,7 @@ def long_sentences(text: str) -> Iterator[str]:
         if not block.lstrip().startswith(("|", "#", "![")):
             spoken = re.sub(r"<!--.*?-->|`[^`]*`|\([^()]*\)", "", " ".join(block.split()))
             for sentence in re.split(r"(?<=[.?!:;])\s+(?=[\w`\"*\[(-])", spoken):
-                if len(re.findall(r"\w[\w'.,/-]*", sentence)) > MOST_WORDS_OF_PAGES:
+                if len(re.findall(r"\w[\w'.,/-]*", sentence)) > MOST_WORDS:
                     yield sentence
 
 
@@ -212,6 +211,6 @@ def test_the_list_finds_what_it_is_for() -> None:
     assert [text for text in old if not any(re.search(pattern, text) for pattern in OLD_STYLE)] == []
     fine = "One row per observation. B is not a collider, because a set without it separates A and C. There is no file."
     assert not any(re.search(pattern, fine) for pattern in OLD_STYLE)
-    words = "one " * MOST_WORDS_OF_PAGES
+    words = "one " * MOST_WORDS
     assert list(long_sentences(f"Fine.\n\n- {words}\n  more. Short.")) == [f"- {words}more."]
     assert not list(long_sentences(f"{words}(not counted) `nor this`. {words}\n\n| {words} more |"))

@@ -225,8 +225,8 @@ def direct_set(ready: Prepared, x: int, y: int, held: int) -> int:
     blocks = _Blocking(ready, first, both, 1 << y)
     if not blocks(z):
         raise GraphError(
-            f"the direct effect of {a} on {b}, {fixed} held fixed, is not identified by adjustment, because no set"
-            " of measured variables blocks every path that is not causal"
+            f"the direct effect of {a} on {b}, {fixed} held fixed, is not identified by adjustment: no set of measured"
+            " variables blocks every path that is not causal"
         )
     for v in members(z):
         if blocks(z & ~(1 << v)):

@@ -21,7 +21,7 @@ def again_in_words(again: Spread, estimates: Sequence[Estimate]) -> str:
     )
     return (
         f"Learned again from {total}, each with its own graph: {again.counts}. The interval is over these, and at"
-        f" least as wide as with the learned graph alone.{_unbounded(again)} With the learned graph taken as given, it"
+        f" least as wide as with the learned graph alone. {_unbounded(again)}With the learned graph taken as given, it"
         f" is {ends}."
     )
 
@@ -32,11 +32,11 @@ def _unbounded(again: Spread) -> str:
         return ""
     many, maybe = counted(again.unbounded, "graph"), again.maybe_none
     if not maybe:
-        return f" In {many} nothing bounds the effect, which the interval leaves out."
+        return f"In {many} nothing bounds the effect, which the interval leaves out. "
     verbs = ("leaves", "counts") if maybe == 1 else ("leave", "count")
     return (
-        f" In {many} nothing bounds the effect. Of these, {maybe:,} {verbs[0]} open whether there is an effect, and"
-        f" {verbs[1]} as 0."
+        f"In {many} nothing bounds the effect. Of these, {maybe:,} {verbs[0]} open whether there is an effect, and"
+        f" {verbs[1]} as 0. "
     )
 
 
