@@ -1,5 +1,7 @@
 """Frequencies over replicates are plain counts, and what they count is true of every graph of a class."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,34 @@ def test_shares_are_counts_over_all_replicates_and_over_those_with_the_edge():
     assert (found.causes_share("A", "C"), found.causes_share("A", "B")) == (0.75, 0.25)
     assert found.not_causes_share("C", "A") == 1.0
     assert found.not_causes_share("A", "B") == 0.75  # in three graphs no path leads from A to B
+
+
+@pytest.mark.parametrize("after", range(1, 15))
+def test_an_interruption_at_any_step_leaves_no_graph_half_counted(after):
+    """A signal may arrive between any two lines: a trace function raises at each line of ``add`` in turn."""
+    tally, graphs, steps = Tally(NAMES), pags("A --> C, B o-> C", "A o-> C"), 0
+    tally.add(graphs[0].marks)
+    before = tally.stability()
+
+    def interrupting(frame, event, _):
+        nonlocal steps
+        if frame.f_code is not Tally.add.__code__:
+            return None
+        steps += event == "line"
+        if event == "line" and steps == after:
+            raise KeyboardInterrupt
+        return interrupting
+
+    traced = sys.gettrace()
+    sys.settrace(interrupting)
+    try:
+        tally.add(graphs[1].marks)
+        expected = None
+    except KeyboardInterrupt:
+        expected = before
+    finally:
+        sys.settrace(traced)
+    assert tally.stability() == (expected or Stability.of(graphs))
 
 
 def test_a_claim_holds_in_the_true_graph_whatever_was_hidden():

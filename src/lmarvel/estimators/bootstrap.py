@@ -109,29 +109,27 @@ def bootstrap(
     """
     check_settings(replicates, seed, n_jobs)
     tally = Tally(data.names, selection)
-    drawn = 0
     if known is not None:
         if known.names != data.names or known.seed != seed:
             raise ParameterError("the counts to go on from are of other variables, or of another seed")
         tally.go_on_from(known)
-        drawn = known.drawn
     report = progress or (lambda done, of: None)
     why = ""
     try:
-        report(drawn, replicates)
-        for found in _learned(data, learn, range(drawn, replicates), seed, n_jobs, threads):
-            drawn += 1
+        report(tally.drawn, replicates)
+        for found in _learned(data, learn, range(tally.drawn, replicates), seed, n_jobs, threads):
             if isinstance(found, str):
                 why = why or found
+                tally.skip()
             else:
                 tally.add(found)
-            report(drawn, replicates)
+            report(tally.drawn, replicates)
     except KeyboardInterrupt:
         stop()
-        raise Interrupted(tally.stability(drawn, seed)) from None
+        raise Interrupted(tally.stability(seed)) from None
     if not tally.replicates:
         raise DataError(f"nothing could be learned from any of {replicates} resamples: {why}")
-    return tally.stability(drawn, seed)
+    return tally.stability(seed)
 
 
 def drawn_graphs(

@@ -103,12 +103,14 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
     tally, begun = Tally(table.names, again.method.selection), time.thread_time()
     for i in range(many):
         marks = replicate(source, again, SEED, i)
-        if not isinstance(marks, str):
+        if isinstance(marks, str):
+            tally.skip()
+        else:
             tally.add(marks)
         expected = (time.thread_time() - begun) / (i + 1) * many
         if expected > seconds * (1.0 if i >= many // 8 else 1.5):  # the first ones differ more
             return None
-    return tally.stability(many, SEED) if tally.replicates else None
+    return tally.stability(SEED) if tally.replicates else None
 
 
 def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:

@@ -188,40 +188,47 @@ class Tally:
         p = len(names)
         self.selection = selection
         self.names = tuple(names)
-        self.replicates = 0
-        self._adjacent, self._causes, self._not_causes = (np.zeros((p, p), dtype=np.int32) for _ in range(3))
-        self._marks = np.zeros((3, p, p), dtype=np.int32)
+        # Replaced as one, so that an interruption at any moment leaves no graph half counted.
+        self._counted: tuple[int, int, Counts] = 0, 0, np.zeros((6, p, p), dtype=np.int32)
+
+    @property
+    def drawn(self) -> int:
+        """How many resamples there were, those from which nothing was learned included."""
+        return self._counted[0]
+
+    @property
+    def replicates(self) -> int:
+        """How many graphs were counted."""
+        return self._counted[1]
 
     def add(self, marks: Marks) -> None:
         """Count a graph."""
-        self.replicates += 1
-        self._adjacent += marks != NONE
-        for k, code in enumerate((CIRCLE, ARROW, TAIL)):
-            self._marks[k] += marks == code
         known = (marks == ARROW).any(axis=0)[:, None] | (not self.selection)  # causes nothing of being selected
         causes = reachable((marks == ARROW) & (marks.T == TAIL))
         np.fill_diagonal(causes, False)  # of an illegal PAG, which may have cycles
-        self._causes += causes & known
         possible = reachable((marks != NONE) & (marks.T != ARROW))
         np.fill_diagonal(possible, True)
-        self._not_causes += ~possible & known
+        of_marks = (marks == code for code in (CIRCLE, ARROW, TAIL))
+        graph = np.stack([marks != NONE, *of_marks, causes & known, ~possible & known])
+        drawn, replicates, counts = self._counted
+        self._counted = drawn + 1, replicates + 1, counts + graph
+
+    def skip(self) -> None:
+        """Count a resample from which nothing was learned."""
+        drawn, replicates, counts = self._counted
+        self._counted = drawn + 1, replicates, counts
 
     def go_on_from(self, known: Stability) -> None:
         """Add what was counted before."""
-        self.replicates += known.replicates
-        self._adjacent += known.adjacent
-        self._marks += known.marks
-        self._causes += known.causes
-        self._not_causes += known.not_causes
+        drawn, replicates, counts = self._counted
+        self._counted = drawn + known.drawn, replicates + known.replicates, counts + known.counts
 
-    def stability(self, drawn: int | None = None, seed: int = 0) -> Stability:
+    def stability(self, seed: int = 0) -> Stability:
         """Return what was counted so far."""
-        counted = [a.copy() for a in (self._adjacent, self._marks, self._causes, self._not_causes)]
-        for array in counted:
-            array.setflags(write=False)
-        adjacent, marks, causes, not_causes = counted
-        drawn = self.replicates if drawn is None else drawn
-        return Stability(self.names, self.replicates, adjacent, marks, causes, not_causes, drawn, seed)
+        drawn, replicates, counts = self._counted
+        counts = counts.copy()
+        counts.setflags(write=False)
+        return Stability(self.names, replicates, counts[0], counts[1:4], counts[4], counts[5], drawn, seed)
 
 
 def reachable(step: NDArray[np.bool_]) -> NDArray[np.bool_]:
