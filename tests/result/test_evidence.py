@@ -20,9 +20,9 @@ from lmarvel.errors import GraphError, ParameterError
 from lmarvel.orient.equivalence import orient_mag
 from lmarvel.report import page_of
 from lmarvel.result.evidence_wording import hidden_node
-from lmarvel.result.support.evidence import selected_edges
+from lmarvel.result.support.evidence import refused_nodes, selected_edges
 from lmarvel.result.support.grounds import Grounds
-from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, Supported, Weighed
+from lmarvel.result.trace import Chose, Event, HiddenNode, LeftOut, RefusedNode, Supported, Weighed
 
 PRICE = 14.0
 
@@ -113,6 +113,17 @@ def test_where_hidden_nodes_are_at_work_every_mark_is_open() -> None:
     for hidden, grades in (((), ["likely", "open", "likely", "likely"]), ((NODE,), ["open"] * 4)):
         found = scored("A --> B", "C --> B", "B --> D", records=(*records, *hidden))
         assert [found.grade(a, b) for a, b in ("AB", "CB", "BD", "DB")] == grades
+
+
+def test_refused_nodes_are_listed_unless_they_explain_one_edge_only() -> None:
+    of_two, of_three = frozenset({0, 1}), frozenset({0, 1, 2})
+    refused = [RefusedNode(kind, nodes) for kind in ("latent", "selection") for nodes in (of_two, of_three)]
+    found = chain(*refused)
+    assert refused_nodes(found) == (("latent", tuple("AB")), ("latent", tuple("ABC")), ("selection", tuple("ABC")))
+    assert refused_nodes(chain(RefusedNode("selection", of_two))) == ()
+    lines = as_text(found).partition("\nNot claimed\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.partition(":")[0].strip() for line in lines] == ["A and B", "A, B and C", "A, B and C"]
+    assert "Not claimed" not in as_text(chain(RefusedNode("selection", of_two)))
 
 
 def test_a_mark_that_nobody_weighed_is_unchecked() -> None:
