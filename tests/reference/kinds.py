@@ -22,6 +22,7 @@ import numpy as np
 from lmarvel.ci.glm.fits import readable_fit
 from lmarvel.ci.glm.kinds import KindTable
 from lmarvel.graph.bitsets import bits, members
+from lmarvel.search.kinds.cells import regret
 
 NEAR_SINGULAR = 1e-9  # a variance below this share of a column's own counts as zero
 LOOK = 0.3  # of its price: what promises less by least squares is not fitted
@@ -44,15 +45,6 @@ def code_length(codes: np.ndarray, sizes: Sequence[int], weights: np.ndarray) ->
         counts = np.bincount(z.ravel(), weights)
         lengths.append(regret(n, values) - float((counts * np.log(counts)).sum()))
     return 2.0 * (lengths[0] - lengths[1])
-
-
-def regret(n: float, k: float) -> float:
-    """Return the log of the sum of the largest likelihoods of all samples of n rows of k values, approximately."""
-    if k <= 1:
-        return 0.0
-    a = k / n
-    c = 0.5 + 0.5 * math.sqrt(1 + 4 / a)
-    return n * (math.log(a) + (a + 2) * math.log(c) - 1 / c) - 0.5 * math.log(c + 2 / a)
 
 
 # --- the shape of residuals -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Blocks, behind_ties, blocks_of, normal_scores, scaled
 from lmarvel.ci.boundary_searches import boundaries_for, choose_boundary
 from lmarvel.ci.glm.kinds import KindTable, kind_table
-from lmarvel.ci.glm.looks import curvature, interacts
+from lmarvel.ci.glm.looks import curvature
 from lmarvel.ci.glm.ordinal import is_monotone
 from lmarvel.ci.glm.residuals import ResidualProducts
 from lmarvel.ci.ledger import Ledger
@@ -38,6 +38,7 @@ from lmarvel.result.trace import StatementCost
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks
 from lmarvel.search.inflation import inflation
+from lmarvel.search.kinds.cells import cell_table, fits_cells
 from lmarvel.search.kinds.grouped import Groups
 from lmarvel.search.lift import LiftResult, lift
 from lmarvel.skeleton.by_engine import learn_compiled
@@ -62,8 +63,9 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
     of numbers, along curves                lines, bends, products, and the shape of the noise
     of numbers, straight, skewed noise      lines and the shape of the noise
     of numbers and categories, straight     Gaussian, with indicators of categories (Andrews, Ramsey & Cooper 2019)
-    of both, along curves, or where         the score of curves, with logistic regressions of categories
-    categories interact
+    of both, along curves                   the score of curves, with logistic regressions of categories
+    of both, where combinations matter or   means and counts of cells, or sums of effects, by what fits each variable
+    numbers are few
     of numbers, straight                    Gaussian, from their correlations
     of numbers, straight as ranks           the same from normal scores; of counts, from those behind their ties where
                                             a simpler graph explains these
@@ -80,6 +82,8 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         whole = data.completed() if gaps else data
         if test.name == "skewed":
             return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
+        if is_in_cells(test, whole):
+            return cell_table(whole, test.names, penalty)
         return kind_table(whole, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
         blocks = blocks_of(data, "ordered" if Kind.ORDINAL in data.kinds and is_monotone(data) else "scaled")
@@ -119,8 +123,18 @@ def scores_dags(test: IndependenceTest, data: Dataset) -> bool:
         return True
     if gaps or test.moments is not None or _are_numbers(data):
         return False
+    return _is_bent(data) or fits_cells(data)
+
+
+def is_in_cells(test: IndependenceTest, data: Dataset) -> bool:
+    """Tell whether a table of numbers and categories is scored by the cells in which its categories meet."""
+    mixed = test.name not in ("curved", "skewed") and not is_categorical(data) and not _are_numbers(data)
+    return mixed and not _is_bent(data) and fits_cells(data)
+
+
+def _is_bent(data: Dataset) -> bool:
     bent = curvature(data)
-    return (bent is not None and bent.is_curved) or interacts(data)
+    return bent is not None and bent.is_curved
 
 
 def _is_counted(test: IndependenceTest, data: Dataset) -> bool:

@@ -114,7 +114,7 @@ class KindTable:
         whole = [*order, *range(len(self), len(self.categories))]
         columns = [c for v in whole for c in range(self.starts[v], self.starts[v + 1])]
         starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[whole])]).astype(np.int32)
-        return KindTable(
+        return type(self)(
             frozen(self.basis[columns]),
             frozen(starts),
             frozen(self.categories[whole]),

@@ -18,11 +18,12 @@ from lmarvel.graph.bitsets import bits, members
 from lmarvel.knowledge.closure import Known
 from lmarvel.search.ancestral import BACK, FORTH, NO_EDGE, AncestralGraph, Marks
 from lmarvel.search.constants import LIFT
+from lmarvel.search.kinds.cells import CellTable
 from lmarvel.search.kinds.grouped_lift import LiftSearch, See
 from lmarvel.search.kinds.spouses import PValue, by_tests
 from lmarvel.search.lift import LiftResult, checked_start
 from lmarvel.search.limits import Limits
-from lmarvel.search.orders import Order
+from lmarvel.search.orders import Order, Regressions, forward, from_orders
 from lmarvel.search.record import Progress, Record
 
 MOST_CLIMBED = 30  # variables of a graph that is climbed from, where statements cost it edges
@@ -62,9 +63,11 @@ class KindStages:
         """Return the score of a DAG; infinite where an edge is none of a DAG's."""
         if any(graph.spouses) or any(graph.neighbors):
             return math.inf
-        parents = [[u for u in range(len(graph)) if bit >> u & 1] for bit in graph.parents]
-        values = (self.local.value(v, chosen)[0] for v, chosen in enumerate(parents))
+        values = (self._value(v, parents) for v, parents in enumerate(graph.parents))
         return float(sum(values) + self.price * graph.n_edges)
+
+    def _value(self, v: int, parents: int) -> float:
+        return float(self.local.value(v, list(members(parents)))[0])
 
     def climb(self, graph: AncestralGraph, selection: bool, latents: bool) -> tuple[AncestralGraph, float]:
         """Return the best DAG of its class, as far as turning edges leads; one that a statement cost edges gets others.
@@ -123,9 +126,26 @@ class KindStages:
         for child, parent, there in ((y, x, FORTH), (x, y, BACK)):
             if (now == there) != (kind == there):
                 parents = graph.parents[child]
-                before, after = (list(members(mask)) for mask in (parents, parents ^ 1 << parent))
-                gain += self.local.value(child, before)[0] - self.local.value(child, after)[0]
+                gain += self._value(child, parents) - self._value(child, parents ^ 1 << parent)
         return gain
+
+
+class CellStages(KindStages):
+    """The same by the scores of cells, whose orders are searched in Python."""
+
+    def __init__(self, table: KindTable, record: Record, progress: Progress | None, limits: Limits | None) -> None:
+        super().__init__(table, record, progress, limits)
+        self.price = self.local.price
+
+    def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
+        """Return the best DAG of the order search; ``see`` is called with what each start led to."""
+        record = self.record
+        best = Regressions(self.local, len(self.table), () if self.limits is None else self.limits.allowed())
+        given = list(range(len(self.table)))
+        return from_orders(best, (forward(best, record.check), given, *more), record.noise, record.check, see)
+
+    def _value(self, v: int, parents: int) -> float:
+        return float(self.local.value(v, parents))
 
 
 def lift_kinds(
@@ -170,7 +190,8 @@ def lift_kinds(
     columns = canonical_order(table)
     record = Record(table.rows, deadline, progress)
     limits = None if known is None else Limits(known.moved(columns))
-    search = LiftSearch(KindStages(table.taken(columns), record, progress, limits), selection, latents, record, limits)
+    kind = CellStages if isinstance(table, CellTable) else KindStages
+    search = LiftSearch(kind(table.taken(columns), record, progress, limits), selection, latents, record, limits)
     if lines is not None:
         search.others.append(("lines", checked_start(lines, len(table))[np.ix_(columns, columns)]))
     return by_tests(search.learned(columns, start, restarts, seed), pvalue, selection, latents, known, record)
