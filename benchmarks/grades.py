@@ -114,7 +114,7 @@ def summed(method: str, rows: list[dict[str, str]]) -> list[dict[str, object]]:
         sums.setdefault((row["family"], row["kind"], grade), Counter()).update(
             {name: int(row[name]) for name in ("claims", "true", "rejected")}
         )
-    for family in FAMILIES:
+    for family in {row["family"] for row in rows}:
         numbers = {row["number"] for row in rows if row["family"] == family}
         sums[family, "tables", ""] = Counter({"claims": len(numbers)})
     return [
@@ -167,14 +167,16 @@ def wrong_share(rows: list[dict[str, str]]) -> float:
 def record(seed: int) -> None:
     """Write the sums of all that is kept, and put the tables into the page of the manual.
 
-    README takes its figures from the same sums: ``scoreboard/run.py --figures`` puts them there. A method that was not
-    run with this seed keeps the figures that it has.
+    README takes its figures from the same sums: ``scoreboard/run.py --figures`` puts them there. A family that a method
+    was not run on with this seed keeps the figures that it has.
     """
-    before = kept(SUMS)
     sums: list[dict[str, object]] = []
     for method in ("auto", *METHODS):
         rows = kept(HERE / f"grades-{method}-{seed}.csv")
-        sums += summed(method, rows) if rows else [dict(row) for row in before if row["method"] == method]
+        again = {row["family"] for row in rows}
+        sums += (dict(row) for row in kept(SUMS) if row["method"] == method and row["family"] not in again)
+        sums += summed(method, rows)
+    sums.sort(key=lambda row: (["auto", *METHODS].index(str(row["method"])), row["family"], row["kind"], row["grade"]))
     with SUMS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(sums[0]), lineterminator="\n")
         writer.writeheader()
