@@ -166,6 +166,13 @@ def test_what_only_a_combination_shows_is_learned(seed: int, monkeypatch: pytest
     assert Auto().fit(table).pag_.reordered(truth.names) != truth  # effects that add up nearly cancel
 
 
+def test_relations_that_the_score_sees_are_no_doubt() -> None:
+    """Of straight lines through several cells something bent is left, which says nothing against the graph."""
+    found = Auto().fit(turned(1000, 0)).result_
+    assert found.grounds.bends == ()
+    assert found.verdict.supported == found.verdict.directions == 3
+
+
 @pytest.mark.parametrize("kind", ["number", "text"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_random_column_changes_nothing_there(seed: int, kind: str) -> None:

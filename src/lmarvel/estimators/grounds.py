@@ -23,6 +23,7 @@ from lmarvel.deferred import Deferred
 from lmarvel.errors import BudgetSpent, LMarvelError
 from lmarvel.estimators.bootstrap import prepared, replicate
 from lmarvel.estimators.discover import Settings, discover
+from lmarvel.estimators.scoring import is_no_sum
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.missing import only_apart
 from lmarvel.result.support.frequencies import Stability, Tally
@@ -127,7 +128,9 @@ def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings)
 
 
 def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
-    """Return the relations that are not straight lines, the strongest first; none where the test looks for curves.
+    """Return the relations that are not straight lines, the strongest first.
+
+    There are none where the test or the score looks for curves and combinations itself.
 
     Each column of numbers is regressed on its neighbours in the graph; what is left is correlated with the square and
     the cube of every other column, these without their straight part. The statistic allows for unequal variances.
@@ -144,7 +147,10 @@ def bends_of(found: Discovery, table: Dataset) -> tuple[Bend, ...]:
     if not table.has_rows:
         return ()
     numbers = [v for v, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS]
-    straight = _STRAIGHT_SCORE if found.settings.get("method") == "Lift" else _STRAIGHT
+    scored = found.settings.get("method") == "Lift"
+    straight = _STRAIGHT_SCORE if scored else _STRAIGHT
+    if scored and found.settings.get("test") == "mixed" and is_no_sum(table):
+        return ()
     if found.settings.get("test") not in straight or not 2 <= len(numbers) <= MOST_VARIABLES or any(table.missing):
         return ()
     rows = table.rows()[:, numbers]

@@ -82,7 +82,7 @@ def scored_table(test: IndependenceTest, data: Dataset | None, penalty: float) -
         whole = data.completed() if gaps else data
         if test.name == "skewed":
             return kind_table(whole, test.names, penalty, bends=0, products=False, far_out=math.inf)
-        if is_in_cells(test, whole):
+        if _is_in_cells(test, whole):
             return cell_table(whole, test.names, penalty)
         return kind_table(whole, test.names, penalty)
     if data is not None and not gaps and test.moments is None and not _are_numbers(data):
@@ -121,12 +121,18 @@ def scores_dags(test: IndependenceTest, data: Dataset) -> bool:
     gaps = any(data.missing)
     if (data.test_wise or not gaps) and (_is_counted(test, data) or test.name in ("curved", "skewed")):
         return True
-    if gaps or test.moments is not None or _are_numbers(data):
-        return False
-    return _is_bent(data) or fits_cells(data)
+    return test.moments is None and is_no_sum(data)
 
 
-def is_in_cells(test: IndependenceTest, data: Dataset) -> bool:
+def is_no_sum(data: Dataset) -> bool:
+    """Tell whether numbers and categories have other relations than lines and effects that add up; so their score has.
+
+    They bend, or combinations of causes matter.
+    """
+    return not any(data.missing) and not _are_numbers(data) and (_is_bent(data) or fits_cells(data))
+
+
+def _is_in_cells(test: IndependenceTest, data: Dataset) -> bool:
     """Tell whether a table of numbers and categories is scored by the cells in which its categories meet."""
     mixed = test.name not in ("curved", "skewed") and not is_categorical(data) and not _are_numbers(data)
     return mixed and not _is_bent(data) and fits_cells(data)
