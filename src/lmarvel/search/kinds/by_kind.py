@@ -135,7 +135,7 @@ class CellStages(KindStages):
 
     def __init__(self, table: KindTable, record: Record, progress: Progress | None, limits: Limits | None) -> None:
         super().__init__(table, record, progress, limits)
-        self.price = self.local.price
+        self.price, self.local.check = self.local.price, record.check
 
     def orders(self, more: Sequence[Sequence[int]], see: See) -> Order:
         """Return the best DAG of the order search; ``see`` is called with what each start led to."""

@@ -36,7 +36,7 @@ from lmarvel.ci.glm.looks import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.graph.bitsets import bits, members
-from lmarvel.search.orders import Regressions, forward, settle
+from lmarvel.search.orders import Check, Regressions, forward, nothing, settle
 
 THIRDS = 3
 _ROWS_A_CELL = 3  # on average, where each cell has means
@@ -85,6 +85,7 @@ class CellScores:
 
     def __init__(self, table: KindTable) -> None:
         self.table, self.n = table, float(table.rows)
+        self.check: Check = nothing  # called often, to raise where time is up
         self._log = math.log(self.n)
         self.price = (table.penalty - 1.0) * self._log  # an edge; values pay for its parameters
         p, rows = len(table), table.basis.shape[1]
@@ -139,6 +140,7 @@ class CellScores:
 
     def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
         """Return the value, and the variables that pay their price as one more parent, best first, as single bits."""
+        self.check()
         now, found = self.value(v, parents), []
         for u in range(len(self.table)):
             if u != v and not parents >> u & 1:
@@ -300,8 +302,9 @@ def fits_cells(data: Dataset) -> bool:
 def _combinations_matter(data: Dataset) -> bool:
     every = -(-data.n // MOST_ROWS)
     local = cell_table(data, data.names, 2.0, every).scores()
+    local.check = current().check
     best = Regressions(local, len(data.names))
-    found = settle(best, forward(best, current().check), 1, check=current().check)
+    found = settle(best, forward(best), 1)
     added, explained, missed = _Added(data, every), 0.0, 0.0
     for v, parents in enumerate(found.parents):
         current().check()
