@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from itertools import permutations
@@ -303,6 +304,19 @@ def test_learning_points_out_columns_that_were_probably_not_measured(tmp_path: P
         " (--na age=-9); 'lmarvel describe' shows more\n"
     )
     assert run_apart("learn", path, "--drop", "nr", "--na", "age=-9").err == ""
+
+
+def test_the_columns_to_drop_are_named_as_they_can_be_typed(tmp_path: Path) -> None:
+    path = write(tmp_path, BASE | {"nr, old": list(range(N)), "nr": [7 * row % N for row in range(N)]})
+    told = run_apart("learn", path).err
+    options = re.search(r"dates \((.*?)\);", told)
+    assert options is not None, told
+    words = shlex.split(options[1])
+    assert words == ["--drop", "nr, old", "--drop", "nr"]
+    assert run_apart("learn", path, *words).err == ""
+    unknown = run_apart("learn", path, "--drop", "number, old")
+    assert (unknown.code, unknown.err.count("\n")) == (2, 1)
+    assert "--drop names 'number', but the table has no such column" in unknown.err
 
 
 def test_a_table_that_there_was_no_time_to_read_is_not_read_to_point_out_columns(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from lmarvel.data.matrix import matrix_of
 from lmarvel.data.profile.patterns import Panel, is_word_for_missing, missing_codes_among, panel_of
 from lmarvel.data.reading import Reading
 from lmarvel.data.view import all_rows
-from lmarvel.text import counted, listing
+from lmarvel.text import counted, listing, option_words
 
 Vector = NDArray[np.float64]
 GAPS = "missing values"
@@ -60,9 +60,7 @@ class Finding(NamedTuple):
 
     def advice(self, names: Sequence[str]) -> str:
         """Return what to do with columns of which the same is to be said."""
-        plain = not any("," in name for name in names)
-        listed = ["--drop", ",".join(names)] if plain else [word for name in names for word in ("--drop", name)]
-        how = f" with {shlex.join(listed)}" if len(names) <= _NAMED else ""
+        how = f" with {shlex.join(option_words('drop', list(names)))}" if len(names) <= _NAMED else ""
         return self.remedy.format(it="it" if len(names) == 1 else "them", how=how)
 
 

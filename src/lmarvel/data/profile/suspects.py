@@ -11,7 +11,7 @@ from lmarvel.data.columns import Kind
 from lmarvel.data.levels import written
 from lmarvel.data.profile import Vector, about_numbers
 from lmarvel.data.profile.patterns import missing_codes_among
-from lmarvel.text import listing
+from lmarvel.text import listing, option_words
 
 NAMED = 5  # columns that are named; describe names all
 
@@ -39,7 +39,7 @@ def suspects(names: Sequence[str], kinds: Sequence[Kind], rows: Vector) -> str:
     said = []
     if drop:
         looks = "looks" if len(drop) == 1 else "look"
-        option = shlex.join(["--drop", ",".join(drop)])
+        option = shlex.join(option_words("drop", drop))
         said.append(f"{listing(map(repr, drop), NAMED)} {looks} like row numbers, ids or dates ({option})")
     if codes:
         looks = "looks like a missing value" if len(codes) == 1 else "look like missing values"
