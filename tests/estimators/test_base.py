@@ -31,11 +31,13 @@ from lmarvel import (
     SepsetQuery,
     mag_to_pag,
 )
+from lmarvel.budget.clock import Clock
 from lmarvel.ci.fisher_z import kernel_name
 from lmarvel.ci.ledger import Ledger
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.ci.search import readable_search
 from lmarvel.errors import BudgetSpent
+from lmarvel.estimators.discover import discover
 from lmarvel.result.trace import Separated
 from lmarvel.simulate import LinearSEM, hide, load_network
 
@@ -355,7 +357,7 @@ def test_auto_leaves_slow_models_to_tests_where_no_graph_is_found_in_time(monkey
     monkeypatch.setattr(Lift, "learn", spent)
     found = Auto().fit(mixed()).result_
     assert (found.settings["method"], found.settings["max_seconds"]) == ("LMarvel", 40.0)
-    assert found.settings["chosen"] == "lmarvel: a search by score found no graph in 20 s"
+    assert found.settings["chosen"] == ("lmarvel: a search by score, which may take 20 s, found no graph in time")
     assert found.pag == LMarvel().fit(mixed()).result_.pag
     assert found.resamples is None  # each of them would search by score again
     assert Lift().fit(mixed()).result_.budget_ended is not None  # who asks for Lift gets no other method
@@ -401,6 +403,21 @@ def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatc
         Auto(**options).fit(data)
     assert [round(seconds / 10) for seconds in seen] == [2, 1, 6]
     assert Auto(max_seconds=3.0).resolved(as_ci_test("mixed", Dataset.of(mixed())))[0].max_seconds == 3.0
+
+
+def test_the_part_of_a_search_by_score_is_of_the_time_that_reading_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def look(_: object, ledger: Ledger, *__: object) -> None:
+        seen.append(ledger.meter.deadline - time.monotonic())
+        raise BudgetSpent("seen")
+
+    monkeypatch.setattr(Lift, "learn", look)
+    method = Auto(max_seconds=600.0)
+    found = discover(mixed(), method, clock=Clock(600.0, began=time.monotonic() - 300))
+    assert 95 < seen[0] < 100.1
+    assert found.settings["max_seconds"] == 400.0  # the same, however long reading took
+    assert Clock(10.0, began=time.monotonic() - 11).part(3.0, 10.0) > 0  # a limit of 0 would be none
 
 
 def test_auto_hands_its_parameters_on() -> None:

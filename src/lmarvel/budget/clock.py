@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from lmarvel.errors import BudgetSpent
 
 SPENT = "max_seconds is used up"
+_INSTANT = 1e-6  # seconds: a limit of 0 would be none
 
 
 class Clock:
@@ -66,6 +67,19 @@ class Clock:
     def left(self) -> float:
         """Return the seconds that are left, infinitely many without a limit."""
         return max(self.deadline - time.monotonic(), 0.0) if self._left is None else self._left
+
+    def part(self, seconds: float | None, whole: float | None) -> float | None:
+        """Return as large a part of the seconds that are left as ``seconds`` are of the ``whole``.
+
+        Examples
+        --------
+        >>> half_over = Clock(60.0, began=time.monotonic() - 30)
+        >>> round(half_over.part(20.0, 60.0)), half_over.part(60.0, 60.0), half_over.part(20.0, None)
+        (10, 60.0, 20.0)
+        """
+        if seconds is None or whole is None or seconds >= whole:
+            return seconds
+        return max(seconds * min(self.left() / whole, 1.0), _INSTANT)
 
     def is_late(self) -> bool:
         """Tell whether no time is left."""

@@ -16,7 +16,7 @@ from lmarvel.search.lift import is_compiled, most_variables
 
 BUDGET = 60.0  # seconds that a search by score may take where no budget is given
 SMALL = 60  # columns of numbers: up to here no budget is set, so that what is learned does not depend on the clock
-FOR_SCORES = 1 / 3  # of the budget, where models of mixtures and curves may take long; tests have what is left
+FOR_SCORES = 1 / 3  # of what reading left of the budget, where models of mixtures and curves may take long
 LEAST_SHARED = 10.0  # seconds: shorter budgets are not shared
 ROWS_A_COLUMN = 2  # that a score needs, unless all columns are numbers: see lmarvel.search.few_rows
 FEWEST_ROWS = 50  # with which that was measured to be worth more than tests
@@ -49,7 +49,8 @@ class Auto(PagEstimator):
         Time limit in seconds; the result is what was learned by then. By default a search by score has no limit for up
         to 60 columns with linear relations or of categories alone, and a minute for other tables. One that is expected
         to take longer is left to L-MARVEL, without a limit. With 10 seconds or more, a search among mixtures and curves
-        ends after a third of the time with the best graph by then. Where there is none, L-MARVEL has the rest.
+        ends after a third of the time that reading left, with the best graph by then. Where there is none, L-MARVEL
+        has the rest.
     penalty, latents, restarts, seed, n_jobs
         As for :class:`Lift`.
     removal_threshold, assume_chordal, faithful
@@ -116,7 +117,7 @@ class Auto(PagEstimator):
             return None
         method = self._as(LMarvel)
         method.max_seconds = budget - given
-        return method, f"lmarvel: a search by score found no graph in {given:g} s"
+        return method, f"lmarvel: a search by score, which may take {given:g} s, found no graph in time"
 
     def that_learned(self, found: Discovery) -> PagEstimator:
         """Return L-MARVEL where it learned: a search by score that found no graph in time finds none in resamples."""

@@ -192,7 +192,7 @@ def _by_test(
         known = known_of(settings.knowledge, test.names)
     clock.lap("data")
     report("boundary", 0, 1)
-    limit = settings.max_seconds
+    limit = clock.part(settings.max_seconds, asked.max_seconds)
     seconds = limit and limit - min(_KEPT_BACK * len(order) ** 2, limit / 10)
     began = limit and min(clock.deadline - limit, time.monotonic())  # a method may have less time than the run
     ledger = Ledger(test, settings.max_conditioning, settings.max_tests, seconds, began, known)
