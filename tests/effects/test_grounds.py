@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lmarvel import PAG, Lift, LMarvel, causes, effect
 from lmarvel.datasets import CARS
+from lmarvel.deferred import Deferred
 from lmarvel.result.discovery import Discovery
+from lmarvel.result.support.grounds import Grounds
 
 REJECTED = "the data reject that MilesPerGallon and Displacement are independent given Weight (p = 0.0044)"
 
@@ -108,6 +112,11 @@ def test_what_was_not_checked_says_so() -> None:
     assert effect(found, "A", "B").sentence.startswith(
         "No path from A to B in the learned graph, but this was not checked: the learned graph "
     )
+    assert "(learning with a bootstrap checks it)" in told.sentence
+    unusable = replace(found, later_grounds=Deferred.of(Grounds(skipped="unusable")))
+    told = effect(unusable, "X", "Y", colliding(3000, 4))
+    assert "was not checked by resamples, because no graph could be learned from any of 40" in told.sentence
+    assert "bootstrap" not in told.sentence
 
 
 def test_a_refusal_for_selection_does_not_assume_that_there_is_none() -> None:

@@ -17,7 +17,9 @@ from lmarvel.cli.text import as_text
 from lmarvel.datasets import CARS
 from lmarvel.estimators import grounds
 from lmarvel.estimators.grounds import RESAMPLES, bends_of, later_grounds, resampled
+from lmarvel.result.display import unsampled
 from lmarvel.result.statistics import Statistics
+from lmarvel.result.support.frequencies import Stability
 from lmarvel.result.support.grounds import Grounds
 from lmarvel.result.trace import BudgetEnded
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
@@ -156,10 +158,10 @@ def test_the_same_table_gives_the_same_grounds_in_any_order_of_its_columns() -> 
     assert np.array_equal(other.grades.marks[np.ix_(at, at)], one.grades.marks)
 
 
-def test_a_time_limit_gives_none() -> None:
+def test_a_time_limit_gives_no_resamples() -> None:
     data = Dataset.of(CARS)
-    assert resampled(data, LMarvel(), 60.0) is not None
-    assert resampled(data, LMarvel(), 1e-9) is None
+    assert isinstance(resampled(data, LMarvel(), 60.0), Stability)
+    assert resampled(data, LMarvel(), 1e-9) == "time"
 
 
 def test_resamples_that_would_take_too_long_are_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,17 +172,26 @@ def test_resamples_that_would_take_too_long_are_given_up_early(monkeypatch: pyte
         return clock[0]
 
     monkeypatch.setattr(time, "thread_time", thread_time)
-    assert resampled(Dataset.of(CARS), LMarvel(), 2.0) is None
+    assert resampled(Dataset.of(CARS), LMarvel(), 2.0) == "time"
     assert len(calls) == 1
 
 
-def test_a_column_that_no_resample_can_use_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resamples_that_nothing_is_learned_from_are_not_said_to_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grounds, "replicate", lambda *_: "column 'A' is constant")
-    assert resampled(Dataset.of(CARS), LMarvel(), 60.0) is None
+    assert resampled(Dataset.of(CARS), LMarvel(), 60.0) == "unusable"
+    found = LMarvel().fit(CARS).result_
+    assert found.grounds.skipped == "unusable"
+    assert Discovery.from_dict(found.to_dict()).grounds == found.grounds
+    assert unsampled(found) == (
+        "no resample could be used, because no graph could be learned from any of 40, so marks are not graded"
+    )
+
+
+def test_a_few_resamples_that_nothing_is_learned_from_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["column 'A' is constant"] * 10 + [np.zeros((6, 6), dtype=np.int8)] * 30)
     monkeypatch.setattr(grounds, "replicate", lambda *_: next(answers))
     some = resampled(Dataset.of(CARS), LMarvel(), 60.0)
-    assert some is not None
+    assert isinstance(some, Stability)
     assert (some.replicates, some.drawn) == (30, 40)
 
 
@@ -246,11 +257,26 @@ def test_a_method_that_takes_long_on_one_resample_is_not_run_on_forty(monkeypatc
     monkeypatch.setattr(grounds, "discover", late)
     assert found.grounds.resamples is None
     assert found.grounds.bends
-    assert limits == [grounds.MOST_SECONDS / 4]
+    assert limits == [grounds.MOST_SECONDS / 4] * 2
     assert drawn == []
     assert found.grounds.skipped == "time"
     hurried = later_grounds(found, table, Lift(test="fisher-z"), Clock(1.0))  # in which others might not end, either
     assert hurried.made.skipped == "budget"
+
+
+def test_loading_at_first_use_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run of a method may load modules for longer than it may take; the second one may not."""
+    runs, plain = [], grounds.discover
+
+    def slow_at_first(data: Any, method: Any) -> Discovery:
+        runs.append(method.max_seconds)
+        found = plain(data, type(method)(**(method.get_params() | {"max_seconds": None})))
+        return replace(found, trace=(BudgetEnded("max_seconds is used up"),)) if len(runs) == 1 else found
+
+    found = LMarvel().fit(CARS).result_
+    monkeypatch.setattr(grounds, "discover", slow_at_first)
+    assert found.grounds.resamples is not None
+    assert len(runs) == 2
 
 
 def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.MonkeyPatch) -> None:

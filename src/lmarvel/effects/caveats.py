@@ -38,7 +38,8 @@ def _unchecked(result: Discovery) -> str:
     """Say that no resamples check the graph, and why."""
     why = result.grounds.why_skipped
     because = f", because {why}" if why else ""
-    return f"the learned graph was not checked by resamples{because} (learning with a bootstrap checks it)"
+    way_out = " (learning with a bootstrap checks it)" if result.grounds.skipped != "unusable" else ""
+    return f"the learned graph was not checked by resamples{because}{way_out}"
 
 
 def statements_of(result: object) -> tuple[str, ...]:

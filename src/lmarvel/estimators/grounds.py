@@ -77,16 +77,19 @@ def later_grounds(
             if not resample:
                 return Grounds(None, bends)
             with suppress(BudgetSpent):
-                drawn = resampled(table, unlimited, left) if left > 0 else None
-                late: Skipped = "budget" if left < MOST_SECONDS else "time"
-                return Grounds(drawn, bends, "" if drawn is not None else late)
+                drawn = resampled(table, unlimited, left) if left > 0 else "time"
+                if isinstance(drawn, Stability):
+                    return Grounds(drawn, bends)
+                return Grounds(None, bends, "budget" if drawn == "time" and left < MOST_SECONDS else drawn)
             return Grounds(None, bends, "budget")
 
     return Deferred(make)
 
 
-def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESAMPLES) -> Stability | None:
-    """Return how often each part appears in so many resamples; None where that would take more than the seconds.
+def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESAMPLES) -> Stability | Skipped:
+    """Return how often each part appears in so many resamples, or why that is not known.
+
+    That is "time" where they would take more than the seconds, and "unusable" where nothing is learned from any.
 
     Examples
     --------
@@ -98,9 +101,9 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
     try:
         source, again, _ = prepared(table, method)
     except LMarvelError:
-        return None
+        return "unusable"
     if not _ends_within(seconds / 4, source, again.method):  # a fortieth is what each may take
-        return None
+        return "time"
     tally, begun = Tally(table.names, again.method.selection), time.thread_time()
     for i in range(many):
         marks = replicate(source, again, SEED, i)
@@ -110,19 +113,19 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
             tally.add(marks)
         expected = (time.thread_time() - begun) / (i + 1) * many
         if expected > seconds * (1.0 if i >= many // 8 else 1.5):  # the first ones differ more
-            return None
-    return tally.stability(SEED) if tally.replicates else None
+            return "time"
+    return tally.stability(SEED) if tally.replicates else "unusable"
 
 
 def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:
     """Tell whether a method ends within the seconds on the first resample: it might take minutes.
 
-    What is loaded at first use is loaded then, and does not count against the resamples.
+    The first run also loads what is loaded at first use, so one that does not end is tried once more.
     """
     limited = type(method)(**(method.get_params() | {"max_seconds": max(seconds, 1e-6)}))
     first = source.moments(SEED, 0) if isinstance(source, Resampling) else source.resample([SEED, 0])
     try:
-        return discover(first, limited).budget_ended is None
+        return any(discover(first, limited).budget_ended is None for _ in range(2))
     except LMarvelError:
         return True  # from which nothing is learned, and others may be better
 

@@ -145,6 +145,8 @@ def unsampled(result: Discovery) -> str | None:
     if result.resamples is not None or not why:
         return None
     rest = "grades rest on the score alone" if result.grades.basis == "score" else "marks are not graded"
+    if result.grounds.skipped == "unusable":  # by a bootstrap, either
+        return f"no resample could be used, because {why}, so {rest}"
     return f"no resamples were drawn, because {why}, so {rest}; ask for a bootstrap (--bootstrap 100)"
 
 

@@ -16,12 +16,13 @@ from lmarvel.result.file.parts import read_part
 from lmarvel.result.file.records import items, number, probability, whole
 from lmarvel.result.support.frequencies import Stability, decode_stability, encode_stability
 
-Skipped = Literal["", "time", "size", "budget"]
+Skipped = Literal["", "time", "size", "budget", "unusable"]
 WHY_SKIPPED: dict[Skipped, str] = {
     "": "",
     "time": "40 resamples would take more than 2 s",
     "size": "the table is too large to be read again unasked",
     "budget": "the time limit left no time for them",
+    "unusable": "no graph could be learned from any of 40",
 }
 
 
@@ -37,10 +38,10 @@ class Bend(NamedTuple):
 
 @dataclass(frozen=True)
 class Grounds:
-    """The resamples that nobody asked for, None where they take too long; and the bends, the strongest first.
+    """The resamples that nobody asked for, None where there are none; and the bends, the strongest first.
 
     Without resamples, ``skipped`` says why: they take too much "time", the "size" of the table does not allow to read
-    it again, or no time was left of the run's ("budget").
+    it again, no time was left of the run's ("budget"), or nothing is learned from any of them ("unusable").
 
     Examples
     --------
