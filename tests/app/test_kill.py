@@ -1,9 +1,10 @@
-"""A kill at any moment loses nothing that had been saved, and the project opens again."""
+"""An interruption or a kill at any moment loses nothing that had been saved, and the project opens again."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from lmarvel.app.settings import LearnSettings
 from lmarvel.datasets import CARS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+KINDS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None)  # to the app; or SIGKILL to those who work for it
 
 
 class Process:
@@ -49,6 +52,8 @@ class Process:
             connection.request(method, path, body=content, headers=self.headers)
             response = connection.getresponse()
             answer: dict[str, object] = json.loads(response.read())
+            if response.status == 503 and "ended unexpectedly" in str(answer["error"]):
+                raise http.client.HTTPException(answer["error"])  # the worker that did this was killed
             assert response.status == 200, answer
             return answer
         finally:
@@ -58,6 +63,15 @@ class Process:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in children.read_text().split()] if children.exists() else []
 
+    def strike(self, kind: signal.Signals | None) -> None:
+        """Send a signal to the app, or kill those who work for it."""
+        if kind is not None:
+            self.process.send_signal(kind)
+            return
+        for pid in self.workers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -65,38 +79,56 @@ class Process:
         self.process.stdout.close()
 
 
-def survives(folder: Path, rng: random.Random, server: bool) -> None:
-    """Write, learn, and kill the server or a worker at a random moment; then open the project again."""
+class Writer:
+    """Somebody who changes the settings and statements of a project, until the app does not answer any more.
+
+    ``alpha`` and ``text`` hold what was saved last, and what may have been: the answer to it did not arrive.
+    """
+
+    def __init__(self, app: Process, rng: random.Random) -> None:
+        self.app, self.rng = app, rng
+        self.alpha: list[float | None] = [None]
+        self.text: list[str | None] = [None]
+
+    def write(self, turn: int) -> None:
+        state: dict[str, dict[str, object]] = self.app.ask("GET", "/api/state")  # type: ignore[assignment]
+        alpha = round(self.rng.uniform(0.001, 0.2), 6)
+        learn = {**state["settings"]["learn"], "alpha": alpha}  # type: ignore[dict-item]
+        self.alpha.append(alpha)
+        self.app.ask("PUT", "/api/settings", {"revision": state["settings"]["revision"], "learn": learn})
+        self.alpha = [alpha]
+        text = f"# {turn}\ntiers: Cylinders < Weight"
+        self.text.append(text)
+        self.app.ask("PUT", "/api/statements", {"revision": state["statements"]["revision"], "text": text})
+        self.text = [text]
+
+
+def survives(folder: Path, rng: random.Random, kind: signal.Signals | None) -> None:
+    """Write and learn while the app, or a worker, is struck at a random moment; then open the project again."""
     app = Process(folder)
-    saved = {"alpha": None, "text": None}
-    deadline = time.monotonic() + rng.uniform(0.3, 4.0)
+    writer, after = Writer(app, rng), rng.uniform(0.0, 4.0)
+    deadline = time.monotonic() + after + (0.3 if kind is None else 60.0)
+    blow = threading.Timer(after, app.strike, [kind])
     try:
         with contextlib.suppress(OSError, http.client.HTTPException):
+            blow.start()
             app.ask("POST", "/api/learn", {})
-            turn = 0
-            while time.monotonic() < deadline:
-                state: dict[str, dict[str, object]] = app.ask("GET", "/api/state")  # type: ignore[assignment]
-                turn += 1
-                alpha = round(rng.uniform(0.001, 0.2), 6)
-                learn = {**state["settings"]["learn"], "alpha": alpha}  # type: ignore[dict-item]
-                app.ask("PUT", "/api/settings", {"revision": state["settings"]["revision"], "learn": learn})
-                saved["alpha"] = alpha
-                text = f"# {turn}\ntiers: Cylinders < Weight"
-                app.ask("PUT", "/api/statements", {"revision": state["statements"]["revision"], "text": text})
-                saved["text"] = text
-            if not server:
-                for pid in app.workers():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                assert app.ask("GET", "/api/state")["project"]  # the app goes on without them
-                assert app.ask("GET", "/api/described")["rows"] == 392
+            for turn in itertools.takewhile(lambda _: time.monotonic() < deadline, itertools.count(1)):
+                writer.write(turn)
+        blow.join()
+        if kind is None:
+            assert app.ask("GET", "/api/state")["project"]  # the app goes on without them
+            assert app.ask("GET", "/api/described")["rows"] == 392
+            app.strike(signal.SIGKILL)
+        code = app.process.wait(60)
     finally:
         app.end()
+    assert code == (-signal.SIGKILL if kind in (None, signal.SIGKILL) else 0)
     project = Project(folder)
-    if saved["alpha"] is not None:
-        assert project.settings[0].learn.alpha == saved["alpha"]
-    if saved["text"] is not None:
-        assert project.statements[0] == saved["text"]
+    if None not in writer.alpha:
+        assert project.settings[0].learn.alpha in writer.alpha
+    if None not in writer.text:
+        assert project.statements[0] in writer.text
     assert project.table(project.settings[0]).read_bytes() == CARS.read_bytes()
     for run in project.runs():
         assert run.about["edges"]
@@ -105,16 +137,16 @@ def survives(folder: Path, rng: random.Random, server: bool) -> None:
     project.close()
 
 
-@pytest.mark.parametrize("server", [True, False])
-def test_a_kill_loses_nothing_that_was_saved(tmp_path: Path, server: bool) -> None:
-    survives(tmp_path / "p", random.Random(int(server)), server)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_blow_loses_nothing_that_was_saved(tmp_path: Path, kind: signal.Signals | None) -> None:
+    survives(tmp_path / "p", random.Random(f"{kind}"), kind)
 
 
 @pytest.mark.slow
-def test_many_kills_lose_nothing_that_was_saved(tmp_path: Path) -> None:
+def test_many_blows_lose_nothing_that_was_saved(tmp_path: Path) -> None:
     rng = random.Random(7)
     for turn in range(32):  # with those of the commands, 200 moments (tests/cli/test_interrupted.py)
-        survives(tmp_path / "p", rng, server=turn % 2 == 0)
+        survives(tmp_path / "p", rng, KINDS[turn % len(KINDS)])
     project = Project(tmp_path / "p")
     assert not [*(tmp_path / "p").rglob(".lmarvel-*")]
     project.close()

@@ -1,7 +1,7 @@
 """Commands that are interrupted at any moment: files are whole or absent, and the same command goes on.
 
 ``COMMANDS`` lists what is interrupted; another command is one more entry. A few moments are tried by default, and 168
-by ``make check-all``, which also kills the app 32 times (tests/app/test_kill.py).
+by ``make check-all``, which also interrupts the app 32 times (tests/app/test_kill.py).
 """
 
 from __future__ import annotations
