@@ -83,6 +83,18 @@ def test_a_wheel_is_tried_as_a_newcomer_would(project: dict[str, Any]) -> None:
     assert project["tool"]["cibuildwheel"]["test-command"] == "python {project}/tools/smoke.py"
 
 
+def test_actions_are_pinned_to_commits_with_their_version_beside() -> None:
+    used = [
+        line.split("uses:")[1].strip()
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in path.read_text("utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) > 5
+    assert [one for one in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)] == []
+    assert len({(one.split("@")[0], one) for one in used}) == len({one.split("@")[0] for one in used})
+
+
 def test_names_that_only_one_make_of_compiler_knows_stand_behind_a_question() -> None:
     """Microsoft's has no __builtin_ functions, __attribute__ or __restrict__: only guarded lines may have them."""
     engine = ROOT / "src" / "lmarvel" / "engine"
