@@ -37,8 +37,8 @@ class Resampling:
     --------
     >>> rng = np.random.default_rng(0)
     >>> drawn = Resampling(rng.normal(size=(500, 3)))
-    >>> drawn.weights(seed=1, replicate=7).sum(), drawn.moments(seed=1, replicate=7).n
-    (np.int64(500), 500)
+    >>> int(drawn.weights(seed=1, replicate=7).sum()), drawn.moments(seed=1, replicate=7).n
+    (500, 500)
     """
 
     def __init__(self, data: object, clusters: ArrayLike | None = None, scheme: str = "multinomial") -> None:
