@@ -120,8 +120,10 @@ def test_a_test_that_sees_curves_needs_no_look_for_them(test: str) -> None:
 def test_categories_are_left_out_and_gaps_end_the_look() -> None:
     table = bent(lambda a: a + a**2)
     coded = {**table, "A": np.where(table["A"] > 0, "high", "low"), "D": table["A"]}
-    assert bends(coded, Lift())[0] == ("D", "B")  # whose score is of straight lines
-    assert not any("A" in pair for pair in bends(coded, Lift()))
+    assert bends(coded, Lift()) == []  # whose score follows such curves
+    slight = {**coded, "B": bent(lambda a: a + 0.2 * a**2)["B"]}
+    assert bends(slight, Lift())[0] == ("D", "B")  # whose score is of straight lines here
+    assert not any("A" in pair for pair in bends(slight, Lift()))
     assert bends(coded, LMarvel(test="mixed")) == []  # which sees bends
     gaps = {**table, "C": [None, *table["C"][1:]]}
     assert bends(gaps, missing="em") == []
@@ -174,6 +176,19 @@ def test_resamples_that_would_take_too_long_are_given_up_early(monkeypatch: pyte
     monkeypatch.setattr(time, "thread_time", thread_time)
     assert resampled(Dataset.of(CARS), LMarvel(), 2.0) == "time"
     assert len(calls) == 1
+
+
+def test_of_slower_methods_fewer_resamples_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, calls = [0.0], counted(monkeypatch, "replicate")
+
+    def thread_time() -> float:
+        clock[0] += 0.15  # seconds per resample: 40 would take 6, and 20 take 3
+        return clock[0]
+
+    monkeypatch.setattr(time, "thread_time", thread_time)
+    some = resampled(Dataset.of(CARS), LMarvel(), 2.0, 4.0)
+    assert isinstance(some, Stability)
+    assert some.replicates == len(calls) == grounds.FEWER
 
 
 def test_resamples_that_nothing_is_learned_from_are_not_said_to_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +272,7 @@ def test_a_method_that_takes_long_on_one_resample_is_not_run_on_forty(monkeypatc
     monkeypatch.setattr(grounds, "discover", late)
     assert found.grounds.resamples is None
     assert found.grounds.bends
-    assert limits == [grounds.MOST_SECONDS / 4] * 2
+    assert limits == [grounds.SLOW_SECONDS / 4] * 2
     assert drawn == []
     assert found.grounds.skipped == "time"
     hurried = later_grounds(found, table, Lift(test="fisher-z"), Clock(1.0))  # in which others might not end, either

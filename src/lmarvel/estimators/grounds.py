@@ -31,6 +31,7 @@ from lmarvel.result.support.grounds import Bend, Grounds, Skipped
 
 RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
+FEWER, SLOW_SECONDS = 20, 4.0  # where that is too little time: so many, in so many seconds
 SEED = 0
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
@@ -77,19 +78,21 @@ def later_grounds(
             if not resample:
                 return Grounds(None, bends)
             with suppress(BudgetSpent):
-                drawn = resampled(table, unlimited, left) if left > 0 else "time"
+                slow = min(SLOW_SECONDS, clock.left())
+                drawn = resampled(table, unlimited, left, slow) if left > 0 else "time"
                 if isinstance(drawn, Stability):
                     return Grounds(drawn, bends)
-                return Grounds(None, bends, "budget" if drawn == "time" and left < MOST_SECONDS else drawn)
+                return Grounds(None, bends, "budget" if drawn == "time" and slow < SLOW_SECONDS else drawn)
             return Grounds(None, bends, "budget")
 
     return Deferred(make)
 
 
-def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESAMPLES) -> Stability | Skipped:
-    """Return how often each part appears in so many resamples, or why that is not known.
+def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.0) -> Stability | Skipped:
+    """Return how often each part appears in 40 resamples, or why that is not known.
 
-    That is "time" where they would take more than the seconds, and "unusable" where nothing is learned from any.
+    Where these would take more than the seconds, it is 20 resamples, if they end within the slower limit. The reason is
+    "time" where they do not, and "unusable" where nothing is learned from any.
 
     Examples
     --------
@@ -102,19 +105,28 @@ def resampled(table: Dataset, method: Settings, seconds: float, many: int = RESA
         source, again, _ = prepared(table, method)
     except LMarvelError:
         return "unusable"
-    if not _ends_within(seconds / 4, source, again.method):  # a fortieth is what each may take
+    if not _ends_within(max(seconds, slow) / 4, source, again.method):
         return "time"
-    tally, begun = Tally(table.names, again.method.selection), time.thread_time()
-    for i in range(many):
+    tally, begun, many = Tally(table.names, again.method.selection), time.thread_time(), RESAMPLES
+    for i in range(RESAMPLES):
         marks = replicate(source, again, SEED, i)
         if isinstance(marks, str):
             tally.skip()
         else:
             tally.add(marks)
-        expected = (time.thread_time() - begun) / (i + 1) * many
-        if expected > seconds * (1.0 if i >= many // 8 else 1.5):  # the first ones differ more
-            return "time"
+        each = (time.thread_time() - begun) / (i + 1)
+        if each * RESAMPLES > _allowed(seconds, i):
+            if each * FEWER > _allowed(slow, i):
+                return "time"
+            many = FEWER
+        if i + 1 >= many:
+            break
     return tally.stability(SEED) if tally.replicates else "unusable"
+
+
+def _allowed(seconds: float, i: int) -> float:
+    """Return what resamples are expected to take at most, after the i-th: the first ones differ more."""
+    return seconds * (1.0 if i >= RESAMPLES // 8 else 1.5)
 
 
 def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:

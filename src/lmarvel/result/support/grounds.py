@@ -19,7 +19,7 @@ from lmarvel.result.support.frequencies import Stability, decode_stability, enco
 Skipped = Literal["", "time", "size", "budget", "unusable"]
 WHY_SKIPPED: dict[Skipped, str] = {
     "": "",
-    "time": "40 resamples would take more than 2 s",
+    "time": "20 resamples would take more than 4 s",
     "size": "the table is too large to be read again unasked",
     "budget": "the time limit left no time for them",
     "unusable": "no graph could be learned from any of 40",
