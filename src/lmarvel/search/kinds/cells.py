@@ -102,6 +102,7 @@ class CellScores:
         self._keys: dict[int, NDArray[np.int64]] = {0: np.zeros(rows, dtype=np.int64)}
         self._cells: dict[int, _Cells] = {}
         self._explained: dict[int, tuple[float, float]] = {0: (0.0, 0.0)}
+        self._known: dict[tuple[int, int], float] = {}
         self._alone = [self._code(1 << v) for v in range(p)]
 
     def _correlations(self) -> NDArray[np.float64]:
@@ -121,7 +122,10 @@ class CellScores:
 
     def value(self, v: int, parents: int) -> float:
         """Return minus what the best model of v given parents explains, its parameters paid."""
-        return min(self._values(v, parents), default=math.inf)
+        known = self._known.get((v, parents))
+        if known is None:
+            known = self._known[v, parents] = min(self._values(v, parents), default=math.inf)
+        return known
 
     def _values(self, v: int, parents: int) -> list[float]:
         """Return the values by thirds, by means and, of a number, by sums; without models that rows are too few for."""
