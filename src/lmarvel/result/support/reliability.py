@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 Contested = tuple[str, str, frozenset[str], float]
 WORTH = {
     "score": {
-        ("firm", "arrowhead"): 0.98,
+        ("firm", "arrowhead"): 0.99,
         ("firm", "tail"): 1.0,
         ("likely", "arrowhead"): 0.98,
         ("likely", "tail"): 0.97,
-        ("open", "arrowhead"): 0.85,
-        ("open", "tail"): 0.81,
+        ("open", "arrowhead"): 0.77,
+        ("open", "tail"): 0.75,
     },
     "tests": {
         ("open", "arrowhead"): 0.57,
