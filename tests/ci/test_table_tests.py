@@ -53,6 +53,17 @@ def test_single_columns_are_tested_by_fishers_z_to_the_last_bit(compiled: bool) 
         assert blocks.pvalue(x, y, zs) == numbers.pvalue(place[x], place[y], [place[z] for z in zs])
 
 
+def test_rounding_that_leaves_two_correlations_of_a_pair_unequal_does_not_part_the_twins() -> None:
+    unequal = 0
+    for seed in range(20):
+        data = mixed(np.random.default_rng(seed), 500, 5)
+        compiled, readable = (on_blocks(data, compiled=flag) for flag in (True, False))
+        unequal += not np.array_equal(compiled.correlation, compiled.correlation.T)
+        for x, y in ((0, 1), (0, 3), (1, 4), (4, 1)):
+            assert compiled.pvalue(x, y, ()) == readable.pvalue(x, y, ())
+    assert unequal
+
+
 def test_lambda_is_that_of_wilks() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 3, 400), rng.integers(0, 4, 400)

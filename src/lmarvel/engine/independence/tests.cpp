@@ -103,7 +103,8 @@ void BlockGaussian::start(Index x, Index y) {
     at_.assign(1, 0);
     if (residual_.size() < q_ * q_) residual_.resize(q_ * q_);
     for (std::size_t a = 0; a < q_; ++a) {
-        for (std::size_t b = 0; b <= a; ++b) residual_[a * q_ + b] = r(asked_[a], asked_[b]);
+        // Rows are of what comes first, as in the readable code: rounding leaves the two triangles unequal.
+        for (std::size_t b = 0; b <= a; ++b) residual_[a * q_ + b] = r(asked_[b], asked_[a]);
     }
 }
 
@@ -130,7 +131,7 @@ void BlockGaussian::push(std::size_t d, Index w) {
         for (std::size_t i = 0; i < e; ++i) {
             const double* other = row_.data() + triangle(i);
             const double* before = on_.data() + i * q_;
-            double s = r(c, column_[i]);
+            double s = r(column_[i], c);
             for (std::size_t k = 0; k < i; ++k) s -= own[k] * other[k];
             s *= inverse_[i];
             own[i] = s;
