@@ -212,18 +212,24 @@ class HiddenSearch:
         return None if made is None else self._note(self.fitted(made))
 
     def _groups(self, model: HiddenModel, smallest: int) -> list[list[Trial]]:
-        """Return the best changes by a rough fit, in groups; of many those are fitted that are best by a fit nearby."""
+        """Return the best changes by a rough fit, in groups."""
         around = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        gains = [self._rough_gain(model, around, change, nearby=True) for change in changes]
-        best = sorted(i for group in self._ranked(around, changes, gains, LIFT.compared) for i in group)
-        changes = [changes[i] for i in best]
+        changes = self._most_likely(model, around, changes)
         gains = [self._rough_gain(model, around, change, nearby=False) for change in changes]
         ranked = self._ranked(around, changes, gains, LIFT.refreshed, LIFT.far_off * self.fits.price)
         return [
             [self._trial(self._place(model, self._around(around, changes[i].nodes)), changes[i]) for i in group]
             for group in ranked
         ]
+
+    def _most_likely(self, model: HiddenModel, around: Surroundings, changes: list[Change]) -> list[Change]:
+        """Return, of many changes, more than four per variable, those that are best by a fit nearby."""
+        if len(changes) <= 4 * model.p:
+            return changes
+        gains = [self._rough_gain(model, around, change, nearby=True) for change in changes]
+        ranked = self._ranked(around, changes, gains, LIFT.compared)
+        return [changes[i] for i in sorted(i for group in ranked for i in group)]
 
     def _ranked(
         self,

@@ -223,13 +223,21 @@ private:
         return found;
     }
 
-    // The best changes by a rough fit, in groups. Of many changes those are fitted that are best by a fit nearby.
-    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
+    // Of many changes, more than four per variable, those that are best by a fit nearby.
+    std::vector<Change> most_likely(const SparseModel& model, const Surroundings& near, std::vector<Change> tried) {
+        if (tried.size() <= 4 * std::size_t(model.p)) return tried;
         std::vector<std::size_t> best =
             ranked(model, near, tried, rough_gains(model, near, tried, true), infinity, set_.compared).chosen;
         std::sort(best.begin(), best.end());
-        std::vector<Change> fitted, changes;
-        for (std::size_t i : best) fitted.push_back(tried[i]);
+        std::vector<Change> likely;
+        for (std::size_t i : best) likely.push_back(std::move(tried[i]));
+        return likely;
+    }
+
+    // The best changes by a rough fit, in groups.
+    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
+        const std::vector<Change> fitted = most_likely(model, near, tried);
+        std::vector<Change> changes;
         Ranked found = ranked(model, near, fitted, rough_gains(model, near, fitted, false), set_.far_off * table_.price,
                               set_.refreshed);
         for (std::size_t i : found.chosen) changes.push_back(fitted[i]);
