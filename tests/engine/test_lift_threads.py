@@ -74,6 +74,12 @@ def test_the_tables_have_hidden_nodes() -> None:
     assert lift(correlation(40, 2, 1), 1000).hidden
 
 
+@pytest.mark.parametrize("memory", [0, 50_000])
+def test_trials_that_were_forgotten_come_out_the_same(memory: int) -> None:
+    R = correlation(40, 2, 1)
+    assert_same(lift(R, 1000), lift(R, 1000, memory=memory))
+
+
 def test_a_time_limit_ends_all_threads() -> None:
     R = correlation(150, 5, 1)
     began = time.monotonic()

@@ -8,7 +8,8 @@ others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift
 1. *Changes*: each edge, each triangle and each of the largest maximal cliques loses its inner edges to a latent or
    to a selection node, whose loadings begin at the leading eigenvector of what is to be explained; or a selection
    node gets one more parent. They are ranked by a rough fit: of a latent node's children given their parents, and of a
-   selection node's parents with their own. The best one, and the others in its region
+   selection node's parents with their own. Of many those are fitted so that are best where only parameters next to the
+   change move. The best one, and the others in its region
    (:mod:`tests.reference.lift.hidden_regions`), are a group; so is the best of what is left, with those near it; and so
    on.
 2. The best 12 of each group are *refreshed*: the covariance of the region's observed and latent nodes, expected and
@@ -18,7 +19,7 @@ others round. Here hidden nodes are put into the DAG (:mod:`tests.reference.lift
 4. The best of each group is accepted, best first, if its region shares no node with those before it.
 
 All that was found in a region stays known until something there changes. There are two ways, large cliques first or all
-changes from the start; the better end is taken.
+changes from the start; the better end is taken. The second way is given up once it is far behind the first.
 
 The first fit tells little: the gain comes from edges that become superfluous. At the end idle hidden nodes go.
 """
@@ -128,16 +129,23 @@ class HiddenSearch:
         large = self._climb(model, smallest=4)
         if large is not model:
             self._climb(large)
-        self._climb(model)
+        self._climb(model, reached=self._best_score())
         return min(self.met, key=lambda met: met.score)
 
-    def _climb(self, model: HiddenModel, smallest: int = 2) -> HiddenModel:
+    def _best_score(self) -> float:
+        """Return the best score of a model with hidden nodes whose fit lies within the model."""
+        return min((met.score for met in self.met if met.has_hidden and not met.degenerate), default=math.inf)
+
+    def _climb(self, model: HiddenModel, smallest: int = 2, reached: float = math.inf) -> HiddenModel:
+        """Take rounds while they gain, and while there is hope to get below a score that is reached already."""
         for done in range(LIFT.hidden_rounds):
             self.record.report("hidden", done, LIFT.hidden_rounds)
             better = self._round(model, smallest)
             if better is None or better.score > model.score - LIFT.least_gain:
                 break
-            model = better
+            gained, model = model.score - better.score, better
+            if model.score - reached > LIFT.round_hope * gained:
+                break
         return model
 
     def _note(self, model: HiddenModel) -> HiddenModel:
@@ -204,24 +212,47 @@ class HiddenSearch:
         return None if made is None else self._note(self.fitted(made))
 
     def _groups(self, model: HiddenModel, smallest: int) -> list[list[Trial]]:
-        """Return the best changes by a rough fit, of each part of the graph."""
-        surroundings = Surroundings(model)
+        """Return the best changes by a rough fit, in groups."""
+        around = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        gains = [self._rough_gain(model, surroundings, change) for change in changes]
+        changes = self._most_likely(model, around, changes)
+        gains = [self._rough_gain(model, around, change, nearby=False) for change in changes]
+        ranked = self._ranked(around, changes, gains, LIFT.refreshed, LIFT.far_off * self.fits.price)
+        return [
+            [self._trial(self._place(model, self._around(around, changes[i].nodes)), changes[i]) for i in group]
+            for group in ranked
+        ]
+
+    def _most_likely(self, model: HiddenModel, around: Surroundings, changes: list[Change]) -> list[Change]:
+        """Return, of many changes, more than four per variable, those that are best by a fit nearby."""
+        if len(changes) <= 4 * model.p:
+            return changes
+        gains = [self._rough_gain(model, around, change, nearby=True) for change in changes]
+        ranked = self._ranked(around, changes, gains, LIFT.compared)
+        return [changes[i] for i in sorted(i for group in ranked for i in group)]
+
+    def _ranked(
+        self,
+        surroundings: Surroundings,
+        changes: Sequence[Change],
+        gains: Sequence[float],
+        most: int,
+        worst: float = math.inf,
+    ) -> list[list[int]]:
+        """Return the best changes of each part of the graph: one belongs to the first better one that it is near."""
         owner: dict[int, int] = {}
-        groups: list[list[Trial]] = []
+        groups: list[list[int]] = []
         for i in best_of(gains):
-            if gains[i] > LIFT.far_off * self.fits.price:
+            if gains[i] > worst or gains[i] == math.inf:
                 break
             group = min((owner[v] for v in members(changes[i].nodes) if v in owner), default=len(groups))
-            if group < len(groups) and len(groups[group]) == LIFT.refreshed:
+            if group < len(groups) and len(groups[group]) == most:
                 continue
-            trial = self._trial(self._place(model, self._around(surroundings, changes[i].nodes)), changes[i])
             if group == len(groups):
-                for v in members(trial.place.region.own):
+                for v in members(self._around(surroundings, changes[i].nodes).own):
                     owner.setdefault(v, group)
                 groups.append([])
-            groups[group].append(trial)
+            groups[group].append(i)
         return groups
 
     def _best_in(self, group: list[Trial]) -> list[Trial]:
@@ -315,20 +346,20 @@ class HiddenSearch:
         part = self._parts[structure]
         return Place(region, part, structure, part.score)
 
-    def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> float:
+    def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change, nearby: bool) -> float:
         """Return what a change gains by a rough fit; known as long as nothing there changes.
 
         A latent node alters the score of its children given their parents, a selection node that of all ancestors, of
-        which the next tell enough.
+        which the next tell enough. Nearby, what is not next to the change stays as it is.
         """
         closest = change.kind == "latent"
         region = surroundings.closest(change.nodes) if closest else surroundings.upward(change.nodes)
         trial = self._trial(self._place(model, region), change)
         place = trial.place
-        key = (place.structure, trial.change)
+        key = (place.structure, trial.change, nearby)
         if key not in self._gains:
             self.record.check()
-            made = self._local(region).changed(place.part, trial.change)
+            made = self._local(region).changed(place.part, trial.change, nearby)
             self._gains[key] = math.inf if made is None else made.score - place.score
         return self._gains[key]
 

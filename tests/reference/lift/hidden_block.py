@@ -61,6 +61,11 @@ class BlockProblem:
         self.beside: Matrix = np.linalg.inv(self.S[self.n_own :, self.n_own :])
         self.without = self.n_outside - float(np.linalg.slogdet(self.beside)[1])
 
+    def moving(self, nodes: int) -> np.ndarray:
+        """Return which parameters are those of some nodes: coefficients of their parents, variances, loadings."""
+        heads = np.concatenate([self.heads, np.arange(self.n_own), self.loaded])
+        return np.array([i for i, head in enumerate(heads) if nodes >> self.order[head] & 1], dtype=np.intp)
+
     def gather(self, B: Matrix, log_variance: Matrix, V: Matrix) -> Matrix:
         """Return the parameters of this block out of those of the whole model."""
         where = np.array(self.order, dtype=np.intp)
@@ -128,13 +133,17 @@ class BlockProblem:
         mixed = U.T @ GW
         return gradient, 2 * ((U.T @ GU) * (W.T @ GW) + mixed * mixed.T)
 
-    def fit(self, x: Matrix, tolerance: float = 1e-8, max_steps: int = LIFT.fit_steps) -> Matrix:
-        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring."""
+    def fit(
+        self, x: Matrix, tolerance: float = 1e-8, max_steps: int = LIFT.fit_steps, moving: np.ndarray | None = None
+    ) -> Matrix:
+        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring; only some may move."""
+        moving = np.arange(len(x)) if moving is None else moving
         value, damping = self.value(x), 1e-3
         edges, own = len(self.heads), self.n_own
         for _ in range(max_steps):
             try:
                 gradient, information = self.derivatives(x)
+                gradient, information = gradient[moving], information[np.ix_(moving, moving)]
             except np.linalg.LinAlgError:  # at the border, where a variance is next to nothing: no way on from here
                 return x
             scale = np.maximum(information.diagonal(), 1e-8)
@@ -145,7 +154,8 @@ class BlockProblem:
                 except np.linalg.LinAlgError:
                     damping *= 8.0
                     continue
-                trial = x + step
+                trial = x.copy()
+                trial[moving] += step
                 variances = trial[edges : edges + own]
                 np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
                 new = self.value(trial)

@@ -37,6 +37,13 @@ def is_better(one: HiddenModel, other: HiddenModel) -> bool:
     return one.score < other.score - LIFT.tie
 
 
+def with_parents(model: HiddenModel, nodes: int) -> int:
+    """Return the nodes and their parents: where selection is felt most."""
+    for v in members(nodes):
+        nodes |= model.parents[v]
+    return nodes
+
+
 class LocalSearch:
     """The search inside a region, whose parents are allowed as the masks say."""
 
@@ -45,12 +52,15 @@ class LocalSearch:
         self.record = record
         self.allowed = allowed
 
-    def changed(self, model: HiddenModel, change: Change) -> HiddenModel | None:
-        """Return the model with a change, by a rough fit; None where it cannot be fitted."""
+    def changed(self, model: HiddenModel, change: Change, nearby: bool = False) -> HiddenModel | None:
+        """Return the model with a change, by a rough fit; None where it cannot be fitted.
+
+        Nearby, only the parameters of the nodes that it ties move, and of their parents, whom selection reaches first.
+        """
         with suppress(np.linalg.LinAlgError):
             if change.which >= 0:
-                return self._enlarge(model, change.which, change.node)
-            return self.replace(model, change.nodes, change.kind)
+                return self._enlarge(model, change.which, change.node, nearby)
+            return self.replace(model, change.nodes, change.kind, nearby)
         return None
 
     def refreshed(self, model: HiddenModel, change: Change) -> HiddenModel | None:
@@ -77,7 +87,7 @@ class LocalSearch:
             return self.prune(self.refresh(self.without_latent(model, model.p + hidden)))
         return self.prune(self.refresh(self.without_selection(model, hidden - latents)))
 
-    def replace(self, model: HiddenModel, clique: int, kind: Kind) -> HiddenModel:
+    def replace(self, model: HiddenModel, clique: int, kind: Kind, nearby: bool = False) -> HiddenModel:
         """Return the model with one hidden node in place of the edges inside a clique."""
         nodes, m = list(members(clique)), model.m
         inner = np.ix_(nodes, nodes)
@@ -88,16 +98,18 @@ class LocalSearch:
             K = model.precision[inner]
             V = np.hstack([V, np.zeros((m, 1))])
             V[nodes, -1] = leading(K - np.diag(K.diagonal()))
-            return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, rough=True)
+            moving = with_parents(model, clique) if nearby else (1 << m) - 1
+            return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, moving)
         A = np.eye(m) - B
         errors = (A @ model.covariance @ A.T)[inner]
         B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
         B[nodes, m] = leading(errors - np.diag(errors.diagonal()) / 2)
         log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
         parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
-        return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, rough=True)
+        moving = clique if nearby else (1 << m) - 1
+        return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, moving)
 
-    def _enlarge(self, model: HiddenModel, index: int, v: int) -> HiddenModel:
+    def _enlarge(self, model: HiddenModel, index: int, v: int, nearby: bool) -> HiddenModel:
         """Return the model with v as one more parent of a selection node, in place of its edges to the others."""
         inside = model.selections[index]
         nodes = list(members(inside))
@@ -113,7 +125,8 @@ class LocalSearch:
         for loading in (LIFT.enlarged_loading, -LIFT.enlarged_loading):
             V = model.V.copy()
             V[v, index] = loading
-            found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, rough=True))
+            moving = with_parents(model, selections[index]) if nearby else (1 << model.m) - 1
+            found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, moving))
         return found[1] if is_better(found[1], found[0]) else found[0]
 
     # --- structural EM ----------------------------------------------------------------------------------

@@ -229,9 +229,12 @@ class HiddenFits:
         B: Matrix,
         log_variance: Matrix,
         V: Matrix,
-        rough: bool = False,
+        moving: int = -1,
     ) -> HiddenModel:
-        """Fit a structure, beginning with these parameters; ``rough`` is good enough to compare candidates."""
+        """Fit a structure, beginning with these parameters.
+
+        Where only those of some nodes move, the fit is rough, and good enough to compare candidates.
+        """
         m, p = len(parents), self.p
         start, B, log_variance, V = (B, log_variance, V), np.zeros((m, m)), np.zeros(m), np.zeros((m, len(selections)))
         value, tied = p * LOG_2PI, 0
@@ -240,7 +243,7 @@ class HiddenFits:
             if not block & ((1 << p) - 1):
                 continue
             problem = BlockProblem(self.correlation, block, parents, selections, p)
-            x, part = self._fit_block(block, problem, parents, selections, start, rough)
+            x, part = self._fit_block(block, problem, parents, selections, start, moving)
             problem.scatter(x, B, log_variance, V)
             value += part
         for v in range(p):
@@ -265,8 +268,9 @@ class HiddenFits:
         parents: Sequence[int],
         selections: Sequence[int],
         start: tuple[Matrix, Matrix, Matrix],
-        rough: bool,
+        moving: int,
     ) -> tuple[Matrix, float]:
+        rough = moving >= 0
         tied = (selections[s] for s in problem.selections)
         key = (block, *(parents[v] for v in members(block)), -1, *tied)
         known = self._known.get(key)
@@ -277,7 +281,7 @@ class HiddenFits:
             x = known[0]
         rough_fit, fit = (LIFT.rough_tolerance, LIFT.rough_steps), (LIFT.fit_tolerance, LIFT.fit_steps)
         tolerance, most = rough_fit if rough else fit
-        x = problem.fit(x, tolerance / self.n, most)
+        x = problem.fit(x, tolerance / self.n, most, problem.moving(moving))
         self.fits += 1
         self._known[key] = x, problem.value(x), rough
         return self._known[key][:2]

@@ -24,6 +24,7 @@ struct Block {
     std::size_t selections;
     std::vector<std::size_t> heads, tails;       // an edge each
     std::vector<std::size_t> loaded, loads_on;   // a loading each
+    std::vector<std::size_t> moving;             // the parameters that a fit changes, ascending; the others stay
     Vector S;               // covariance of what is seen
     Vector beside;          // inverse covariance of what is outside
     double without;         // minus two log-likelihood per row of what is outside
@@ -32,7 +33,7 @@ struct Block {
 class BlockFit {
 public:
     explicit BlockFit(const Block& block)
-        : b_(block), edges_(block.heads.size()), parameters_(edges_ + block.own + block.loaded.size()),
+        : b_(block), edges_(block.heads.size()), parameters_(block.moving.size()),
           start_(block.k + 1, 0), weight_(block.k, 1.0), members_(block.selections) {
         for (std::size_t head : b_.heads) ++start_[head + 1];
         for (std::size_t i = 0; i < b_.k; ++i) start_[i + 1] += start_[i] + 1;  // and the node itself
@@ -62,7 +63,7 @@ public:
     // A maximum of the likelihood by damped Fisher scoring; x is changed.
     void fit(Vector& x, double tolerance, int max_steps) {
         double now = value(x.data()), damping = 1e-3;
-        Vector trial(parameters_), step(parameters_);
+        Vector trial(x), step(parameters_);
         for (int steps = 0; steps < max_steps; ++steps) {
             if (!std::isfinite(now)) return;  // at the border, where a variance is next to nothing: no way on from here
             derive(x.data());
@@ -73,9 +74,12 @@ public:
                     damping *= 8.0;
                     continue;
                 }
-                for (std::size_t i = 0; i < parameters_; ++i) trial[i] = x[i] + step[i];
-                for (std::size_t i = edges_; i < edges_ + b_.own; ++i)
-                    trial[i] = std::min(std::max(trial[i], least_log_variance), most_log_variance);
+                for (std::size_t a = 0; a < parameters_; ++a) {
+                    const std::size_t i = b_.moving[a];
+                    trial[i] = x[i] + step[a];
+                    if (i >= edges_ && i < edges_ + b_.own)
+                        trial[i] = std::min(std::max(trial[i], least_log_variance), most_log_variance);
+                }
                 const double next = value(trial.data());
                 if (next < now) {
                     gained = now - next, now = next, improved = true;
@@ -228,25 +232,11 @@ private:
         products(loading);
         gradient_.resize(P);
         first_.resize(P), second_.resize(P), factor_.resize(P);  // u, w and the multiple of each parameter
-        for (std::size_t e = 0; e < edges_; ++e) {
-            const std::size_t head = b_.heads[e], tail = b_.tails[e];
-            first_[e] = tail, second_[e] = k + head, factor_[e] = -weight_[head];
-            gradient_[e] = -2 * factor_[e] * times_row(head, Q_.data() + tail * k);
-        }
-        for (std::size_t i = 0; i < b_.own; ++i) {
-            const std::size_t a = edges_ + i;
-            first_[a] = second_[a] = k + i, factor_[a] = -0.5 * weight_[i];
-            double sum = 0.0;
-            for (std::size_t u = start_[i]; u < start_[i + 1]; ++u)
-                sum += value_[u] * times_row(i, Q_.data() + at_[u] * k);
-            gradient_[a] = -2 * factor_[a] * sum;
-        }
-        for (std::size_t l = 0; l < b_.loaded.size(); ++l) {
-            const std::size_t a = edges_ + b_.own + l, s = b_.loads_on[l];
-            first_[a] = b_.loaded[l], second_[a] = 2 * k + s, factor_[a] = 1.0;
-            double sum = 0.0;
-            for (std::size_t j : members_[s]) sum += loading[j] * Q_[b_.loaded[l] * k + b_.loaded[j]];
-            gradient_[a] = -2 * sum;
+        for (std::size_t a = 0; a < P; ++a) {
+            const std::size_t i = b_.moving[a];
+            if (i < edges_) derive_edge(i, a);
+            else if (i < edges_ + b_.own) derive_variance(i - edges_, a);
+            else derive_loading(i - edges_ - b_.own, a, loading);
         }
         information_.resize(P * P);
         for (std::size_t a = 0; a < P; ++a) {
@@ -256,6 +246,28 @@ private:
             for (std::size_t c = a; c < P; ++c)
                 row[c] = twice * factor_[c] * (u[first_[c]] * w[second_[c]] + u[second_[c]] * w[first_[c]]);
         }
+    }
+
+    void derive_edge(std::size_t e, std::size_t a) {
+        const std::size_t k = b_.k, head = b_.heads[e], tail = b_.tails[e];
+        first_[a] = tail, second_[a] = k + head, factor_[a] = -weight_[head];
+        gradient_[a] = -2 * factor_[a] * times_row(head, Q_.data() + tail * k);
+    }
+
+    void derive_variance(std::size_t i, std::size_t a) {
+        const std::size_t k = b_.k;
+        first_[a] = second_[a] = k + i, factor_[a] = -0.5 * weight_[i];
+        double sum = 0.0;
+        for (std::size_t u = start_[i]; u < start_[i + 1]; ++u) sum += value_[u] * times_row(i, Q_.data() + at_[u] * k);
+        gradient_[a] = -2 * factor_[a] * sum;
+    }
+
+    void derive_loading(std::size_t l, std::size_t a, const double* loading) {
+        const std::size_t k = b_.k, s = b_.loads_on[l];
+        first_[a] = b_.loaded[l], second_[a] = 2 * k + s, factor_[a] = 1.0;
+        double sum = 0.0;
+        for (std::size_t j : members_[s]) sum += loading[j] * Q_[b_.loaded[l] * k + b_.loaded[j]];
+        gradient_[a] = -2 * sum;
     }
 
     bool solve(double damping, Vector& step) {

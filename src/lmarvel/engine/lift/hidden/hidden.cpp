@@ -37,7 +37,7 @@ public:
         const Found first = noted(fitted(std::move(dag)));
         const Found large = climb(first, 4);
         if (large != first) climb(large, 2);
-        climb(first, 2);
+        climb(first, 2, best_score());
     }
 
     std::vector<std::size_t> usable() const override {
@@ -93,6 +93,12 @@ private:
         return met_.back();
     }
 
+    double best_score() const {
+        double best = infinity;
+        for (std::size_t i : usable()) best = std::min(best, met_[i]->score);
+        return best;
+    }
+
     // --- fits of whole models ---------------------------------------------------------------------------
 
     // Each block by itself; those whose structure and start are known stay as they are.
@@ -127,12 +133,15 @@ private:
 
     // --- rounds -----------------------------------------------------------------------------------------
 
-    Found climb(Found model, int smallest) {
+    // Rounds while they gain, and while there is hope to get below a score that is reached already.
+    Found climb(Found model, int smallest, double reached = infinity) {
         for (int done = 0; done < set_.hidden_rounds; ++done) {
             table_.watch->tell(std::int64_t(Stage::HIDDEN), done, set_.hidden_rounds);
             Found better = round(*model, smallest);
             if (better == nullptr || better->score > model->score - set_.least_gain) break;
+            const double gained = model->score - better->score;
             model = better;
+            if (model->score - reached > set_.round_hope * gained) break;
         }
         return model;
     }
@@ -180,34 +189,61 @@ private:
             if (!region.outside[i]) taken[region.nodes[i]] = 1;
     }
 
-    // The best changes by a rough fit, of each part of the graph: one belongs to the first better one that it is near.
-    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
-        const Vector gains = rough_gains(model, near, tried);
-        constexpr int nobody = std::numeric_limits<int>::max();
-        std::vector<int> owner(std::size_t(model.m()), nobody), group_of;
-        std::vector<std::size_t> sizes;
-        std::vector<Change> changes;
+    // Some changes, best first, and to which group each belongs.
+    struct Ranked {
+        std::vector<std::size_t> chosen;
+        std::vector<int> group_of;
         std::vector<Region> regions;
+        std::vector<int> sizes;  // of the groups
+    };
+
+    // The best changes of each part of the graph: one belongs to the first better one that it is near.
+    Ranked ranked(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried,
+                  const Vector& gains, double worst, int most) const {
+        constexpr int nobody = std::numeric_limits<int>::max();
+        std::vector<int> owner(std::size_t(model.m()), nobody);
+        Ranked found;
         for (std::size_t i : best_of(gains, set_.tie)) {
-            if (gains[i] > set_.far_off * table_.price) break;
+            if (!(gains[i] <= worst) || gains[i] == infinity) break;
             int group = nobody;
             for (int v : tried[i].nodes) group = std::min(group, owner[v]);
-            if (group != nobody && sizes[group] == std::size_t(set_.refreshed)) continue;
-            regions.push_back(around(near, tried[i].nodes));
+            if (group != nobody && found.sizes[group] == most) continue;
+            found.regions.push_back(around(near, tried[i].nodes));
             if (group == nobody) {
-                group = int(sizes.size());
-                sizes.push_back(0);
-                const Region& region = regions.back();
+                group = int(found.sizes.size());
+                found.sizes.push_back(0);
+                const Region& region = found.regions.back();
                 for (std::size_t j = 0; j < region.nodes.size(); ++j)
                     if (!region.outside[j] && owner[region.nodes[j]] == nobody) owner[region.nodes[j]] = group;
             }
-            ++sizes[group];
-            group_of.push_back(group);
-            changes.push_back(tried[i]);
+            ++found.sizes[group];
+            found.group_of.push_back(group);
+            found.chosen.push_back(i);
         }
-        Groups groups(sizes.size());
-        std::vector<Trial> trials = trials_.in(model, changes, std::move(regions));
-        for (std::size_t i = 0; i < trials.size(); ++i) groups[group_of[i]].push_back(std::move(trials[i]));
+        return found;
+    }
+
+    // Of many changes, more than four per variable, those that are best by a fit nearby.
+    std::vector<Change> most_likely(const SparseModel& model, const Surroundings& near, std::vector<Change> tried) {
+        if (tried.size() <= 4 * std::size_t(model.p)) return tried;
+        std::vector<std::size_t> best =
+            ranked(model, near, tried, rough_gains(model, near, tried, true), infinity, set_.compared).chosen;
+        std::sort(best.begin(), best.end());
+        std::vector<Change> likely;
+        for (std::size_t i : best) likely.push_back(std::move(tried[i]));
+        return likely;
+    }
+
+    // The best changes by a rough fit, in groups.
+    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
+        const std::vector<Change> fitted = most_likely(model, near, tried);
+        std::vector<Change> changes;
+        Ranked found = ranked(model, near, fitted, rough_gains(model, near, fitted, false), set_.far_off * table_.price,
+                              set_.refreshed);
+        for (std::size_t i : found.chosen) changes.push_back(fitted[i]);
+        Groups groups(found.sizes.size());
+        std::vector<Trial> trials = trials_.in(model, changes, std::move(found.regions));
+        for (std::size_t i = 0; i < trials.size(); ++i) groups[found.group_of[i]].push_back(std::move(trials[i]));
         return groups;
     }
 
@@ -316,12 +352,12 @@ private:
     }
 
     // What changes gain by a rough fit. A latent node alters the score of its children given their parents, a selection
-    // node that of all ancestors, of which the next tell enough.
-    Vector rough_gains(const SparseModel& model, const Surroundings& near, const std::vector<Change>& changes) {
+    // node that of all ancestors, of which the next tell enough. `nearby`, what is not next to the change stays as it is.
+    Vector rough_gains(const SparseModel& model, const Surroundings& near, const std::vector<Change>& changes, bool nearby) {
         std::vector<Region> regions;
         for (const Change& change : changes)
             regions.push_back(change.kind == LATENT ? near.closest(change.nodes) : near.upward(change.nodes));
-        return trials_.rough_gains(trials_.in(model, changes, std::move(regions)));
+        return trials_.rough_gains(trials_.in(model, changes, std::move(regions)), nearby);
     }
 
     Table table_;

@@ -141,8 +141,9 @@ public:
     // Whether a score is better than another by more than rounding.
     bool is_better(double one, double other) const { return one < other - set.tie; }
 
-    // Fit a structure, beginning with the parameters of `start`; `rough` is good enough to compare candidates.
-    Model<W> fit(Model<W>&& start, bool rough = false) {
+    // Fit a structure, beginning with the parameters of `start`. Where only those of some nodes move, the fit is rough, and
+    // good enough to compare candidates.
+    Model<W> fit(Model<W>&& start, const Set* moving = nullptr) {
         constexpr double log_2pi = 1.8378770664093453;
         Model<W> model;
         const std::size_t m = start.parents.size(), s = start.chosen();
@@ -156,7 +157,7 @@ public:
         const Set seen = first_nodes<W>(p);
         for (const Set& block : blocks(start)) {
             tied = joined(tied, block);
-            if (meets(block, seen)) value += fit_block(block, start, model, rough);
+            if (meets(block, seen)) value += fit_block(block, start, model, moving);
         }
         for (int v = 0; v < p; ++v) {
             if (tied.has(v)) continue;
@@ -281,7 +282,7 @@ private:
     }
 
     // Fit a block, write its parameters into the model, and return its part of the likelihood.
-    double fit_block(const Set& members, const Model<W>& start, Model<W>& model, bool rough) {
+    double fit_block(const Set& members, const Model<W>& start, Model<W>& model, const Set* moving) {
         const std::size_t m = start.parents.size(), s = start.chosen();
         const Set seen = first_nodes<W>(p);
         Set given{};
@@ -299,6 +300,10 @@ private:
         std::vector<std::size_t> place(m), loads_of;
         for (std::size_t i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
         Vector x;
+        const auto add = [&](int v, double value) {
+            if (moving == nullptr || moving->has(v)) block.moving.push_back(x.size());
+            x.push_back(value);
+        };
         Words key;
         auto remember = [&](const Set& set) { key.insert(key.end(), set.word.begin(), set.word.end()); };
         remember(members);
@@ -307,10 +312,10 @@ private:
             for (int u : members_of(start.parents[v])) {
                 block.heads.push_back(place[v]);
                 block.tails.push_back(place[u]);
-                x.push_back(start.B[v * m + u]);
+                add(v, start.B[v * m + u]);
             }
         }
-        for (std::size_t i = 0; i < block.own; ++i) x.push_back(start.log_variance[nodes[i]]);
+        for (std::size_t i = 0; i < block.own; ++i) add(nodes[i], start.log_variance[nodes[i]]);
         block.selections = 0;
         for (std::size_t j = 0; j < s; ++j) {
             if (!meets(start.selections[j], members)) continue;
@@ -319,14 +324,14 @@ private:
                 block.loaded.push_back(place[v]);
                 block.loads_on.push_back(block.selections);
                 loads_of.push_back(j);
-                x.push_back(start.V[v * s + j]);
+                add(v, start.V[v * s + j]);
             }
             ++block.selections;
         }
         block.S.resize(block.seen * block.seen);
         for (std::size_t i = 0; i < block.seen; ++i)
             for (std::size_t j = 0; j < block.seen; ++j) block.S[i * block.seen + j] = R[nodes[i] * p + nodes[j]];
-        const Fitted& found = fitted(key, block, std::move(x), rough);
+        const Fitted& found = fitted(key, block, std::move(x), moving != nullptr);
         const std::size_t edges = block.heads.size();
         const double* at = found.x.data();
         for (std::size_t e = 0; e < edges; ++e) model.B[nodes[block.heads[e]] * m + nodes[block.tails[e]]] = *at++;

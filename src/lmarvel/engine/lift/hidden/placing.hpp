@@ -11,7 +11,8 @@
 
 namespace lmarvel {
 
-// Puts latent and selection nodes into models, and fits them roughly.
+// Puts latent and selection nodes into models, and fits them roughly. Where changes are only compared, `nearby`, the
+// parameters of the nodes that they tie move and, as selection reaches ancestors, of the parents of these.
 template <int W>
 class Placing {
 public:
@@ -21,7 +22,7 @@ public:
     explicit Placing(Fits<W>& fits) : fits_(fits) {}
 
     // A selection node in place of the edges inside a clique.
-    M select(const M& model, const Set& clique) {
+    M select(const M& model, const Set& clique, bool nearby) {
         const std::vector<int> nodes = members_of(clique);
         const std::size_t k = nodes.size(), m = model.m(), s = model.chosen();
         const Vector& K = model.precision();
@@ -35,11 +36,12 @@ public:
         for (std::size_t v = 0; v < m; ++v) std::copy_n(model.V.begin() + v * s, s, start.V.begin() + v * (s + 1));
         for (std::size_t i = 0; i < k; ++i) start.V[nodes[i] * (s + 1) + s] = loadings[i];
         start.selections.push_back(clique);
-        return fits_.fit(std::move(start), true);
+        const Set moving = nearby ? with_parents(model, clique) : everything(model);
+        return fits_.fit(std::move(start), &moving);
     }
 
     // A latent node in place of the edges inside a clique.
-    M confound(const M& model, const Set& clique) {
+    M confound(const M& model, const Set& clique, bool nearby) {
         const std::vector<int> nodes = members_of(clique);
         const std::size_t k = nodes.size(), m = model.m(), s = model.chosen();
         if (m + 1 > std::size_t(64 * W)) throw std::length_error("no room for another latent node");
@@ -73,11 +75,12 @@ public:
             start.parents[nodes[i]].add(int(m));
         }
         start.order.insert(start.order.begin(), int(m));
-        return fits_.fit(std::move(start), true);
+        const Set moving = nearby ? clique : everything(model);
+        return fits_.fit(std::move(start), &moving);
     }
 
     // v as one more parent of a selection node, in place of its edges to the others.
-    M enlarge(const M& model, int which, int v) {
+    M enlarge(const M& model, int which, int v, bool nearby) {
         const Set inside = model.selections[which];
         const std::size_t m = model.m(), s = model.chosen();
         M start = copied(model);
@@ -90,7 +93,8 @@ public:
         start.V[v * s + which] = -fits_.set.enlarged_loading;
         M other = copied(start);
         other.V[v * s + which] = fits_.set.enlarged_loading;
-        M first = fits_.fit(std::move(other), true), second = fits_.fit(std::move(start), true);
+        const Set moving = nearby ? with_parents(model, start.selections[which]) : everything(model);
+        M first = fits_.fit(std::move(other), &moving), second = fits_.fit(std::move(start), &moving);
         return fits_.is_better(second.score, first.score) ? second : first;
     }
 
@@ -107,6 +111,13 @@ private:
         const double scale = fits_.set.first_loading * std::sqrt(std::max(found.value, 0.05)) * (*first > 0 ? 1.0 : -1.0);
         for (double& x : found.vector) x *= scale;
         return std::move(found.vector);
+    }
+
+    static Set everything(const M& model) { return first_nodes<W>(model.m()); }
+
+    static Set with_parents(const M& model, Set nodes) {
+        for (int v : members_of(nodes)) nodes = joined(nodes, model.parents[v]);
+        return nodes;
     }
 
     // The structure and the parameters of a model, without the edges inside a set.

@@ -1,5 +1,5 @@
 // Changes that are tried in their regions, many at once, in threads; what was found is known as long as nothing in the
-// region changes.
+// region changes, and there is room.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/threads.hpp"
 #include "lift/hidden/local.hpp"
+#include "lift/hidden/memo.hpp"
 
 namespace lmarvel {
 
@@ -38,7 +37,10 @@ class Trials {
 public:
     using Groups = std::vector<std::vector<Trial>>;
 
-    Trials(const Table& table, int threads) : table_(table), workers_(threads) {}
+    // The memory of a table is what is kept of trials at most. Parts are kept beyond it: they are what all else hangs on.
+    Trials(const Table& table, int threads)
+        : table_(table), workers_(threads), parts_(std::numeric_limits<std::size_t>::max()), gains_(table.memory / 4),
+          steps_(table.memory / 4 * 3) {}
 
     void watch(const Watch& watch) { table_.watch = &watch; }
 
@@ -72,12 +74,15 @@ public:
     }
 
     // What changes gain by a rough fit.
-    Vector rough_gains(const std::vector<Trial>& trials) {
+    Vector rough_gains(const std::vector<Trial>& trials, bool nearby) {
         std::vector<Words> keys;
-        for (const Trial& trial : trials) keys.push_back(key_of(trial));
+        for (const Trial& trial : trials) {
+            keys.push_back(key_of(trial));
+            keys.back().push_back(nearby);
+        }
         learn(gains_, keys, [&](std::size_t i, const Table& table) {
             const Place& place = *trials[i].place;
-            const auto made = make_local(table, place.region)->changed(place.part, trials[i].change);
+            const auto made = make_local(table, place.region)->changed(place.part, trials[i].change, nearby);
             return made ? made->score - place.score : std::numeric_limits<double>::infinity();
         });
         Vector gains;
@@ -115,9 +120,6 @@ public:
     }
 
 private:
-    template <class Value>
-    using Known = std::unordered_map<Words, Value, HashWords>;
-
     // Call with each piece of work, in threads, and the table as a thread may use it.
     template <class Work>
     void each(std::size_t pieces, const Work& work) const {
@@ -131,14 +133,11 @@ private:
 
     // Work out what is not known yet; of equal keys the first tells what of.
     template <class Value, class Make>
-    void learn(Known<Value>& known, const std::vector<Words>& keys, const Make& make) const {
-        std::vector<std::size_t> unknown;
-        std::unordered_set<Words, HashWords> met;
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            if (known.find(keys[i]) == known.end() && met.insert(keys[i]).second) unknown.push_back(i);
+    void learn(Memo<Value>& known, const std::vector<Words>& keys, const Make& make) const {
+        const std::vector<std::size_t> unknown = known.unknown(keys);
         std::vector<Value> made(unknown.size());
         each(unknown.size(), [&](std::size_t i, const Table& table) { made[i] = make(unknown[i], table); });
-        for (std::size_t i = 0; i < unknown.size(); ++i) known.emplace(keys[unknown[i]], std::move(made[i]));
+        for (std::size_t i = 0; i < unknown.size(); ++i) known.learn(keys[unknown[i]], std::move(made[i]));
     }
 
     // A change by the numbers of a region.
@@ -165,9 +164,9 @@ private:
 
     Table table_;
     Workers workers_;
-    Known<SparseModel> parts_;
-    Known<double> gains_;
-    Known<std::optional<SparseModel>> steps_;
+    Memo<SparseModel> parts_;
+    Memo<double> gains_;
+    Memo<std::optional<SparseModel>> steps_;
 };
 
 }  // namespace lmarvel
