@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from lmarvel import DAG, Auto, Knowledge, Lift, Mark, mag_to_pag
 from lmarvel.data.dataset import Dataset
@@ -78,7 +79,7 @@ def test_a_number_has_the_best_of_three_regressions(seed: int, v: int, parents: 
         n * math.log(residual_variance(y, [*lines, *chosen])) + log * (len(lines) + len(chosen))
         for chosen in (by_cell, added)
     ]
-    third = [np.digitize(c, np.quantile(c, [1 / 3, 2 / 3])) if c.dtype.kind == "f" else c for c in (y, *others)]
+    third = [((3 * rankdata(c) - 1.5) // n).astype(int) if c.dtype.kind == "f" else c for c in (y, *others)]
     sizes = [3 if column.dtype.kind == "f" else len(np.unique(column)) for column in (y, *others)]
     if math.prod(sizes) < n:
         keys = np.column_stack([np.asarray(c).astype(str) for c in third])
@@ -136,6 +137,28 @@ def test_rows_of_equal_weight_count_as_without_weights() -> None:
     assert same.value(2, 0b11) == pytest.approx(scores_of(table).value(2, 0b11))
 
 
+def test_ties_are_in_one_third_whatever_the_sign() -> None:
+    """Half of the rows are 0: these are one third, and neither lose nor gain rows when the number is turned."""
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(300) < 0.5, 0.0, rng.gamma(2, size=300) + 0.5)
+    y = np.array(["n", "y"])[((x > 0) & (x < 2)).astype(int)]
+    plain, turned_round = (scores_of({"x": column, "y": y, "z": y[::-1]}) for column in (x, -x))
+    codes = plain._codes[0]
+    assert len(set(codes[x == 0])) == 1
+    assert (turned_round._codes[0] == codes.max() - codes).all() or len(set(codes)) < 3
+    assert plain.value(1, 0b1) == pytest.approx(turned_round.value(1, 0b1))
+
+
+def test_unequal_weights_are_scaled_where_rows_are_left_out() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: np.array(["n", "y"])[rng.integers(0, 2, 6000)] for name in "ab"}
+    weights = np.tile([0.2, 1.8], 3000)
+    data = Dataset.of({**columns, "x": rng.normal(size=6000), "w": weights}, weights="w")
+    local = cell_table(data, ("a", "b", "x"), 2.0, every=2).scores()
+    assert local._weights.sum() == pytest.approx(local.n)
+    assert local.value(0, 0b10) > 0  # independent: an edge explains nothing
+
+
 # --- when they are taken --------------------------------------------------------------------------------------
 
 
@@ -182,6 +205,24 @@ def test_a_random_column_changes_nothing_there(seed: int, kind: str) -> None:
     assert {str(edge) for edge in before.edges()} == {str(edge) for edge in after.edges()}
 
 
+def test_one_family_with_more_cells_than_rows_decides_nothing() -> None:
+    table, rng = turned(700, 0), np.random.default_rng(1)
+    numbers = rng.normal(size=(6, 700))
+    table |= {f"x{i}": column for i, column in enumerate(numbers)}
+    table["z"] = np.where(numbers.sum(axis=0) > 0, "hi", "lo")
+    assert fits_cells(Dataset.of(table))
+
+
+def test_few_rows_are_left_to_indicators() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: np.array(["n", "y"])[rng.integers(0, 2, 300)] for name in "abcdefg"}
+    whole = {**columns, "x": rng.normal(size=300)}
+    assert [fits_cells(Dataset.of({name: column[:n] for name, column in whole.items()})) for n in (99, 100)] == [
+        False,
+        True,
+    ]
+
+
 def test_effects_that_add_up_are_left_to_indicators() -> None:
     rng = np.random.default_rng(0)
     group, x = rng.integers(0, 3, 1000), rng.normal(size=1000)
@@ -204,11 +245,18 @@ def test_a_number_among_many_categories_leaves_them_to_their_counts() -> None:
 
 
 def test_knowledge_is_kept() -> None:
-    known = Knowledge(tiers=[["effect"], ["sex", "drug", "age", "cost"]], selection=False)
+    known = Knowledge(
+        tiers=[["effect"], ["sex", "drug", "age", "cost"]],
+        edges=[("age", "cost")],
+        no_edges=[("drug", "effect")],
+        selection=False,
+    )
     found = Lift(knowledge=known).fit(turned(1000, 0)).result_
-    for late in ("sex", "drug", "age", "cost"):
-        edge = found.pag.edge("effect", late)
-        assert edge is None or edge.at_b == Mark.ARROW
+    edges = [edge for late in ("sex", "drug", "age", "cost") if (edge := found.pag.edge("effect", late)) is not None]
+    assert edges
+    assert all(edge.at_b == Mark.ARROW for edge in edges)
+    assert found.pag.edge("age", "cost") is not None
+    assert found.pag.edge("drug", "effect") is None
 
 
 def test_no_graph_by_the_deadline_is_said() -> None:

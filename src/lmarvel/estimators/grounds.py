@@ -115,7 +115,7 @@ def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.
         else:
             tally.add(marks)
         each = (time.thread_time() - begun) / (i + 1)
-        if each * RESAMPLES > _allowed(seconds, i):
+        if i < FEWER and each * RESAMPLES > _allowed(seconds, i):
             if each * FEWER > _allowed(slow, i):
                 return "time"
             many = FEWER

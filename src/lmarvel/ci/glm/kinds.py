@@ -169,7 +169,8 @@ def kind_table(
         bends = next(many for least, many in BENDS if n >= least)
     weights, rows = row_weights(data)
     if every > 1:
-        weights, rows = None if weights is None else frozen(weights[::every]), rows * n / data.n
+        rows *= n / data.n
+        weights = None if weights is None else frozen(weights[::every] * (rows / weights[::every].sum()))
     counted = all(data.kinds[v] is not Kind.CONTINUOUS for v in chosen)
     most = MOST_COUNTED if counted else MOST_CATEGORIES
     columns: list[list[NDArray[np.float64]]] = []

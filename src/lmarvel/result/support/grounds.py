@@ -22,7 +22,7 @@ WHY_SKIPPED: dict[Skipped, str] = {
     "time": "20 resamples would take more than 4 s",
     "size": "the table is too large to be read again unasked",
     "budget": "the time limit left no time for them",
-    "unusable": "no graph could be learned from any of 40",
+    "unusable": "no graph could be learned from any of them",
 }
 
 

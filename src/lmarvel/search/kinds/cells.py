@@ -111,11 +111,16 @@ class CellScores:
         return np.asarray((basis * self._weights) @ basis.T / np.outer(spread, spread))
 
     def _counted(self) -> tuple[list[NDArray[np.int64]], list[int]]:
-        """Return categories as they are, numbers as low, middle and high, and how many of them there are."""
+        """Return categories as they are, numbers as low, middle and high, and how many of them there are.
+
+        Rows with the same number are in the same third, that of the middle of their ranks.
+        """
         codes = [row.astype(np.int64) for row in self.table.codes[: len(self.table)]]
         for v in self._numbers:
-            line = self.table.basis[self._columns[v][0]]
-            codes[v] = np.digitize(line, np.quantile(line, np.arange(1, THIRDS) / THIRDS))
+            tied = np.unique(self.table.basis[self._columns[v][0]], return_inverse=True)[1].reshape(-1)
+            rows = np.bincount(tied, self._weights)
+            middle = (np.cumsum(rows) - rows / 2) / rows.sum()
+            codes[v] = np.minimum((THIRDS * middle).astype(np.int64), THIRDS - 1)[tied]
         return codes, [int(column.max()) + 1 for column in codes]
 
     # --- what the order search asks -------------------------------------------------------------------------
@@ -138,9 +143,10 @@ class CellScores:
 
         Means are none of a category: where the parents alone are not Gaussian, what that costs is saved with v.
         """
-        counted = self._levelled >> v & 1
-        by_thirds = self._told(parents | 1 << v)[0] - self._told(parents)[0]
-        return by_thirds if counted else -min(self._values(v, parents))
+        if not self._levelled >> v & 1:
+            return -min(self._values(v, parents))
+        by_thirds = self._told(parents | 1 << v)[0]
+        return by_thirds - self._told(parents)[0] if by_thirds > -math.inf else -math.inf
 
     def additions(self, v: int, parents: int) -> tuple[float, list[int]]:
         """Return the value, and the variables that pay their price as one more parent, best first, as single bits."""
@@ -298,9 +304,10 @@ def fits_cells(data: Dataset) -> bool:
     numbers = sum(kind is Kind.CONTINUOUS for kind in data.kinds)
     if not 0 < numbers < len(data.kinds) or any(data.missing) or not 3 <= len(data.names) <= MOST_NUMBERS:
         return False
-    if numbers <= _FEW_NUMBERS * len(data.kinds):
-        return True
-    return data.n >= FEWEST_ROWS and data.kept(("combinations",), lambda: _combinations_matter(data))
+    if data.n < FEWEST_ROWS:
+        return False
+    few = numbers <= _FEW_NUMBERS * len(data.kinds)
+    return few or data.kept(("combinations",), lambda: _combinations_matter(data))
 
 
 def _combinations_matter(data: Dataset) -> bool:
