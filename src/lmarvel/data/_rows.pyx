@@ -236,13 +236,21 @@ def correlation(const double[:, ::1] covariance):
     return result
 
 
+cdef Py_ssize_t[::1] positions(const Py_ssize_t[::1] given, Py_ssize_t p):
+    """Return a copy of p positions below p, checked: those of the caller may change after a look at them."""
+    check(given.shape[0] == p)
+    cdef Py_ssize_t[::1] own = np.array(given)
+    cdef Py_ssize_t i
+    for i in range(p):
+        check(0 <= own[i] < p)
+    return own
+
+
 def correlation_in_order(const double[:, ::1] covariance, const Py_ssize_t[::1] order):
     """Return ``correlation(covariance)[np.ix_(order, order)]``."""
     cdef double[::1] scale = scales(covariance)
     cdef Py_ssize_t p = covariance.shape[0], i, j
-    check(order.shape[0] == p)
-    for i in range(p):
-        check(0 <= order[i] < p)
+    order = positions(order, p)
     result = np.empty((p, p))
     cdef double[:, ::1] out = result
     cdef double[::1] row = np.empty(p)
@@ -277,9 +285,8 @@ def strengths(const double[:, ::1] covariance):
 def permuted(const double[:, ::1] matrix, const Py_ssize_t[::1] order):
     """Return ``matrix[np.ix_(order, order)]``."""
     cdef Py_ssize_t p = matrix.shape[0], i, j
-    check(matrix.shape[1] == p == order.shape[0])
-    for i in range(p):
-        check(0 <= order[i] < p)
+    check(matrix.shape[1] == p)
+    order = positions(order, p)
     result = np.empty((p, p))
     cdef double[:, ::1] out = result
     cdef const double* row
@@ -295,9 +302,9 @@ def placed(const signed char[:, ::1] marks, const Py_ssize_t[::1] place):
     """Return a matrix where row and column v stand at place[v]."""
     cdef Py_ssize_t p = marks.shape[0], i
     cdef unsigned char[::1] taken = np.zeros(max(p, 1), dtype=np.uint8)
-    check(marks.shape[1] == p == place.shape[0])
+    check(marks.shape[1] == p)
+    place = positions(place, p)
     for i in range(p):
-        check(0 <= place[i] < p)
         if taken[place[i]]:
             raise ValueError("a place is taken twice")
         taken[place[i]] = 1
