@@ -27,6 +27,7 @@ from lmarvel.search.limits import Limits
 from lmarvel.search.record import OutOfTime
 from lmarvel.search.scores import GaussianBlocks, minus_two_log_likelihood
 from lmarvel.simulate import LinearSEM, erdos_renyi, hide
+from tests.reference.lift import hidden
 from tests.reference.lift.lift import ReadableLift, searched
 
 engine = load()
@@ -123,6 +124,29 @@ def test_what_is_known_leads_to_the_same(R: Matrix, seed: int, selection: bool, 
     found = agree(R, 500, known=known, selection=selection, latents=latents)
     limits = Limits(known)
     assert all(limits.fits(AncestralGraph.of_marks(candidate.mag)) for candidate in found.candidates[1:])
+
+
+def with_constants(**changed: Any) -> pytest.MonkeyPatch:
+    """Give the twins other constants, until this is undone."""
+    patch = pytest.MonkeyPatch()
+    for module in (lifting, hidden):
+        patch.setattr(module, "LIFT", dataclasses.replace(LIFT, **changed))
+    return patch
+
+
+@settings(max_examples=15)
+@given(
+    st.builds(correlation, st.integers(0, 10**6), st.integers(6, 9), st.sampled_from([300, 2000]), degree=st.floats(2, 5)),
+    st.integers(0, 10**6),
+    st.booleans(),
+)
+def test_many_changes_are_ranked_alike_where_only_what_is_nearby_moves(R: Matrix, seed: int, few: bool) -> None:
+    drawn = np.maximum(np.random.default_rng(seed).uniform(0, 3, size=R.shape), 1)
+    patch = with_constants(compared=5) if few else with_constants(few_variables=2)
+    try:
+        agree(R, 2000, inflation=np.maximum(drawn, drawn.T) if seed % 2 else None)
+    finally:
+        patch.undo()
 
 
 @settings(max_examples=12)

@@ -16,7 +16,7 @@ from lmarvel.search.lift import LiftResult, lift
 from lmarvel.search.record import OutOfTime, Record
 from lmarvel.simulate import LinearSEM, Study, erdos_renyi, hide
 from tests.reference.lift.hidden import HiddenSearch, best_of
-from tests.reference.lift.hidden_local import LocalSearch
+from tests.reference.lift.hidden_local import Change, LocalSearch
 from tests.reference.lift.hidden_model import HiddenFits, projected
 from tests.reference.lift.lift import distinct
 from tests.reference.lift.lift import lift as readable_lift
@@ -160,9 +160,9 @@ def test_a_hidden_node_that_the_score_does_not_miss_is_dropped() -> None:
     R = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
     search = HiddenSearch(HiddenFits(R, 1000, 13.8), Record(), ("latent", "selection"))
     model = search.run(search.fits.of_dag([0, 0b00001, 0b00011, 0b00111, 0b01111], range(5)))
-    idle = LocalSearch(search.fits, search.record, []).replace(
-        model, 0b00011, "selection"
-    )  # one more node, over a pair that is explained already
+    more = Change("selection", 0b00011)  # one more node, over a pair that is explained already
+    idle = LocalSearch(search.fits, search.record, []).changed(model, more)
+    assert idle is not None
     kept, nodes = search.simplified(idle)
     assert kept.selections == ()
     assert [(node.kind, node.nodes) for node in nodes] == [("latent", 0b11111)]

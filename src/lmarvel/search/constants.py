@@ -65,13 +65,14 @@ class Constants:
     hidden_rounds: int = 60  # of each climb; nearly all end after a few
     largest_cliques: int = 20  # tried in a round, or one for two variables, beside edges and triangles
     most_sets: int = 400  # tried in a round in all, or ten per variable
-    most_near: int = 30  # nodes near a change, searched again with it; twice as many among up to 100 variables
-    compared: int = 96  # the best changes of a part by a rough fit of what is nearby, which are fitted with all around
+    most_near: int = 30  # nodes near a change, searched again with it; twice as many among few_variables
+    few_variables: int = 100  # up to so many, changes are fitted with all around them, and a third climb is made
+    compared: int = 64  # the best of many changes where only what is nearby moves, which are fitted with all around
     refreshed: int = 12  # the best changes by a rough fit, which is unreliable: the gain comes from edges that then go
     polished: int = 4  # the best of these
     far_off: float = 100.0  # prices: a change whose rough fit is worse by more is not looked at closely
     least_gain: float = 1.0  # of a round
-    round_hope: float = 6.0  # of a round's gain: a second climb that is further behind the first one is given up
+    round_hope: float = 2.0  # of a round's gain: a second climb that is further behind the first one is given up
     missed: float = 0.25  # of a price: a hidden node that the score misses by less goes
     local_sweeps: int = 3  # of a refresh around a change
     whole_sweeps: int = 4  # of one of the whole model

@@ -39,6 +39,7 @@ from lmarvel.search.lift import Kind
 from lmarvel.search.record import Record
 from tests.reference.lift.hidden_local import Change, LocalSearch
 from tests.reference.lift.hidden_model import HiddenFits, HiddenModel
+from tests.reference.lift.hidden_nearby import nearby_gain
 from tests.reference.lift.hidden_parts import joined_sets, near
 from tests.reference.lift.hidden_regions import Region, Surroundings, extracted, inserted, structure_of
 
@@ -129,7 +130,8 @@ class HiddenSearch:
         large = self._climb(model, smallest=4)
         if large is not model:
             self._climb(large)
-        self._climb(model, reached=self._best_score())
+        if large is model or model.p <= LIFT.few_variables:
+            self._climb(model, reached=self._best_score())
         return min(self.met, key=lambda met: met.score)
 
     def _best_score(self) -> float:
@@ -141,7 +143,7 @@ class HiddenSearch:
         for done in range(LIFT.hidden_rounds):
             self.record.report("hidden", done, LIFT.hidden_rounds)
             better = self._round(model, smallest)
-            if better is None or better.score > model.score - LIFT.least_gain:
+            if better is None or not is_gain(better, model):
                 break
             gained, model = model.score - better.score, better
             if model.score - reached > LIFT.round_hope * gained:
@@ -190,18 +192,25 @@ class HiddenSearch:
     # --- rounds -----------------------------------------------------------------------------------------
 
     def _round(self, model: HiddenModel, smallest: int) -> HiddenModel | None:
-        """Accept the best changes whose regions have no node of their own in common."""
+        """Accept the best changes."""
         ends = [found for found in map(self._best_in, self._groups(model, smallest)) if found]
         if not ends:
             return None
         order = best_of([found[0].gain for found in ends])
         for other in ends[order[0]][1:]:
             self._note_part(model, [other])
-        taken, accepted = 0, []
-        for i in order:
-            best = ends[i][0]
-            if best.gain > -LIFT.least_gain:
+        gaining = [ends[i][0] for i in order if ends[i][0].gain <= -LIFT.least_gain]
+        found = self._with_all(model, gaining)
+        for best in gaining[: LIFT.polished]:  # a region may promise more than the whole model keeps
+            if found is not None and is_gain(found, model):
                 break
+            found = self._note_part(model, [best]) or found
+        return found
+
+    def _with_all(self, model: HiddenModel, gaining: list[Trial]) -> HiddenModel | None:
+        """Return the model with all changes, best first, whose regions have no node of their own in common."""
+        taken, accepted = 0, []
+        for best in gaining:
             if not best.place.region.own & taken and insertion(model, [*accepted, best]) is not None:
                 accepted.append(best)
                 taken |= best.place.region.own
@@ -215,8 +224,11 @@ class HiddenSearch:
         """Return the best changes by a rough fit, in groups."""
         around = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        changes = self._most_likely(model, around, changes)
-        gains = [self._rough_gain(model, around, change, nearby=False) for change in changes]
+        if model.p <= LIFT.few_variables:
+            changes = self._most_likely(model, around, changes)
+            gains = [self._rough_gain(model, around, change) for change in changes]
+        else:  # regions are large
+            gains = self._nearby_gains(model, changes)
         ranked = self._ranked(around, changes, gains, LIFT.refreshed, LIFT.far_off * self.fits.price)
         return [
             [self._trial(self._place(model, self._around(around, changes[i].nodes)), changes[i]) for i in group]
@@ -224,12 +236,18 @@ class HiddenSearch:
         ]
 
     def _most_likely(self, model: HiddenModel, around: Surroundings, changes: list[Change]) -> list[Change]:
-        """Return, of many changes, more than four per variable, those that are best by a fit nearby."""
+        """Return, of many changes, more than four per variable, the best where only what is nearby moves."""
         if len(changes) <= 4 * model.p:
             return changes
-        gains = [self._rough_gain(model, around, change, nearby=True) for change in changes]
-        ranked = self._ranked(around, changes, gains, LIFT.compared)
+        ranked = self._ranked(around, changes, self._nearby_gains(model, changes), LIFT.compared)
         return [changes[i] for i in sorted(i for group in ranked for i in group)]
+
+    def _nearby_gains(self, model: HiddenModel, changes: Sequence[Change]) -> list[float]:
+        gains = []
+        for change in changes:
+            self.record.check()
+            gains.append(nearby_gain(self.fits, model, change))
+        return gains
 
     def _ranked(
         self,
@@ -298,7 +316,7 @@ class HiddenSearch:
             for kind, nodes, missed, without in self.without_each(model):
                 if without is not None and missed < LIFT.missed * self.fits.price and model.score + missed < limit:
                     less = self.fitted(without)
-                    if less.score < limit:
+                    if less.score < min(limit, model.score + LIFT.missed * self.fits.price):
                         model = less
                         break
                 kept.append(Missed(kind, nodes, missed))
@@ -336,7 +354,7 @@ class HiddenSearch:
                 yield Change("selection", inside | 1 << v, index, v)
 
     def _around(self, surroundings: Surroundings, nodes: int) -> Region:
-        return surroundings.around(nodes, LIFT.most_near * (2 if surroundings.model.p <= 100 else 1))
+        return surroundings.around(nodes, LIFT.most_near * (2 if surroundings.model.p <= LIFT.few_variables else 1))
 
     def _place(self, model: HiddenModel, region: Region) -> Place:
         part = extracted(model, region)
@@ -346,20 +364,20 @@ class HiddenSearch:
         part = self._parts[structure]
         return Place(region, part, structure, part.score)
 
-    def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change, nearby: bool) -> float:
+    def _rough_gain(self, model: HiddenModel, surroundings: Surroundings, change: Change) -> float:
         """Return what a change gains by a rough fit; known as long as nothing there changes.
 
         A latent node alters the score of its children given their parents, a selection node that of all ancestors, of
-        which the next tell enough. Nearby, what is not next to the change stays as it is.
+        which the next tell enough.
         """
         closest = change.kind == "latent"
         region = surroundings.closest(change.nodes) if closest else surroundings.upward(change.nodes)
         trial = self._trial(self._place(model, region), change)
         place = trial.place
-        key = (place.structure, trial.change, nearby)
+        key = (place.structure, trial.change)
         if key not in self._gains:
             self.record.check()
-            made = self._local(region).changed(place.part, trial.change, nearby)
+            made = self._local(region).changed(place.part, trial.change)
             self._gains[key] = math.inf if made is None else made.score - place.score
         return self._gains[key]
 
@@ -370,6 +388,11 @@ class HiddenSearch:
         if change.which >= 0:
             local = local._replace(which=region.selections.index(change.which), node=region.nodes.index(change.node))
         return Trial(local, place, math.inf)
+
+
+def is_gain(found: HiddenModel, model: HiddenModel) -> bool:
+    """Tell whether a round has gained enough to go on."""
+    return found.score <= model.score - LIFT.least_gain
 
 
 def insertion(model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:

@@ -37,11 +37,59 @@ def is_better(one: HiddenModel, other: HiddenModel) -> bool:
     return one.score < other.score - LIFT.tie
 
 
-def with_parents(model: HiddenModel, nodes: int) -> int:
-    """Return the nodes and their parents: where selection is felt most."""
-    for v in members(nodes):
-        nodes |= model.parents[v]
-    return nodes
+class Start(NamedTuple):
+    """A structure, and the parameters that its fit begins with."""
+
+    parents: list[int]
+    selections: tuple[int, ...]
+    order: tuple[int, ...]
+    B: Matrix
+    log_variance: Matrix
+    V: Matrix
+
+
+def starts(model: HiddenModel, change: Change) -> list[Start]:
+    """Return the model with a change, before it is fitted: one more parent of a selection node may load either way."""
+    if change.which < 0:
+        return [_with_node(model, change.nodes, change.kind)]
+    loadings = (LIFT.enlarged_loading, -LIFT.enlarged_loading)
+    return [_with_member(model, change.which, change.node, loading) for loading in loadings]
+
+
+def _with_node(model: HiddenModel, clique: int, kind: Kind) -> Start:
+    """Return the model with one hidden node in place of the edges inside a clique."""
+    nodes, m = list(members(clique)), model.m
+    inner = np.ix_(nodes, nodes)
+    parents = [mask & ~clique if clique >> v & 1 else mask for v, mask in enumerate(model.parents)]
+    B, log_variance, V = model.B.copy(), model.log_variance, model.V
+    B[inner] = 0.0
+    if kind == "selection":
+        K = model.precision[inner]
+        V = np.hstack([V, np.zeros((m, 1))])
+        V[nodes, -1] = leading(K - np.diag(K.diagonal()))
+        return Start(parents, (*model.selections, clique), model.order, B, log_variance, V)
+    A = np.eye(m) - B
+    errors = (A @ model.covariance @ A.T)[inner]
+    B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
+    B[nodes, m] = leading(errors - np.diag(errors.diagonal()) / 2)
+    log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
+    parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
+    return Start([*parents, 0], model.selections, (m, *model.order), B, log_variance, V)
+
+
+def _with_member(model: HiddenModel, index: int, v: int, loading: float) -> Start:
+    """Return the model with v as one more parent of a selection node, in place of its edges to the others."""
+    inside = model.selections[index]
+    nodes = list(members(inside))
+    parents = [
+        mask & ~inside if u == v else mask & ~(1 << v) if inside >> u & 1 else mask
+        for u, mask in enumerate(model.parents)
+    ]
+    B, V = model.B.copy(), model.V.copy()
+    B[v, nodes] = B[nodes, v] = 0.0
+    V[v, index] = loading
+    selections = (*model.selections[:index], inside | 1 << v, *model.selections[index + 1 :])
+    return Start(parents, selections, model.order, B, model.log_variance, V)
 
 
 class LocalSearch:
@@ -52,15 +100,11 @@ class LocalSearch:
         self.record = record
         self.allowed = allowed
 
-    def changed(self, model: HiddenModel, change: Change, nearby: bool = False) -> HiddenModel | None:
-        """Return the model with a change, by a rough fit; None where it cannot be fitted.
-
-        Nearby, only the parameters of the nodes that it ties move, and of their parents, whom selection reaches first.
-        """
+    def changed(self, model: HiddenModel, change: Change) -> HiddenModel | None:
+        """Return the model with a change, by a rough fit; None where it cannot be fitted."""
         with suppress(np.linalg.LinAlgError):
-            if change.which >= 0:
-                return self._enlarge(model, change.which, change.node, nearby)
-            return self.replace(model, change.nodes, change.kind, nearby)
+            found = [self.fits.fit(*start, moving=(1 << model.m) - 1) for start in starts(model, change)]
+            return found[-1] if is_better(found[-1], found[0]) else found[0]
         return None
 
     def refreshed(self, model: HiddenModel, change: Change) -> HiddenModel | None:
@@ -86,48 +130,6 @@ class LocalSearch:
         if hidden < latents:
             return self.prune(self.refresh(self.without_latent(model, model.p + hidden)))
         return self.prune(self.refresh(self.without_selection(model, hidden - latents)))
-
-    def replace(self, model: HiddenModel, clique: int, kind: Kind, nearby: bool = False) -> HiddenModel:
-        """Return the model with one hidden node in place of the edges inside a clique."""
-        nodes, m = list(members(clique)), model.m
-        inner = np.ix_(nodes, nodes)
-        parents = [mask & ~clique if clique >> v & 1 else mask for v, mask in enumerate(model.parents)]
-        B, log_variance, V = model.B.copy(), model.log_variance, model.V
-        B[inner] = 0.0
-        if kind == "selection":
-            K = model.precision[inner]
-            V = np.hstack([V, np.zeros((m, 1))])
-            V[nodes, -1] = leading(K - np.diag(K.diagonal()))
-            moving = with_parents(model, clique) if nearby else (1 << m) - 1
-            return self.fits.fit(parents, (*model.selections, clique), model.order, B, log_variance, V, moving)
-        A = np.eye(m) - B
-        errors = (A @ model.covariance @ A.T)[inner]
-        B, V, log_variance = np.pad(B, (0, 1)), np.pad(V, ((0, 1), (0, 0))), np.append(log_variance, 0.0)
-        B[nodes, m] = leading(errors - np.diag(errors.diagonal()) / 2)
-        log_variance[nodes] = np.maximum(log_variance[nodes], math.log(0.1))
-        parents = [mask | 1 << m if clique >> v & 1 else mask for v, mask in enumerate(parents)]
-        moving = clique if nearby else (1 << m) - 1
-        return self.fits.fit([*parents, 0], model.selections, (m, *model.order), B, log_variance, V, moving)
-
-    def _enlarge(self, model: HiddenModel, index: int, v: int, nearby: bool) -> HiddenModel:
-        """Return the model with v as one more parent of a selection node, in place of its edges to the others."""
-        inside = model.selections[index]
-        nodes = list(members(inside))
-        parents = [
-            mask & ~inside if u == v else mask & ~(1 << v) if inside >> u & 1 else mask
-            for u, mask in enumerate(model.parents)
-        ]
-        B = model.B.copy()
-        B[v, nodes] = B[nodes, v] = 0.0
-        selections = list(model.selections)
-        selections[index] |= 1 << v
-        found = []
-        for loading in (LIFT.enlarged_loading, -LIFT.enlarged_loading):
-            V = model.V.copy()
-            V[v, index] = loading
-            moving = with_parents(model, selections[index]) if nearby else (1 << model.m) - 1
-            found.append(self.fits.fit(parents, selections, model.order, B, model.log_variance, V, moving))
-        return found[1] if is_better(found[1], found[0]) else found[0]
 
     # --- structural EM ----------------------------------------------------------------------------------
 

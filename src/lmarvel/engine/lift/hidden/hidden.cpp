@@ -37,7 +37,7 @@ public:
         const Found first = noted(fitted(std::move(dag)));
         const Found large = climb(first, 4);
         if (large != first) climb(large, 2);
-        climb(first, 2, best_score());
+        if (large == first || has_few()) climb(first, 2, best_score());
     }
 
     std::vector<std::size_t> usable() const override {
@@ -73,6 +73,8 @@ private:
     using Found = std::shared_ptr<const SparseModel>;
 
     using Groups = Trials::Groups;
+
+    bool has_few() const { return table_.p <= set_.few_variables; }
 
     void listen(const Watch& watch) {
         table_.watch = &watch;
@@ -138,7 +140,7 @@ private:
         for (int done = 0; done < set_.hidden_rounds; ++done) {
             table_.watch->tell(std::int64_t(Stage::HIDDEN), done, set_.hidden_rounds);
             Found better = round(*model, smallest);
-            if (better == nullptr || better->score > model->score - set_.least_gain) break;
+            if (better == nullptr || !is_gain(*better, *model)) break;
             const double gained = model->score - better->score;
             model = better;
             if (model->score - reached > set_.round_hope * gained) break;
@@ -146,13 +148,13 @@ private:
         return model;
     }
 
-    // Accept the best changes whose regions have no node of their own in common.
+    // Accept the best changes.
     Found round(const SparseModel& model, int smallest) {
         const Surroundings near(model);
         std::vector<Change> tried;
         for (Change& change : changes(model, near))
             if (int(change.nodes.size()) >= smallest) tried.push_back(std::move(change));
-        const Groups ends = ends_of(grouped(model, near, tried));
+        const Groups ends = ends_of(grouped(model, near, std::move(tried)));
         if (ends.empty()) return nullptr;
         Vector gains;
         for (const auto& found : ends) gains.push_back(found[0].gain);
@@ -160,6 +162,22 @@ private:
         const auto& others = ends[order[0]];
         for (std::size_t i = 1; i < others.size(); ++i)
             if (auto made = inserted(model, {{&others[i].place->region, &others[i].part}})) noted(fitted(std::move(*made)));
+        Found found = with_all(model, ends, order, gains);
+        // A region may promise more than the whole model keeps: then the best changes are tried alone.
+        for (std::size_t i = 0; i < order.size() && !(found && is_gain(*found, model)); ++i) {
+            if (i == std::size_t(set_.polished) || gains[order[i]] > -set_.least_gain) break;
+            const Trial& best = ends[order[i]][0];
+            if (auto made = inserted(model, {{&best.place->region, &best.part}})) found = noted(fitted(std::move(*made)));
+        }
+        return found;
+    }
+
+    bool is_gain(const SparseModel& found, const SparseModel& model) const {
+        return found.score <= model.score - set_.least_gain;
+    }
+
+    // The model with all changes that gain, best first, whose regions have no node of their own in common.
+    Found with_all(const SparseModel& model, const Groups& ends, const std::vector<std::size_t>& order, const Vector& gains) {
         std::vector<char> taken(std::size_t(model.m()), 0);
         std::vector<Replaced> accepted;
         std::optional<SparseModel> made;
@@ -223,24 +241,24 @@ private:
         return found;
     }
 
-    // Of many changes, more than four per variable, those that are best by a fit nearby.
-    std::vector<Change> most_likely(const SparseModel& model, const Surroundings& near, std::vector<Change> tried) {
-        if (tried.size() <= 4 * std::size_t(model.p)) return tried;
+    // Of many changes, more than four per variable, those that are best where only what is nearby moves.
+    std::vector<Change> most_likely(const SparseModel& model, const Surroundings& near, std::vector<Change>&& tried) {
+        if (tried.size() <= 4 * std::size_t(model.p)) return std::move(tried);
         std::vector<std::size_t> best =
-            ranked(model, near, tried, rough_gains(model, near, tried, true), infinity, set_.compared).chosen;
+            ranked(model, near, tried, trials_.nearby_gains(model, tried), infinity, set_.compared).chosen;
         std::sort(best.begin(), best.end());
         std::vector<Change> likely;
         for (std::size_t i : best) likely.push_back(std::move(tried[i]));
         return likely;
     }
 
-    // The best changes by a rough fit, in groups.
-    Groups grouped(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried) {
-        const std::vector<Change> fitted = most_likely(model, near, tried);
+    // The best changes by a rough fit, in groups. Among many variables, whose regions are large, only what is nearby moves.
+    Groups grouped(const SparseModel& model, const Surroundings& near, std::vector<Change>&& tried) {
+        if (has_few()) tried = most_likely(model, near, std::move(tried));
+        const Vector gains = has_few() ? rough_gains(model, near, tried) : trials_.nearby_gains(model, tried);
+        Ranked found = ranked(model, near, tried, gains, set_.far_off * table_.price, set_.refreshed);
         std::vector<Change> changes;
-        Ranked found = ranked(model, near, fitted, rough_gains(model, near, fitted, false), set_.far_off * table_.price,
-                              set_.refreshed);
-        for (std::size_t i : found.chosen) changes.push_back(fitted[i]);
+        for (std::size_t i : found.chosen) changes.push_back(tried[i]);
         Groups groups(found.sizes.size());
         std::vector<Trial> trials = trials_.in(model, changes, std::move(found.regions));
         for (std::size_t i = 0; i < trials.size(); ++i) groups[found.group_of[i]].push_back(std::move(trials[i]));
@@ -317,7 +335,8 @@ private:
             if (missed < set_.missed * table_.price && model.score + missed < limit)
                 if (auto less = inserted(model, {{&region, &known->second}})) {
                     SparseModel made = fitted(std::move(*less));
-                    if (made.score < limit) return std::make_shared<const SparseModel>(std::move(made));
+                    if (made.score < limit && made.score < model.score + set_.missed * table_.price)
+                        return std::make_shared<const SparseModel>(std::move(made));
                 }
             Nodes seen;
             std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(seen), [&](int v) { return v < model.p; });
@@ -348,16 +367,16 @@ private:
     }
 
     Region around(const Surroundings& near, const Nodes& nodes) const {
-        return near.around(nodes, set_.most_near * (table_.p <= 100 ? 2 : 1));
+        return near.around(nodes, set_.most_near * (has_few() ? 2 : 1));
     }
 
     // What changes gain by a rough fit. A latent node alters the score of its children given their parents, a selection
-    // node that of all ancestors, of which the next tell enough. `nearby`, what is not next to the change stays as it is.
-    Vector rough_gains(const SparseModel& model, const Surroundings& near, const std::vector<Change>& changes, bool nearby) {
+    // node that of all ancestors, of which the next tell enough.
+    Vector rough_gains(const SparseModel& model, const Surroundings& near, const std::vector<Change>& changes) {
         std::vector<Region> regions;
         for (const Change& change : changes)
             regions.push_back(change.kind == LATENT ? near.closest(change.nodes) : near.upward(change.nodes));
-        return trials_.rough_gains(trials_.in(model, changes, std::move(regions)), nearby);
+        return trials_.rough_gains(trials_.in(model, changes, std::move(regions)));
     }
 
     Table table_;

@@ -40,8 +40,8 @@ class AnyLocal {
 public:
     virtual ~AnyLocal() = default;
     virtual SparseModel fitted(const SparseModel& start) = 0;
-    // With a change, by a rough fit, which may be of what is nearby; none where it cannot be fitted.
-    virtual std::optional<SparseModel> changed(const SparseModel& part, const Change& change, bool nearby) = 0;
+    // With a change, by a rough fit; none where it cannot be fitted.
+    virtual std::optional<SparseModel> changed(const SparseModel& part, const Change& change) = 0;
     // With a change, and orders near it searched again.
     virtual std::optional<SparseModel> refreshed(const SparseModel& part, const Change& change) = 0;
     virtual SparseModel pruned(const SparseModel& part) = 0;
@@ -62,14 +62,14 @@ public:
 
     SparseModel fitted(const SparseModel& start) override { return sparse(fits_.fit(dense(start))); }
 
-    std::optional<SparseModel> changed(const SparseModel& part, const Change& change, bool nearby) override {
-        const std::optional<M> made = made_of(part, change, nearby);
+    std::optional<SparseModel> changed(const SparseModel& part, const Change& change) override {
+        const std::optional<M> made = made_of(part, change);
         if (!made) return std::nullopt;
         return sparse(*made);
     }
 
     std::optional<SparseModel> refreshed(const SparseModel& part, const Change& change) override {
-        const std::optional<M> made = made_of(part, change, false);
+        const std::optional<M> made = made_of(part, change);
         if (!made) return std::nullopt;
         Set around = near(*made, set_of(change.nodes));
         if (change.kind == LATENT) around.add(part.m());
@@ -140,12 +140,12 @@ private:
         return around;
     }
 
-    std::optional<M> made_of(const SparseModel& part, const Change& change, bool nearby) {
+    std::optional<M> made_of(const SparseModel& part, const Change& change) {
         try {
             const M model = dense(part);
-            if (change.which >= 0) return placing_.enlarge(model, change.which, change.node, nearby);
-            if (change.kind == SELECTION) return placing_.select(model, set_of(change.nodes), nearby);
-            return placing_.confound(model, set_of(change.nodes), nearby);
+            if (change.which >= 0) return placing_.enlarge(model, change.which, change.node);
+            if (change.kind == SELECTION) return placing_.select(model, set_of(change.nodes));
+            return placing_.confound(model, set_of(change.nodes));
         } catch (const Singular&) {
             return std::nullopt;
         }

@@ -11,8 +11,19 @@
 
 namespace lmarvel {
 
-// Puts latent and selection nodes into models, and fits them roughly. Where changes are only compared, `nearby`, the
-// parameters of the nodes that they tie move and, as selection reaches ancestors, of the parents of these.
+// Loadings that explain as much of a symmetric matrix as one vector can; where a fit begins.
+inline Vector leading(const Vector& A, std::size_t k, const LiftConstants& set) {
+    Eigen found = largest_eigen(A, k);
+    double most = 0.0;
+    for (double x : found.vector) most = std::max(most, std::fabs(x));
+    const auto first = std::find_if(found.vector.begin(), found.vector.end(),
+                                    [most](double x) { return std::fabs(x) > most * (1 - 1e-9); });
+    const double scale = set.first_loading * std::sqrt(std::max(found.value, 0.05)) * (*first > 0 ? 1.0 : -1.0);
+    for (double& x : found.vector) x *= scale;
+    return std::move(found.vector);
+}
+
+// Puts latent and selection nodes into models, and fits them roughly.
 template <int W>
 class Placing {
 public:
@@ -22,7 +33,7 @@ public:
     explicit Placing(Fits<W>& fits) : fits_(fits) {}
 
     // A selection node in place of the edges inside a clique.
-    M select(const M& model, const Set& clique, bool nearby) {
+    M select(const M& model, const Set& clique) {
         const std::vector<int> nodes = members_of(clique);
         const std::size_t k = nodes.size(), m = model.m(), s = model.chosen();
         const Vector& K = model.precision();
@@ -30,18 +41,18 @@ public:
         for (std::size_t i = 0; i < k; ++i)
             for (std::size_t j = 0; j < k; ++j)
                 if (i != j) inner[i * k + j] = K[nodes[i] * m + nodes[j]];
-        const Vector loadings = leading(inner, k);
+        const Vector loadings = leading(inner, k, fits_.set);
         M start = apart(model, clique);
         start.V.assign(m * (s + 1), 0.0);
         for (std::size_t v = 0; v < m; ++v) std::copy_n(model.V.begin() + v * s, s, start.V.begin() + v * (s + 1));
         for (std::size_t i = 0; i < k; ++i) start.V[nodes[i] * (s + 1) + s] = loadings[i];
         start.selections.push_back(clique);
-        const Set moving = nearby ? with_parents(model, clique) : everything(model);
+        const Set moving = everything(model);
         return fits_.fit(std::move(start), &moving);
     }
 
     // A latent node in place of the edges inside a clique.
-    M confound(const M& model, const Set& clique, bool nearby) {
+    M confound(const M& model, const Set& clique) {
         const std::vector<int> nodes = members_of(clique);
         const std::size_t k = nodes.size(), m = model.m(), s = model.chosen();
         if (m + 1 > std::size_t(64 * W)) throw std::length_error("no room for another latent node");
@@ -62,7 +73,7 @@ public:
                 row(j, [&](std::size_t u, double a) { sum += a * carried[i * m + u]; });
                 errors[i * k + j] = i == j ? sum / 2 : sum;
             }
-        const Vector loadings = leading(errors, k);
+        const Vector loadings = leading(errors, k, fits_.set);
         Vector B((m + 1) * (m + 1), 0.0);
         for (std::size_t v = 0; v < m; ++v) std::copy_n(start.B.begin() + v * m, m, B.begin() + v * (m + 1));
         start.B = std::move(B);
@@ -75,12 +86,12 @@ public:
             start.parents[nodes[i]].add(int(m));
         }
         start.order.insert(start.order.begin(), int(m));
-        const Set moving = nearby ? clique : everything(model);
+        const Set moving = everything(model);
         return fits_.fit(std::move(start), &moving);
     }
 
     // v as one more parent of a selection node, in place of its edges to the others.
-    M enlarge(const M& model, int which, int v, bool nearby) {
+    M enlarge(const M& model, int which, int v) {
         const Set inside = model.selections[which];
         const std::size_t m = model.m(), s = model.chosen();
         M start = copied(model);
@@ -93,7 +104,7 @@ public:
         start.V[v * s + which] = -fits_.set.enlarged_loading;
         M other = copied(start);
         other.V[v * s + which] = fits_.set.enlarged_loading;
-        const Set moving = nearby ? with_parents(model, start.selections[which]) : everything(model);
+        const Set moving = everything(model);
         M first = fits_.fit(std::move(other), &moving), second = fits_.fit(std::move(start), &moving);
         return fits_.is_better(second.score, first.score) ? second : first;
     }
@@ -101,24 +112,7 @@ public:
 private:
     Fits<W>& fits_;
 
-    // Loadings that explain as much of a symmetric matrix as one vector can.
-    Vector leading(const Vector& A, std::size_t k) const {
-        Eigen found = largest_eigen(A, k);
-        double most = 0.0;
-        for (double x : found.vector) most = std::max(most, std::fabs(x));
-        const auto first = std::find_if(found.vector.begin(), found.vector.end(),
-                                        [most](double x) { return std::fabs(x) > most * (1 - 1e-9); });
-        const double scale = fits_.set.first_loading * std::sqrt(std::max(found.value, 0.05)) * (*first > 0 ? 1.0 : -1.0);
-        for (double& x : found.vector) x *= scale;
-        return std::move(found.vector);
-    }
-
     static Set everything(const M& model) { return first_nodes<W>(model.m()); }
-
-    static Set with_parents(const M& model, Set nodes) {
-        for (int v : members_of(nodes)) nodes = joined(nodes, model.parents[v]);
-        return nodes;
-    }
 
     // The structure and the parameters of a model, without the edges inside a set.
     static M apart(const M& model, const Set& clique) {

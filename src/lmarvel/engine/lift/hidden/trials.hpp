@@ -14,6 +14,7 @@
 #include "base/threads.hpp"
 #include "lift/hidden/local.hpp"
 #include "lift/hidden/memo.hpp"
+#include "lift/hidden/nearby.hpp"
 
 namespace lmarvel {
 
@@ -74,19 +75,24 @@ public:
     }
 
     // What changes gain by a rough fit.
-    Vector rough_gains(const std::vector<Trial>& trials, bool nearby) {
+    Vector rough_gains(const std::vector<Trial>& trials) {
         std::vector<Words> keys;
-        for (const Trial& trial : trials) {
-            keys.push_back(key_of(trial));
-            keys.back().push_back(nearby);
-        }
+        for (const Trial& trial : trials) keys.push_back(key_of(trial));
         learn(gains_, keys, [&](std::size_t i, const Table& table) {
             const Place& place = *trials[i].place;
-            const auto made = make_local(table, place.region)->changed(place.part, trials[i].change, nearby);
+            const auto made = make_local(table, place.region)->changed(place.part, trials[i].change);
             return made ? made->score - place.score : std::numeric_limits<double>::infinity();
         });
         Vector gains;
         for (const Words& key : keys) gains.push_back(gains_.at(key));
+        return gains;
+    }
+
+    // The same in the whole model, where only what is nearby moves.
+    Vector nearby_gains(const SparseModel& model, const std::vector<Change>& changes) const {
+        const Nearby nearby(model, table_);
+        Vector gains(changes.size());
+        each(changes.size(), [&](std::size_t i, const Table&) { gains[i] = nearby.gain(changes[i]); });
         return gains;
     }
 
