@@ -38,8 +38,10 @@ from tests.engine.test_hostile import (
     SHORT,
     WEIGHED,
     Fickle,
+    Owner,
     correlation,
     hostile,
+    shown,
 )
 
 pytestmark = [
@@ -53,7 +55,7 @@ KINDS = {
     "score of categories": (kinds.ask, (*kinds.parts(), 1, (2, 0))),
     "search of kinds": (kinds.search, (*kinds.parts(), *kinds.SEARCH)),
 }
-_LONGEST = 2.0  # seconds of an entry whose arrays change
+_LONGEST = 1.0  # seconds of an entry whose arrays change
 _MOST_KEPT = 400  # wrong values of an argument
 
 
@@ -112,22 +114,23 @@ def test_no_combination_of_arguments_ends_the_interpreter(part: int) -> None:
     assert refused > CALLS // PARTS // 4
 
 
-def own_arrays(value: Any, found: list[np.ndarray]) -> Any:
-    """Return a copy of arguments, and note the arrays in it."""
+def own_arrays(value: Any, found: list[np.ndarray], passed: Callable[..., Any]) -> Any:
+    """Return a copy of arguments with arrays passed in some way, and note the arrays in it."""
     if isinstance(value, np.ndarray):
         found.append(value.copy())
-        return found[-1]
+        return passed(found[-1])
     if type(value) in (tuple, list):
-        return type(value)(own_arrays(part, found) for part in value)
+        return type(value)(own_arrays(part, found, passed) for part in value)
     return value
 
 
+@pytest.mark.parametrize("passed", [lambda array: array, shown, Owner], ids=["array", "view", "object"])
 @pytest.mark.parametrize("name", ENTRIES | KINDS)
-def test_arrays_may_change_in_another_thread_while_they_are_read(name: str) -> None:
+def test_arrays_may_change_in_another_thread_while_they_are_read(name: str, passed: Callable[..., Any]) -> None:
     """Positions and lengths that were checked are no longer there when they are used, unless they were copied."""
     call, right = (ENTRIES | KINDS)[name]
     arrays: list[np.ndarray] = []
-    arguments, rng, stop = own_arrays(right, arrays), np.random.default_rng(0), threading.Event()
+    arguments, rng, stop = own_arrays(right, arrays, passed), np.random.default_rng(0), threading.Event()
     kept = [array.copy() for array in arrays]
 
     def scribble() -> None:
