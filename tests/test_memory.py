@@ -26,6 +26,12 @@ def test_sizes(text: str, size: int) -> None:
     assert memory.parse(text) == size
 
 
+@pytest.mark.parametrize("text", ["99999999999999999999TB", "9" * 400, "8388608TiB"])
+def test_more_than_the_system_can_count_is_no_limit(text: str) -> None:
+    with memory.limited(memory.parse(text)), memory.enforced():
+        assert memory.allowed() > 10**18
+
+
 def test_what_the_machine_has_free_is_a_limit_by_itself() -> None:
     assert 2**26 < memory.allowed() <= memory.free()
 

@@ -26,6 +26,7 @@ _SHARE = 0.75  # of what is free, which a run may take
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _UNITS |= {"ti": 2**40}
 _LEAST = 256 * 2**20  # bytes: the program and its libraries alone take half of that
+_MOST = 2**62  # bytes: more than any machine has, and less than what the system cannot count
 _READER = {"v": 1_500_000_000, "d": 250_000_000}  # bytes that Polars needs to start: of addresses, and of data
 _ASKED: ContextVar[int | None] = ContextVar("_ASKED", default=None)
 
@@ -41,7 +42,7 @@ def parse(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _UNITS:
         raise ParameterError(f"must be a size such as 4GB or 500MB, not {text!r}", parameter="max_memory")
-    found = int(float(match[1]) * _UNITS[match[2]])
+    found = int(min(float(match[1]) * _UNITS[match[2]], _MOST))
     if found < _LEAST:
         raise ParameterError(f"must be at least {shown(_LEAST)}, not {text!r}", parameter="max_memory")
     return found
