@@ -51,7 +51,7 @@ _FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _PER_EDGE = 2.0  # of the score, for each edge that selection nodes add
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 _MEMORY = 2**30  # bytes
-_LEAST_SECONDS = 1e-10  # times the cube of the number of variables: no first graph is found faster
+_LEAST_SECONDS = 3e-10  # times the cube of the number of variables: no first graph is found faster
 LATE = "the time limit was reached"
 
 Stage = Literal["order", "lift", "start", "lines", "hidden"]
