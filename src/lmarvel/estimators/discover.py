@@ -308,9 +308,7 @@ class _Found:
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
-    if not pairs.size:
-        return pairs.astype(np.intp, copy=False)
-    x, y = place[pairs[:, 0]], place[pairs[:, 1]]
+    x, y = place[pairs.reshape(-1, 2).astype(np.intp, copy=False).T]
     return np.column_stack([np.minimum(x, y), np.maximum(x, y)])  # there may be millions
 
 

@@ -189,8 +189,7 @@ class Lift(PagEstimator):
             return _unless_edges_outweigh(best, other) if _has_selection(best) else best
 
         try:
-            if isinstance(table, Moments) and start is None:
-                check_time(len(ledger.names), how["deadline"])
+            check_time(len(ledger.names), how["deadline"] if isinstance(table, Moments) and start is None else math.inf)
             if isinstance(table, Moments) and (self.latents or self.selection):
                 factors = inflation_of(ledger.test, data, table, self.penalty, False)
             found = search()
