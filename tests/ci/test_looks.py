@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from lmarvel import Dataset
+from lmarvel.budget.clock import Clock
+from lmarvel.ci import registry
 from lmarvel.ci.glm import looks
+from lmarvel.errors import BudgetSpent
 from lmarvel.simulate import AdditiveSEM, LinearSEM, bounded_parents, hide
 
 
@@ -56,3 +59,20 @@ def test_what_squares_of_normal_numbers_exceed_a_price_by() -> None:
     squares = np.random.default_rng(0).normal(size=2_000_000) ** 2
     for price in (0.0, 1.0, 7.6):
         assert looks._beyond(price) == pytest.approx(np.maximum(squares - price, 0).mean(), rel=0.03)
+
+
+@pytest.mark.parametrize("look", ["has_skewed_noise", "curvature", "has_heavy_tails", "prefers_ranks"])
+def test_no_look_is_begun_once_the_time_is_up(look: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes a part of a second on a wide table: together more than a short budget leaves."""
+    monkeypatch.setattr(registry, look, lambda data: pytest.fail(f"{look} was begun"))
+    data = drawn(LinearSEM, 0, 200)
+    with Clock(1e-9).running(), pytest.raises(BudgetSpent):
+        registry.chosen_for(data, measured=True)
+
+
+def test_ranks_are_broken_off_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(looks, "normal_scores", lambda column, weights: asked.append(column))
+    with Clock(1e-9).running(), pytest.raises(BudgetSpent):
+        looks.prefers_ranks(drawn(LinearSEM, 0, 200))
+    assert asked == []

@@ -341,3 +341,16 @@ def test_a_table_that_is_refused_when_the_time_is_up_is_refused_in_a_line(
     assert err.startswith("lmarvel: ")
     assert "'A'" in err
     assert err.count("\n") == 1
+
+
+def test_no_way_out_is_looked_for_where_the_table_is_not_to_blame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A profile of 3,000 columns took four seconds, and was not shown."""
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,c\n" + "".join(f"{i % 7},{i % 5},{i * i % 11}\n" for i in range(50)))
+    monkeypatch.setattr("lmarvel.search.lift.most_variables", lambda: 2)
+    monkeypatch.setattr("lmarvel.cli.tables.TableOptions.proposal", lambda *_: pytest.fail("a way out was looked for"))
+    refused = run("learn", table, "--method", "lift", "-q")
+    assert refused.code == 2
+    assert "at most 2 variables, not 3" in refused.err

@@ -54,6 +54,20 @@ def test_no_two_boxes_overlap_where_no_time_is_left(layout: str) -> None:
         assert overlapping(place_boxes(random_pag(40, 40), layout), gap=10) == []
 
 
+def test_what_takes_longer_than_the_time_that_is_left_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Springs of 300 nodes take seconds: begun just before the end, they outlasted it."""
+
+    def begun(*_: object) -> None:
+        raise AssertionError("springs were begun")
+
+    monkeypatch.setattr("lmarvel.drawing.layout._springs", begun)
+    chain = DAG.from_edges(*(f"V{i} --> V{i + 1}" for i in range(299)))
+    with Clock(2.5).running():
+        assert overlapping(place_boxes(chain), gap=10) == []
+    with pytest.raises(AssertionError, match="begun"):
+        place_boxes(chain)
+
+
 def test_boxes_on_one_spot_come_apart() -> None:
     places = separate(np.zeros((9, 2)), np.full((9, 2), 20.0))
     assert np.isfinite(places).all()

@@ -38,8 +38,10 @@ from tests.engine.test_hostile import (
     SHORT,
     WEIGHED,
     Fickle,
+    Owner,
     correlation,
     hostile,
+    shown,
 )
 
 pytestmark = [
@@ -53,7 +55,7 @@ KINDS = {
     "score of categories": (kinds.ask, (*kinds.parts(), 1, (2, 0))),
     "search of kinds": (kinds.search, (*kinds.parts(), *kinds.SEARCH)),
 }
-_LONGEST = 2.0  # seconds of an entry whose arrays change
+_LONGEST = 1.0  # seconds of an entry whose arrays change
 _MOST_KEPT = 400  # wrong values of an argument
 
 
@@ -112,30 +114,34 @@ def test_no_combination_of_arguments_ends_the_interpreter(part: int) -> None:
     assert refused > CALLS // PARTS // 4
 
 
-def own_arrays(value: Any, found: list[np.ndarray]) -> Any:
-    """Return a copy of arguments, and note the arrays in it."""
+def own_arrays(value: Any, found: list[np.ndarray], passed: Callable[..., Any]) -> Any:
+    """Return a copy of arguments with arrays passed in some way, and note the arrays in it."""
     if isinstance(value, np.ndarray):
         found.append(value.copy())
-        return found[-1]
+        return passed(found[-1])
     if type(value) in (tuple, list):
-        return type(value)(own_arrays(part, found) for part in value)
+        return type(value)(own_arrays(part, found, passed) for part in value)
     return value
 
 
+@pytest.mark.parametrize("passed", [lambda array: array, shown, Owner], ids=["array", "view", "object"])
 @pytest.mark.parametrize("name", ENTRIES | KINDS)
-def test_arrays_may_change_in_another_thread_while_they_are_read(name: str) -> None:
+def test_arrays_may_change_in_another_thread_while_they_are_read(name: str, passed: Callable[..., Any]) -> None:
     """Positions and lengths that were checked are no longer there when they are used, unless they were copied."""
     call, right = (ENTRIES | KINDS)[name]
     arrays: list[np.ndarray] = []
-    arguments, rng, stop = own_arrays(right, arrays), np.random.default_rng(0), threading.Event()
+    arguments, rng, stop = own_arrays(right, arrays, passed), np.random.default_rng(0), threading.Event()
     kept = [array.copy() for array in arrays]
 
     def scribble() -> None:
         while not stop.is_set():
             for array, before in zip(arrays, kept, strict=True):
-                array.view(np.uint8)[...] = rng.integers(0, 256, array.view(np.uint8).shape)
-                time.sleep(0)  # the other thread may run
+                wrong = rng.integers(0, 256, array.view(np.uint8).shape)
+                array.view(np.uint8)[...] = wrong
+                if wrong.flat[0] % 8 == 0:  # the other thread may run: it seldom begins with what is wrong,
+                    time.sleep(0)
                 array[...] = before
+                time.sleep(0)  # and what it has checked is wrong for a moment while it works without Python's lock
 
     thread, usual = threading.Thread(target=scribble), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -152,6 +158,42 @@ def test_arrays_may_change_in_another_thread_while_they_are_read(name: str) -> N
         thread.join()
         sys.setswitchinterval(usual)
     call(*right)
+
+
+LARGE = np.full((300, 300), 0.3) + 0.7 * np.eye(300)
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix"),
+    [("correlation_in_order", LARGE), ("permuted", LARGE), ("placed", np.ones((300, 300), np.int8))],
+)
+def test_positions_may_change_while_a_large_matrix_is_read(name: str, matrix: np.ndarray) -> None:
+    """Long enough without Python's lock that another thread writes: this ended the interpreter within a second."""
+    order = np.arange(300)[::-1].copy()
+    right, stop = order.copy(), threading.Event()
+    wrong = np.random.default_rng(0).integers(-(2**62), 2**62, 300)
+
+    def scribble() -> None:
+        while not stop.is_set():
+            order[...] = wrong
+            order[...] = right
+            time.sleep(0)
+
+    expected, thread, usual = (
+        getattr(ROWS, name)(matrix, right),
+        threading.Thread(target=scribble),
+        sys.getswitchinterval(),
+    )
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(1000):
+            with contextlib.suppress(ValueError):
+                assert np.array_equal(getattr(ROWS, name)(matrix, order), expected)
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(usual)
 
 
 HELD = {  # objects that live on, and calls of them with the answers that they give

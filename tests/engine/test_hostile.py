@@ -8,9 +8,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import pickle
+import random
 import re
 import shutil
 import subprocess
+import threading
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -136,6 +140,7 @@ STATED = np.array([[0, 8, 5, 16], [8, 0, 0, 0], [2, 2, 0, 0], [16, 0, 2, 0]], np
 QUERY = SepsetQuery(0, 1, (2, 3), always=(), tried=(Tried((2,), (3,), 0, 1, (3,), 0.5),))
 SHORT = SepsetQuery(0, 1, (2,), tried=(Tried((), (2,), 0, 0, None, 0.5),))
 LIFTED = (np.full((P, P), 0.3) + 0.7 * np.eye(P), 100.0, 4.0, 1e-6, tuple(asdict(LIFT).values()), True, True, 0.2)
+EDGES = np.array([P, 8 * (0 * P + 1) + 1, 8 * (1 * P + 2) + 1], np.uint32)
 MARKS = np.array([[0, 2, 0, 0], [3, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 0]], np.int8)
 
 
@@ -160,6 +165,22 @@ def lift(
         told = {"start": start, "more": more, "limits": limits, "memory": memory}
     named = dict(zip(asdict(LIFT), constants, strict=True))
     return ENGINE.lift(R, n, price, noise, named, selection, latents, seconds=seconds, **told)
+
+
+def weigh(*arguments: Any) -> Any:
+    return ENGINE.weigh(*arguments, near=50.0, all_gaps=True, seconds=0.2)
+
+
+def models() -> tuple[Any, ...]:
+    """Return the basis columns of a number with a bend, of three categories, and of a count, with weights."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40))
+    g = np.r_[0, 1, 2, rng.integers(0, 3, 37)]
+    none = np.zeros(40)
+    basis = np.array([x, x**2, (g == 1) * 1.0, (g == 2) * 1.0, np.abs(np.round(4 * y))])
+    starts, categories = np.array([0, 2, 4, 5], np.int32), np.array([0, 3, 0], np.int32)
+    codes = np.array([none, g, none], np.uint16)
+    return basis, starts, categories, codes, rng.uniform(0.5, 2, 40), np.array([0.0, 0.0, 1.0])
 
 
 def made(kind: Callable[..., Any], method: str, size: int) -> Callable[..., Any]:
@@ -217,11 +238,35 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
             lambda *parts: lift(*LIFTED, *parts),
             (MARKS, ([0, 1, 2, 3],), (known,) * 6, (True, True, False), 10_000),
         ),
+        "weigh": (
+            weigh,
+            (
+                R,
+                100.0,
+                4.0,
+                1e-6,
+                210.0,
+                MARKS,
+                (MARKS > 0).astype(np.int8),
+                ((211.0, EDGES), (214.0, EDGES[:2].copy())),
+                True,
+                True,
+            ),
+        ),
+        "models": (made(ENGINE.Kernel, "result", 5), (None, 40, None, None, models(), 0, 1, (2,))),
+        "by target": (made(ENGINE.Kernel, "by_target", 5), (None, 40, None, None, models(), 2, 0, (1,))),
+        "search models": (made(ENGINE.Kernel, "search", 5), (None, 40, None, None, models(), SHORT, 1, 5.0)),
+        "run on models": (
+            lambda table: run(None, 40, "fci", *PLAIN[2:], *BUDGET, None, None, None, table, sets((1,), (0, 2), (1,))),
+            (models(),),
+        ),
+        "fit": (made(ENGINE.GlmFits, "fit", 6), (*models()[:5], 10_000, 1, (4, 0), True)),
+        "tail by chance": (ENGINE.tail_by_chance, (3.0, 2.0, 4.0, 16.0)),
         "means": (ROWS.means, (rows, vector)),
         "less": (ROWS.less, (rows, vector, vector, np.empty((10, P)))),
         "within": (ROWS.within, (vector, 0.0, 9.0)),
-        "merge": (ROWS.merge, (R, R.copy(), vector, vector)),
-        "mirror": (ROWS.mirror, (R, 2.0)),
+        "merge": (ROWS.merge, (R.copy(), R.copy(), vector, vector)),  # which writes, as the next one does
+        "mirror": (ROWS.mirror, (R.copy(), 2.0)),
         "lower inverse": (ROWS.lower_inverse, (np.tril(R),)),
         "correlation": (ROWS.correlation, (R,)),
         "in order": (ROWS.correlation_in_order, (R, order)),
@@ -300,6 +345,150 @@ def test_what_was_checked_stays_as_it_was() -> None:
     starts[:] = HUGE
     codes[:] = 60_000
     assert (blocks.result(0, 1, (2,)), counts.result(0, 1, (2,))) == before
+
+
+class Owner:
+    """An object that gives its own array, even if a copy is asked for."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.array
+
+
+def shown(array: np.ndarray) -> np.ndarray:
+    """Return a read-only view of an array that can be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@pytest.mark.parametrize("passed", [shown, Owner])
+def test_what_only_looks_unchangeable_is_copied(passed: Callable[[np.ndarray], Any]) -> None:
+    starts, codes, table = BLOCKS.copy(), CODES.copy(), models()
+    kernels = [
+        ENGINE.Kernel(correlation(), 100, passed(starts)),
+        ENGINE.Kernel(None, 60, None, (passed(codes), *WEIGHED[1:])),
+        ENGINE.Kernel(None, 40, None, None, tuple(map(passed, table))),
+    ]
+    before = [kernel.result(0, 1, (2,)) for kernel in kernels]
+    starts[:] = HUGE
+    codes[:] = 60_000
+    for array in table:
+        array[:] = 60_000
+    assert [kernel.result(0, 1, (2,)) for kernel in kernels] == before
+
+
+def test_memory_that_nobody_can_write_to_is_not_copied() -> None:
+    """A table may be large: what is frozen, as the tests make it, is read where it stands."""
+    codes = np.zeros((2, 5_000_000), np.uint16)
+    codes[:, ::2] = 1
+    codes.flags.writeable = False
+    tracemalloc.start()
+    try:
+        kept = [
+            ENGINE.Kernel(
+                None, 5_000_000, None, (given_, np.array([2, 2], np.int32), None, np.zeros(2, np.uint8), 5e6, 1.0)
+            )
+            for given_ in (codes, codes[:])
+        ]
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(kept) == 2
+    assert held < codes.nbytes / 10
+
+
+class Contrary(int):
+    """A number that compares as its opposite."""
+
+    def __lt__(self, other: int) -> bool:
+        return int(self) > int(other)
+
+
+def test_numbers_that_lie_about_their_order_are_refused() -> None:
+    fits = ENGINE.GlmFits(*models()[:5], 10_000)
+    expected = fits.fit(1, (0, 4))
+    assert fits.fit(1, (Contrary(0), Contrary(4)))[0] == expected[0]
+    with pytest.raises(ValueError, match="twice"):
+        fits.fit(1, (Contrary(0), Contrary(4), Contrary(0)))
+
+
+class Shifting:
+    """A number that is right when it is looked at first, and not a number later."""
+
+    def __init__(self, number: float) -> None:
+        self.looks = itertools.chain((number,), itertools.repeat(math.nan))
+
+    def __float__(self) -> float:
+        return next(self.looks)
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+
+def test_a_number_is_looked_at_once() -> None:
+    *numbers, met, selection, latents = ENTRIES["weigh"][1]
+    before = weigh(*numbers, met, selection, latents)
+    again = weigh(*numbers, tuple((Shifting(score), edges) for score, edges in met), selection, latents)
+    assert pickle.dumps(again) == pickle.dumps(before)
+    constants = asdict(LIFT) | {"near": Shifting(LIFT.near), "tie": Shifting(LIFT.tie)}
+    found = ENGINE.lift(*LIFTED[:4], constants, True, True)
+    assert pickle.dumps(found) == pickle.dumps(ENGINE.lift(*LIFTED[:4], asdict(LIFT), True, True))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("blocks", BLOCKS), ("stated", (STATED[:3, :3].copy(), False, False, True))]
+)
+def test_a_task_is_looked_at_once(field: str, value: Any) -> None:
+    """What is there at the first look, and not at the second, left the engine without a table."""
+    plain = Task(correlation(), *FCI, *BUDGET, BLOCKS, None)
+
+    class Once:
+        looks = 0
+
+        def __getattr__(self, name: str) -> Any:
+            if name != field:
+                return getattr(plain, name)
+            self.looks += 1
+            return value if self.looks == 1 else None
+
+    for boundaries in ({"sets": sets((1,), (0, 2), (1,))}, {"complete": True}):
+        expected = ENGINE.run(plain._replace(**{field: value}), **boundaries)
+        assert np.array_equal(ENGINE.run(Once(), **boundaries)[0], expected[0])
+
+
+def test_fits_that_are_in_use_are_refused() -> None:
+    """Two threads that asked one object for fits ended the interpreter."""
+    rng = np.random.default_rng(0)
+    p, n = 20, 2_000
+    table = (
+        rng.normal(size=(p, n)),
+        np.arange(p + 1, dtype=np.int32),
+        np.zeros(p, np.int32),
+        np.zeros((p, n), np.uint16),
+    )
+    fits = ENGINE.GlmFits(*table, None, 100_000)
+    refused = []
+
+    def ask(seed: int) -> None:
+        own = random.Random(seed)
+        for _ in range(200):
+            v, *columns = own.sample(range(p), 8)
+            try:
+                fits.fit(v, columns, True)
+            except RuntimeError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(refused) <= {"these fits are in use: one thread may ask at a time"}
+    alone = ENGINE.GlmFits(*table, None, 100_000).fit(0, range(1, 8))
+    assert fits.fit(0, range(1, 8))[0] == pytest.approx(alone[0])
 
 
 def test_nothing_is_written_over_what_is_read() -> None:

@@ -101,6 +101,14 @@ def with_one(array: np.ndarray, value: float) -> np.ndarray:
         ({"weights": np.full(40, 1e308)}, "finite"),
         ({"weights": np.ones(39)}, "weight for each row"),
         ({"starts": np.array([0, 3, 5, 5, 7], dtype=np.int32)}, "at least one basis column"),
+        (  # columns far behind the last were looked at before the next variable was seen to begin too early
+            {
+                "starts": np.array([0, 60_000, 5, 6, 7], dtype=np.int32),
+                "categories": np.array([60_001, 3, 0, 0], dtype=np.int32),
+                "codes": np.full((4, 40), 60_000, dtype=np.uint16),
+            },
+            "of each variable",
+        ),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(changed: dict[str, Any], message: str) -> None:

@@ -326,3 +326,10 @@ def test_a_large_table_is_not_kept_for_it(monkeypatch: pytest.MonkeyPatch) -> No
     large = LMarvel().fit(CARS).result_
     assert large.later_grounds.is_made
     assert large.grounds == Grounds(skipped="size")
+
+
+def test_of_very_many_variables_no_resample_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To count the paths of one graph of 3,000 variables took three seconds, beyond any limit."""
+    monkeypatch.setattr(grounds, "replicate", lambda *_: pytest.fail("a resample was begun"))
+    table = Dataset.of(np.random.default_rng(0).normal(size=(30, 3000)))
+    assert resampled(table, LMarvel(), 2.0, 4.0) == "time"

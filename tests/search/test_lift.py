@@ -213,6 +213,13 @@ def test_without_time_there_is_the_start_or_nothing() -> None:
     assert (found.used, found.ended) == ("start", "the time limit was reached")
 
 
+def test_a_search_that_cannot_end_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inverses of many columns take a second by themselves, and nobody looks at the clock meanwhile."""
+    monkeypatch.setattr("lmarvel.search.lift.canonical_order", lambda R: pytest.fail("the search was begun"))
+    with pytest.raises(OutOfTime):
+        lift(np.eye(500), 1000, deadline=time.monotonic() + 0.01)
+
+
 @pytest.mark.parametrize("left", [1.0, 1e-3])
 def test_fits_that_do_not_come_to_their_end_are_told(left: float) -> None:
     """Eight variables that two causes nearly determine are too close to singular for some fits."""

@@ -49,9 +49,21 @@ def free(root: Path = _ROOT) -> float:
 
 
 def taken(root: Path = _ROOT) -> int:
-    """Return how many bytes of data the process holds, as its limit counts them; 0 where the system does not say."""
+    """Return how many bytes of memory the process uses; 0 where the system does not say."""
+    return _of_process(root, "VmRSS")
+
+
+def reserved(root: Path = _ROOT) -> int:
+    """Return how many bytes the process may write to, as its limit counts them; 0 where the system does not say.
+
+    Much of that is never used: each thread of a library has a stack, and buffers.
+    """
+    return _of_process(root, "VmData")
+
+
+def _of_process(root: Path, name: str) -> int:
     with suppress(OSError, ValueError, LookupError):
-        return _named(root / "proc/self/status")["VmData"] * 1024
+        return _named(root / "proc/self/status")[name] * 1024
     return 0
 
 

@@ -13,8 +13,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 
-from lmarvel.budget.available import free, own_limits, taken
+from lmarvel.budget.available import free, own_limits, reserved, taken
 from lmarvel.errors import ParameterError, TooLarge
 
 try:
@@ -26,6 +27,10 @@ _SHARE = 0.75  # of what is free, which a run may take
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _UNITS |= {"ti": 2**40}
 _LEAST = 256 * 2**20  # bytes: the program and its libraries alone take half of that
+_MOST = 2**62  # bytes: more than any machine has, and less than what the system cannot count
+_ROOM = 64 * 2**20  # bytes that are left in any case: with less not even a message can be written
+_CLOSE = 10**9  # bytes: where less is left, it matters what libraries take
+_LATE = "scipy.special"  # brings its linear algebra, with buffers for all processors
 _READER = {"v": 1_500_000_000, "d": 250_000_000}  # bytes that Polars needs to start: of addresses, and of data
 _ASKED: ContextVar[int | None] = ContextVar("_ASKED", default=None)
 
@@ -41,7 +46,7 @@ def parse(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _UNITS:
         raise ParameterError(f"must be a size such as 4GB or 500MB, not {text!r}", parameter="max_memory")
-    found = int(float(match[1]) * _UNITS[match[2]])
+    found = int(min(float(match[1]) * _UNITS[match[2]], _MOST))
     if found < _LEAST:
         raise ParameterError(f"must be at least {shown(_LEAST)}, not {text!r}", parameter="max_memory")
     return found
@@ -121,14 +126,19 @@ def check_reader() -> None:
 def enforced() -> Iterator[None]:
     """Have the system refuse memory beyond what was asked for; where it cannot, or nothing was asked for, do nothing.
 
-    The limit holds for the whole process, threads and later children included, as long as this lasts.
+    The limit holds for the whole process, threads and later children included, as long as this lasts. It counts what
+    is reserved, and what was asked for is what is used: so it is set so far above what is reserved now. Where little is
+    left, SciPy is loaded before: a library that the system refuses memory to ends the process, or says something else.
     """
     asked = _ASKED.get()
     if resource is None or asked is None:
         yield
         return
+    if asked - taken() < _CLOSE:
+        import_module(_LATE)
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = min([asked, *(most for most in before if most != resource.RLIM_INFINITY)])
+    most = reserved() + max(asked - taken(), _ROOM)
+    limit = min([most, *(known for known in before if known != resource.RLIM_INFINITY)])
     resource.setrlimit(resource.RLIMIT_DATA, (limit, before[1]))
     try:
         yield

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lmarvel.budget.clock import Clock
+from lmarvel.budget.clock import Clock, current
 from lmarvel.ci.adapter import IndependenceTest, check_names
 from lmarvel.ci.block_gaussian import BlockGaussian
 from lmarvel.ci.blocks import Form, blocks_of, is_skewed_count
@@ -200,22 +200,31 @@ def chosen_for(data: Dataset, measured: bool = False) -> tuple[str, str | None]:
 
 
 def _for_numbers(data: Dataset) -> tuple[str, str | None]:
-    """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations."""
+    """Return the test for numbers that was found to fit: along curves, by ranks, or by correlations.
+
+    Raises BudgetSpent between two looks at them once no time is left.
+    """
+    in_time = current().check
     values = data.n * len(data.names)
     if not data.has_rows or any(data.missing) or values > SMALL or values > held.KEPT:  # no file is read again for it
         return "fisher-z", None
     if has_order(data) and fitting_moments(data)[1] and is_monotone(data):
         return "scores", _CUT.replace("categories in an order", "few whole numbers", 1).replace("categories", "numbers")
+    in_time()
     if has_skewed_noise(data):
         return "skewed", "skewed: the noise is skewed, and its shape explains more than correlations or curves do"
+    in_time()
     bent = curvature(data)
     if bent is not None and bent.is_curved:
         more = f"{100 * bent.share:.0f} % more than" if bent.share < 10 else "far more than"
         return "curved", f"curved: bends and products explain {more} straight lines do"
+    in_time()
     if has_heavy_tails(data):
         return "curved", "curved: the noise has heavy tails, which carry more information than correlations"
+    in_time()
     if prefers_ranks(data):
         return "rank", "rank: the numbers are more closely related as normal scores than as they are"
+    in_time()
     if any(is_skewed_count(column) for column in data.values().T):
         return "scores", "scores: skewed counts count by their normal scores"
     return "fisher-z", None if bent is None else "fisher-z: bends explain little more than straight lines do"

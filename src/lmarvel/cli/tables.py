@@ -220,7 +220,7 @@ class TableOptions:
         try:
             yield
         except DataError as error:
-            if self.covariance or self.correlation:
+            if self.covariance or self.correlation or not isinstance(error, UnusableError):
                 raise
             try:
                 with warnings.catch_warnings():
@@ -228,8 +228,6 @@ class TableOptions:
                     found, way = self.proposal(path)
             except (LMarvelError, BudgetSpent):  # also where no time is left to look for a way out
                 raise error from None
-            if not isinstance(error, UnusableError):
-                raise
             raise DataError(refusal(found, way, error, self.missing)) from None
 
 

@@ -109,11 +109,16 @@ class _Part(Component):
         return self.cost(places) + 3.0 * math.sqrt(len(self.ends)) * math.log(max(size / _SCREEN, 1.0))
 
 
+def _seconds(nodes: int) -> float:
+    """Return about how long a component takes: of many nodes it is not weighed whether they are easy to read."""
+    return nodes / (100 if nodes <= _MOST_SPRINGS else 700)
+
+
 def _component(part: _Part, layout: str) -> Points:
     """Lay out connected nodes in the middle of their own picture."""
     n, tried = len(part.sizes), []
     layers = None
-    if layout == "auto" and current().left() <= (0.0 if "igraph" in sys.modules else _LOADING):
+    if layout == "auto" and current().left() <= (0.0 if "igraph" in sys.modules else _LOADING) + _seconds(n):
         return _at_once(part)
     if layout == "layered" or (layout == "auto" and n <= _MOST_LAYERED and part.directed.mean() >= 0.5):
         layers = separate(_layered(part), part.sizes, rows=True)

@@ -308,7 +308,8 @@ class _Found:
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.sort(place[pairs], axis=1) if pairs.size else pairs.astype(np.intp, copy=False)
+    x, y = place[pairs.reshape(-1, 2).astype(np.intp, copy=False).T]
+    return np.column_stack([np.minimum(x, y), np.maximum(x, y)])  # there may be millions
 
 
 def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:

@@ -33,6 +33,7 @@ RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
 FEWER, SLOW_SECONDS = 20, 4.0  # where that is too little time: so many, in so many seconds
 SEED = 0
+_COUNTING = 2e-11  # seconds times the cube of the number of variables: no graph is counted faster, paths included
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
 FAR_OUT = 25.0  # the fourth moment of a column from which on its values lie far out; a normal one has 3
@@ -105,6 +106,9 @@ def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.
         source, again, _ = prepared(table, method)
     except LMarvelError:
         return "unusable"
+    least = _COUNTING * len(table.names) ** 3
+    if RESAMPLES * least > _allowed(seconds, 0) and FEWER * least > _allowed(slow, 0):
+        return "time"
     if not _ends_within(max(seconds, slow) / 4, source, again.method):
         return "time"
     tally, begun, many = Tally(table.names, again.method.selection), time.thread_time(), RESAMPLES

@@ -48,7 +48,7 @@ from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
-from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, lift, most_threads, selection_pays
+from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, check_time, lift, most_threads, selection_pays
 from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -189,6 +189,7 @@ class Lift(PagEstimator):
             return _unless_edges_outweigh(best, other) if _has_selection(best) else best
 
         try:
+            check_time(len(ledger.names), how["deadline"] if isinstance(table, Moments) and start is None else math.inf)
             if isinstance(table, Moments) and (self.latents or self.selection):
                 factors = inflation_of(ledger.test, data, table, self.penalty, False)
             found = search()

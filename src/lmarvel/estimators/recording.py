@@ -97,8 +97,8 @@ def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tup
         return AllPairs(names)
     if not len(pairs):
         return ()
-    place = pairs[:, 0] * len(names) + pairs[:, 1]
-    listed = NamedPairs(names, pairs[np.argsort(place, kind="stable")])
+    place = np.sort(pairs[:, 0] * len(names) + pairs[:, 1])  # which tells the pair: no other order has to be kept
+    listed = NamedPairs(names, np.column_stack(np.divmod(place, len(names))))
     return tuple(listed) if len(listed) < _FEW else listed
 
 

@@ -19,6 +19,7 @@ a readable twin, over the whole length, stands among the tests (``tests/referenc
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -50,6 +51,7 @@ _FEWEST_ROWS = 5  # fewer correlate perfectly by chance
 _PER_EDGE = 2.0  # of the score, for each edge that selection nodes add
 _DIGITS = 11  # of a correlation; those behind them differ with the order in which a machine adds rows up
 _MEMORY = 2**30  # bytes
+_LEAST_SECONDS = 3e-10  # times the cube of the number of variables: no first graph is found faster
 LATE = "the time limit was reached"
 
 Stage = Literal["order", "lift", "start", "lines", "hidden"]
@@ -205,6 +207,8 @@ def lift(
     """
     R = checked(correlation, n, penalty)
     check_engine(len(R))
+    if start is None:
+        check_time(len(R), deadline)
     columns = canonical_order(R)
     given = None if start is None else checked_start(start, len(R))[np.ix_(columns, columns)]
     record = Record(n, deadline)
@@ -303,6 +307,12 @@ def check_engine(p: int) -> None:
         )
     if p > (most := most_variables()):
         raise DataError(f"Lift searches among at most {most:,} variables, not {p:,}: use the method lmarvel")
+
+
+def check_time(p: int, deadline: float) -> None:
+    """Refuse to begin a search that cannot find a first graph in time: factors and inverses come before it."""
+    if time.monotonic() + _LEAST_SECONDS * p**3 > deadline:
+        raise OutOfTime
 
 
 def checked_start(start: Marks, p: int) -> Marks:

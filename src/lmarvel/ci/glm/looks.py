@@ -153,6 +153,7 @@ def _bent(data: Dataset, far_out: float, shapes: bool) -> Curvature:
         numbers = _numbers(data)
         every = _every(data, len(numbers) if shapes else 0)
         line = kind_table(data, numbers, 2.0, bends=0, products=False, far_out=far_out, every=every)
+        current().check()
         bent = kind_table(data, numbers, 2.0, far_out=far_out, every=every)
         return Curvature(explained(line, shapes), explained(bent, shapes))
 
@@ -305,7 +306,11 @@ def prefers_ranks(data: Dataset) -> bool:
     if p < 2 or n < 2 * p:
         return False
     weights = None if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-    scores = np.column_stack([normal_scores(column, weights) for column in values.T])
+    columns = []
+    for column in values.T:
+        current().check()
+        columns.append(normal_scores(column, weights))
+    scores = np.column_stack(columns)
     as_they_are, as_ranks = _related(values, weights), _related(scores, weights)
     if as_ranks > (1 + _CLOSER) * as_they_are:
         return True

@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.ci.glm.basis import BENDS, natural_spline
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.errors import DataError, ParameterError
@@ -158,6 +159,7 @@ def scores(
         means, chances = np.empty((len(given), arms)), np.empty((len(given), arms))
         for held in _folds(given, units, table.clustered, rng):
             for a in range(arms):
+                current().check()
                 learn = ~held & among[a]
                 means[held, a] = fit(of_mean[learn], outcome[learn], weights[learn], of_mean[held], chance)
                 chances[held, a] = fit(of_chance[~held], hits[a][~held], weights[~held], of_chance[held], True)
@@ -273,7 +275,9 @@ def logistic(design: Vector, outcome: Vector, weights: Vector, ridge: float = 1e
     coefficients = np.zeros(design.shape[1])
     pull = np.full(len(coefficients), ridge * weights.sum() / len(weights))
     pull[0] *= 1e-6 / max(ridge, 1e-6)
+    clock = current()
     for _ in range(rounds):
+        clock.check()
         at = expit(scaled @ coefficients)
         gradient = scaled.T @ (weights * (outcome - at)) - pull * coefficients
         curvature = (scaled * (weights * at * (1 - at))[:, None]).T @ scaled + np.diag(pull)

@@ -26,7 +26,8 @@ cdef const double[:, ::1] square(matrix, str name):
 
 
 cdef const double[:, ::1] finite_square(matrix, str name, Py_ssize_t most):
-    cdef const double[:, ::1] found = np.ascontiguousarray(matrix, dtype=np.float64)
+    """Return a copy of a matrix, checked: that of the caller may change after a look at it."""
+    cdef const double[:, ::1] found = np.array(np.asarray(matrix, dtype=np.float64), order="C")
     if found.shape[0] != found.shape[1] or not 0 < found.shape[0] <= most:
         raise ValueError(f"{name} of 1 to {most} variables is needed")
     if not np.isfinite(found).all():

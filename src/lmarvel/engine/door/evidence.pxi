@@ -50,9 +50,10 @@ def weigh(
     """
     cdef const double[:, ::1] R = finite_square(correlation, "a correlation matrix", most_variables)
     cdef int p = <int>R.shape[0]
-    cdef const int8_t[:, ::1] marks = np.array(mag, dtype=np.int8, order="C"), learned = checked_marks(pag)
+    cdef const int8_t[:, ::1] marks = own_marks(mag), learned = checked_marks(pag)
     cdef EvidenceTask task
     cdef Evidence found
+    cdef double value
     cdef Ending ending
     cdef Caller caller = Caller(cancel)
     cdef Clock clock = Clock(seconds, poll, &caller.listener)
@@ -98,15 +99,16 @@ cdef vector[uint32_t] checked_edges(edges, int p) except *:
     cdef const uint32_t[::1] codes = np.frombuffer(edges, dtype=np.uint32)
     cdef vector[uint32_t] found
     cdef Py_ssize_t i
-    cdef uint32_t pair, before = 0
+    cdef uint32_t code, pair, before = 0
     if codes.shape[0] == 0 or codes[0] != <uint32_t>p:
         raise ValueError(f"a graph over {p} variables begins with their number")
     for i in range(1, codes.shape[0]):
-        pair = codes[i] // 8
-        if pair // p >= <uint32_t>p or pair // p >= pair % p or not 1 <= codes[i] % 8 <= 4:
-            raise ValueError(f"{codes[i]} is no edge of {p} variables")
+        code = codes[i]  # looked at once: it may change
+        pair = code // 8
+        if pair // p >= <uint32_t>p or pair // p >= pair % p or not 1 <= code % 8 <= 4:
+            raise ValueError(f"{code} is no edge of {p} variables")
         if pair <= before:
             raise ValueError("the edges of a graph must be ascending")
         before = pair
-        found.push_back(codes[i])
+        found.push_back(code)
     return found

@@ -47,9 +47,10 @@ cdef class GlmTable:
             raise ValueError("the basis columns must be said of each variable")
         if self.codes.shape[0] != self.p or self.codes.shape[1] != n:
             raise ValueError("the codes must be a row for each variable")
-        for v in range(self.p):
+        for v in range(self.p):  # of all before any is used: the last of them is known to be within the basis
             if self.starts[v] > self.starts[v + 1]:
                 raise ValueError("the basis columns must be said of each variable")
+        for v in range(self.p):
             width = self.starts[v + 1] - self.starts[v]
             if self.categories[v] == 0:
                 if width < 1:
@@ -90,6 +91,7 @@ cdef class GlmFits:
     """Fits of variables on basis columns, remembered; see `lmarvel.ci.glm.fits`. One thread may ask at a time."""
 
     cdef GlmTable table
+    cdef bint asked  # by somebody who waits for an answer
     cdef unique_ptr[CppGlmFits] fits
 
     def __cinit__(self, basis, starts, categories, codes, weights, size_t most_bytes):
@@ -110,18 +112,21 @@ cdef class GlmFits:
         cdef Ending ending
         if not 0 <= at < self.table.p:
             raise IndexError(f"there is no variable at position {v}")
-        for column in sorted(columns):
-            c = index(column)
+        for c in sorted([index(column) for column in columns]):  # numbers, which cannot be of another order later
             if not 0 <= c < self.table.columns:
-                raise IndexError(f"there is no basis column {column}")
+                raise IndexError(f"there is no basis column {c}")
             if self.table.starts[at] <= c < self.table.starts[at + 1]:
                 raise ValueError("a variable is not fitted on its own columns")
             if not chosen.empty() and chosen.back() == c:
                 raise ValueError("a column is named twice")
             chosen.push_back(<int32_t> c)
         cdef Caller caller = Caller(cancel)
+        if self.asked:
+            raise RuntimeError("these fits are in use: one thread may ask at a time")
+        self.asked = True
         with nogil:
             ending = fit_glm(self.fits.get()[0], <int32_t> at, chosen, residuals, poll, &caller.listener, kept)
+        self.asked = False
         caller.check(ending)
         found = kept.get()
         m = max(self.table.categories[at] - 1, 1)

@@ -228,7 +228,7 @@ cdef tuple members_at(const vector[int32_t]& pool, const vector[int32_t]& positi
 
 cdef int64_t within(size) except? -1:
     """Return the size of a set as a number that others can be added to; no set is that large."""
-    return max(-(1 << 32), min(size, 1 << 32))
+    return max(-(1 << 32), min(index(size), 1 << 32))
 
 
 cdef vector[Family] families(tried, View always, View pool) except *:

@@ -74,8 +74,8 @@ cdef class KindScores:
         cdef vector[int32_t] bends
         cdef double found = 0.0
         cdef Ending ending
-        for u in sorted(parents):
-            chosen.push_back(self._variable(u))
+        for u in sorted([self._variable(u) for u in parents]):
+            chosen.push_back(u)
             if chosen.back() == at or (chosen.size() > 1 and chosen[chosen.size() - 2] == chosen.back()):
                 raise ValueError("parents are different variables, and none is the variable itself")
         cdef Caller caller = Caller(None)

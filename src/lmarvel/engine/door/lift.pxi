@@ -130,7 +130,7 @@ def lift(
         inflated = checked_inflation(inflation, p)
         task.inflation = &inflated[0, 0]
     if start is not None:
-        given = np.array(start, dtype=np.int8, order="C")
+        given = own_marks(start)
         check_start(given, p)
         task.start = &given[0, 0]
     for order in more:
@@ -186,10 +186,12 @@ cdef object marks_of(const vector[int8_t]& source, int p):
 
 
 cdef LiftConstants checked_constants(dict constants) except *:
-    for name, value in constants.items():
+    cdef LiftConstants found = constants  # numbers, which cannot be others after they were checked
+    cdef dict numbers = found
+    for name, value in numbers.items():
         if not (value >= 0 and math.isfinite(value)) or (name == "tie" and value == 0):
             raise ValueError(f"the constant {name} must be a number of at least 0, not {value!r}")
-    return constants
+    return found
 
 
 cdef SearchLimits limits_of(dict limits, int p) except *:

@@ -4,9 +4,14 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
     Ending orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
 
 
+cdef object own_marks(graph):
+    """Return a copy of marks. An object may give its own array where a copy is asked for: so two steps."""
+    return np.array(np.asarray(graph, dtype=np.int8), order="C")
+
+
 cdef const int8_t[:, ::1] checked_marks(graph):
     """Return a copy of the marks of a graph, checked: nobody else can change it."""
-    cdef const int8_t[:, ::1] known = np.array(graph, dtype=np.int8, order="C")
+    cdef const int8_t[:, ::1] known = own_marks(graph)
     cdef Py_ssize_t x, y, p = known.shape[0]
     if known.shape[1] != p or p > LARGEST:
         raise ValueError("the marks of a graph must be a square matrix")

@@ -7,10 +7,19 @@ cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
         int64_t n
 
 
+cdef bint is_frozen(array) except -1:
+    """Tell whether this is an array of memory of its own that is read-only."""
+    return type(array) is np.ndarray and array.flags.owndata and not array.flags.writeable
+
+
 cdef object own(positions, kind):
-    """Return positions that nobody else can change after they were checked: a copy, if they are not read-only."""
-    kept = isinstance(positions, np.ndarray) and not positions.flags.writeable
-    found = positions if kept else np.array(positions)
+    """Return positions that nobody else can change after they were checked: a copy, unless their memory is read-only.
+
+    A read-only view may show memory that somebody writes to, a file among them. An object may give its own array where
+    a copy is asked for: so two steps.
+    """
+    kept = is_frozen(positions) or (type(positions) is np.ndarray and is_frozen(positions.base))
+    found = positions if kept and not positions.flags.writeable else np.array(np.asarray(positions))
     if found.dtype != kind:
         raise ValueError(f"positions and codes must be of type {np.dtype(kind)}, not {found.dtype}")
     return found

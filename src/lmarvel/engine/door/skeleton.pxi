@@ -106,7 +106,7 @@ def run(
     cdef Sets boundary_sets, had, kept, asked_sets
     cdef Columns columns
     cdef long long n = task.n, tests = task.tests, largest_set = task.largest_set
-    max_tests = task.max_tests
+    max_tests, blocks, counts, glm, stated = task.max_tests, task.blocks, task.counts, task.glm, task.stated
     if n < 4:
         raise ValueError("at least 4 rows are needed")
     if n > 1 << 62 or tests > 1 << 62:
@@ -115,7 +115,7 @@ def run(
         raise ValueError("the largest set is over what the rows allow")
     if tests < 0 or (max_tests is not None and max_tests < 0):
         raise ValueError("a number of tests cannot be negative")
-    if task.blocks is None and task.counts is None and task.glm is None:
+    if blocks is None and counts is None and glm is None:
         correlation = square(task.correlation, "the correlation matrix")
         p = correlation.shape[0]
         at_alpha, at_threshold = task.critical_alpha, task.critical_threshold
@@ -124,7 +124,7 @@ def run(
         q.table.R = &correlation[0, 0]
         q.table.critical_alpha, q.table.critical_threshold = &at_alpha[0], &at_threshold[0]
     else:
-        columns = Columns(task.correlation, n, task.blocks, task.counts, task.glm)
+        columns = Columns(task.correlation, n, blocks, counts, glm)
         p = columns.p
         q.blocks, q.counts, q.glm = columns.of_blocks, columns.of_counts, columns.of_glm
     q.table.p, q.table.n = <int32_t> p, n
@@ -176,10 +176,10 @@ def run(
         q.asked_x = &asked_x[0] if asked_x.shape[0] else NULL
         q.asked_y = &asked_y[0] if asked_x.shape[0] else NULL
         q.asked = asked_sets.lists()
-    cdef Stated known = Stated(task.stated, p)
+    cdef Stated known = Stated(stated, p)
     q.statements = known.of
     marks = np.zeros((p, p), dtype=np.int8)
-    unaided = None if task.stated is None else np.zeros((p, p), dtype=np.int8)
+    unaided = None if stated is None else np.zeros((p, p), dtype=np.int8)
     cdef int8_t[:, ::1] written = marks
     cdef int8_t[:, ::1] by_tests = unaided
     if unaided is not None:

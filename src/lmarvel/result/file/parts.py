@@ -127,6 +127,8 @@ def encode_graph(pag: PAG, undecided: Pairs) -> dict[str, Any]:
     Most methods keep an undecided pair as an edge; then ``o-o`` between such a pair is not listed again.
     """
     everything = _is_all(pag.names, undecided)
+    if everything and np.count_nonzero(pag.marks == CIRCLE) == pag.marks.size - len(pag):  # nothing was learned
+        return {"edges": ALL_EDGES, "undecided": "all", "undecided_are_edges": True}
     left_open = _open_pairs(pag.names, undecided, everything)
     kept = not (left_open & (pag.marks == Mark.NONE)).any()
     told = left_open & (pag.marks == CIRCLE) & (pag.marks.T == CIRCLE) if kept else False
