@@ -136,7 +136,9 @@ def with_constants(**changed: Any) -> pytest.MonkeyPatch:
 
 @settings(max_examples=15)
 @given(
-    st.builds(correlation, st.integers(0, 10**6), st.integers(6, 9), st.sampled_from([300, 2000]), degree=st.floats(2, 5)),
+    st.builds(
+        correlation, st.integers(0, 10**6), st.integers(6, 9), st.sampled_from([300, 2000]), degree=st.floats(2, 5)
+    ),
     st.integers(0, 10**6),
     st.booleans(),
 )

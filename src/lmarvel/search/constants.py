@@ -70,8 +70,9 @@ class Constants:
     compared: int = 64  # the best of many changes where only what is nearby moves, which are fitted with all around
     refreshed: int = 12  # the best changes by a rough fit, which is unreliable: the gain comes from edges that then go
     polished: int = 4  # the best of these
+    brief: int = 3  # one in so many of these where it takes long: among many changes, or with more nodes than most_near
     far_off: float = 100.0  # prices: a change whose rough fit is worse by more is not looked at closely
-    least_gain: float = 1.0  # of a round
+    least_gain: float = 1.0  # of a round; among more than few_variables that of a hidden node that is missed
     round_hope: float = 2.0  # of a round's gain: a second climb that is further behind the first one is given up
     missed: float = 0.25  # of a price: a hidden node that the score misses by less goes
     local_sweeps: int = 3  # of a refresh around a change

@@ -118,6 +118,7 @@ class HiddenSearch:
         self._blocks: dict[tuple[object, ...], HiddenModel] = {}
         self._parts: dict[tuple[object, ...], HiddenModel] = {}
         self._gains: dict[tuple[object, ...], float] = {}
+        self._many = False
         self._steps: dict[tuple[object, ...], HiddenModel | None] = {}
 
     def of_dag(self, parents: Sequence[int], order: Sequence[int]) -> HiddenModel:
@@ -143,7 +144,7 @@ class HiddenSearch:
         for done in range(LIFT.hidden_rounds):
             self.record.report("hidden", done, LIFT.hidden_rounds)
             better = self._round(model, smallest)
-            if better is None or not is_gain(better, model):
+            if better is None or not self._is_gain(better, model):
                 break
             gained, model = model.score - better.score, better
             if model.score - reached > LIFT.round_hope * gained:
@@ -202,10 +203,15 @@ class HiddenSearch:
         gaining = [ends[i][0] for i in order if ends[i][0].gain <= -LIFT.least_gain]
         found = self._with_all(model, gaining)
         for best in gaining[: LIFT.polished]:  # a region may promise more than the whole model keeps
-            if found is not None and is_gain(found, model):
+            if found is not None and self._is_gain(found, model):
                 break
             found = self._note_part(model, [best]) or found
         return found
+
+    def _is_gain(self, found: HiddenModel, model: HiddenModel) -> bool:
+        """Tell whether a round has gained enough to go on."""
+        least = LIFT.least_gain if model.p <= LIFT.few_variables else LIFT.missed * self.fits.price
+        return found.score <= model.score - least
 
     def _with_all(self, model: HiddenModel, gaining: list[Trial]) -> HiddenModel | None:
         """Return the model with all changes, best first, whose regions have no node of their own in common."""
@@ -224,6 +230,7 @@ class HiddenSearch:
         """Return the best changes by a rough fit, in groups."""
         around = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
+        self._many = len(changes) > 4 * model.p > 4 * LIFT.few_variables
         if model.p <= LIFT.few_variables:
             changes = self._most_likely(model, around, changes)
             gains = [self._rough_gain(model, around, change) for change in changes]
@@ -260,18 +267,28 @@ class HiddenSearch:
         """Return the best changes of each part of the graph: one belongs to the first better one that it is near."""
         owner: dict[int, int] = {}
         groups: list[list[int]] = []
+        limits: list[int] = []
         for i in best_of(gains):
             if gains[i] > worst or gains[i] == math.inf:
                 break
             group = min((owner[v] for v in members(changes[i].nodes) if v in owner), default=len(groups))
-            if group < len(groups) and len(groups[group]) == most:
+            if group < len(groups) and len(groups[group]) == limits[group]:
                 continue
             if group == len(groups):
-                for v in members(self._around(surroundings, changes[i].nodes).own):
+                region = self._around(surroundings, changes[i].nodes)
+                for v in members(region.own):
                     owner.setdefault(v, group)
                 groups.append([])
+                limits.append(self._fewer(most, region))
             groups[group].append(i)
         return groups
+
+    def _is_brief(self, region: Region) -> bool:
+        """Tell whether there is little time: among many changes, or in a region that is larger than it should be."""
+        return self._many or len(region.nodes) > most_near(self.fits.p)
+
+    def _fewer(self, usual: int, region: Region) -> int:
+        return max(1, usual // LIFT.brief) if self._is_brief(region) else usual
 
     def _best_in(self, group: list[Trial]) -> list[Trial]:
         """Return the best end of a group's changes, and then what was polished on the way."""
@@ -283,7 +300,7 @@ class HiddenSearch:
         local = [t for t in local if t.gain <= LIFT.far_behind * self.fits.price and abs(t.gain) >= LIFT.equal]
         found: list[Trial] = []
         best: Trial | None = None
-        for i in best_of([trial.gain for trial in local], LIFT.polished):
+        for i in best_of([trial.gain for trial in local], self._fewer(LIFT.polished, group[0].place.region)):
             end = self._step(local[i], 1, lambda search, at: search.polished(search.pruned(at.part), 0))
             assert end is not None
             found.append(end)
@@ -291,7 +308,7 @@ class HiddenSearch:
                 best = end
         if best is None:
             return []
-        if best.gain > -LIFT.least_gain:
+        if best.gain > -LIFT.least_gain or self._is_brief(best.place.region):
             return [best, *found]
         last = self._step(best, 2, lambda search, at: search.polished(at.part, 1))
         assert last is not None
@@ -354,7 +371,7 @@ class HiddenSearch:
                 yield Change("selection", inside | 1 << v, index, v)
 
     def _around(self, surroundings: Surroundings, nodes: int) -> Region:
-        return surroundings.around(nodes, LIFT.most_near * (2 if surroundings.model.p <= LIFT.few_variables else 1))
+        return surroundings.around(nodes, most_near(surroundings.model.p))
 
     def _place(self, model: HiddenModel, region: Region) -> Place:
         part = extracted(model, region)
@@ -390,9 +407,9 @@ class HiddenSearch:
         return Trial(local, place, math.inf)
 
 
-def is_gain(found: HiddenModel, model: HiddenModel) -> bool:
-    """Tell whether a round has gained enough to go on."""
-    return found.score <= model.score - LIFT.least_gain
+def most_near(p: int) -> int:
+    """Return how many nodes a region should have at most."""
+    return LIFT.most_near * (2 if p <= LIFT.few_variables else 1)
 
 
 def insertion(model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:

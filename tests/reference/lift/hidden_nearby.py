@@ -1,8 +1,8 @@
 """What a change gains in the whole model where only what is next to it moves: enough to rank many changes.
 
-The nodes that a new hidden node ties have other coefficients and variances; as selection reaches ancestors, so have their
-parents. The loadings of the hidden node move, those of others stay. All nodes are one block here. The compiled search
-works with the few nodes that the change touches, whose moments are all that the likelihood needs.
+The nodes that a new hidden node ties have other coefficients and variances; as selection reaches ancestors, so have
+their parents. The loadings of the hidden node move, those of others stay. All nodes are one block here. The compiled
+search works with the few nodes that the change touches, whose moments are all that the likelihood needs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def _gain(fits: HiddenFits, model: HiddenModel, start: Start, which: int, moving
     x = now.fit(x, LIFT.rough_tolerance / fits.n, LIFT.rough_steps, np.array(moves, dtype=np.intp))
     was = BlockProblem(fits.correlation, (1 << model.m) - 1, model.parents, model.selections, model.p)
     before = was.value(was.gather(model.B, model.log_variance, model.V))
-    more = n_parameters(start.parents, start.selections, model.p) - n_parameters(model.parents, model.selections, model.p)
+    more = n_parameters(start.parents, start.selections, model.p) - n_parameters(
+        model.parents, model.selections, model.p
+    )
     inflated = surplus(start.parents, start.selections, model.p, fits.inflation)
     inflated -= surplus(model.parents, model.selections, model.p, fits.inflation)
     return float(fits.n * (now.value(x) - before) + fits.price * (more + inflated))

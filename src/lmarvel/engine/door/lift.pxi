@@ -13,7 +13,7 @@ cdef extern from "lift/constants.hpp" namespace "lmarvel" nogil:
         double margin, far_behind
         int climb_rounds, smallest_region, largest_region, local_steps
         double next_to_nothing
-        int hidden_rounds, largest_cliques, most_sets, most_near, compared, few_variables, refreshed, polished
+        int hidden_rounds, largest_cliques, most_sets, most_near, few_variables, compared, refreshed, polished, brief
         double far_off, least_gain, round_hope, missed
         int local_sweeps, whole_sweeps, polish_rounds, prune_rounds, weakest
         double hopeless, first_loading, enlarged_loading, rough_tolerance

@@ -75,6 +75,7 @@ private:
     using Groups = Trials::Groups;
 
     bool has_few() const { return table_.p <= set_.few_variables; }
+    int most_near() const { return set_.most_near * (has_few() ? 2 : 1); }
 
     void listen(const Watch& watch) {
         table_.watch = &watch;
@@ -154,6 +155,7 @@ private:
         std::vector<Change> tried;
         for (Change& change : changes(model, near))
             if (int(change.nodes.size()) >= smallest) tried.push_back(std::move(change));
+        many_ = !has_few() && tried.size() > 4 * std::size_t(model.p);
         const Groups ends = ends_of(grouped(model, near, std::move(tried)));
         if (ends.empty()) return nullptr;
         Vector gains;
@@ -173,7 +175,7 @@ private:
     }
 
     bool is_gain(const SparseModel& found, const SparseModel& model) const {
-        return found.score <= model.score - set_.least_gain;
+        return found.score <= model.score - (has_few() ? set_.least_gain : set_.missed * table_.price);
     }
 
     // The model with all changes that gain, best first, whose regions have no node of their own in common.
@@ -212,8 +214,15 @@ private:
         std::vector<std::size_t> chosen;
         std::vector<int> group_of;
         std::vector<Region> regions;
-        std::vector<int> sizes;  // of the groups
+        std::vector<int> sizes, most;  // of the groups
     };
+
+    // Whether there is little time for what is tried: among many changes, or in a region that is larger than it should be.
+    bool is_brief(const Region& region) const { return many_ || int(region.nodes.size()) > most_near(); }
+
+    int fewer(int usual, const Region& region) const {
+        return is_brief(region) ? std::max(1, usual / set_.brief) : usual;
+    }
 
     // The best changes of each part of the graph: one belongs to the first better one that it is near.
     Ranked ranked(const SparseModel& model, const Surroundings& near, const std::vector<Change>& tried,
@@ -225,12 +234,13 @@ private:
             if (!(gains[i] <= worst) || gains[i] == infinity) break;
             int group = nobody;
             for (int v : tried[i].nodes) group = std::min(group, owner[v]);
-            if (group != nobody && found.sizes[group] == most) continue;
+            if (group != nobody && found.sizes[group] == found.most[group]) continue;
             found.regions.push_back(around(near, tried[i].nodes));
             if (group == nobody) {
+                const Region& region = found.regions.back();
                 group = int(found.sizes.size());
                 found.sizes.push_back(0);
-                const Region& region = found.regions.back();
+                found.most.push_back(fewer(most, region));
                 for (std::size_t j = 0; j < region.nodes.size(); ++j)
                     if (!region.outside[j] && owner[region.nodes[j]] == nobody) owner[region.nodes[j]] = group;
             }
@@ -281,7 +291,7 @@ private:
             for (std::size_t i = 1; i < group.size(); ++i)
                 if (group[i].gain < group[best].gain - set_.tie) best = i;
             const Trial first = group[best];
-            if (first.gain <= -set_.least_gain) gaining.push_back({first});
+            if (is_turned(first)) gaining.push_back({first});
             group.insert(group.begin(), first);
         }
         const Groups ends = trials_.stepped(gaining, 2, [](AnyLocal& search, const Trial& trial) {
@@ -289,9 +299,12 @@ private:
         });
         std::size_t next = 0;
         for (auto& group : found)
-            if (group[0].gain <= -set_.least_gain) group[0] = ends[next++][0];
+            if (is_turned(group[0])) group[0] = ends[next++][0];
         return found;
     }
+
+    // Whether the families of a trial are turned, too.
+    bool is_turned(const Trial& trial) const { return trial.gain <= -set_.least_gain && !is_brief(trial.place->region); }
 
     // The best of refreshed trials, best first. Those that leave the score as it is are none: a hidden node that went
     // again, or that says of two variables what an edge says.
@@ -305,7 +318,7 @@ private:
             gains.push_back(trial.gain);
         }
         for (std::size_t i : best_of(gains, set_.tie)) {
-            if (best.size() == std::size_t(set_.polished)) break;
+            if (best.size() == std::size_t(fewer(set_.polished, group[0].place->region))) break;
             best.push_back(local[i]);
         }
         return best;
@@ -367,7 +380,7 @@ private:
     }
 
     Region around(const Surroundings& near, const Nodes& nodes) const {
-        return near.around(nodes, set_.most_near * (has_few() ? 2 : 1));
+        return near.around(nodes, most_near());
     }
 
     // What changes gain by a rough fit. A latent node alters the score of its children given their parents, a selection
@@ -382,6 +395,7 @@ private:
     Table table_;
     const LiftConstants& set_;
     std::vector<int> kinds_;
+    bool many_ = false;  // of the changes of a round: more than four per variable, and many variables
     std::vector<Found> met_;
     std::unordered_map<Words, SparseModel, HashWords> blocks_, without_;
     Trials trials_;
