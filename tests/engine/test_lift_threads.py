@@ -53,6 +53,7 @@ def assert_same(one: LiftResult, other: LiftResult) -> None:
         (40, 2, 1, {}),
         (30, 4, 2, {}),
         (70, 3, 3, {"restarts": 3, "seed": 5}),
+        (130, 3, 6, {}),
         (30, 3, 4, {"memory": 10_000}),
         (25, 3, 5, {"known": Knowledge(causes=[("X0", "X5")], not_causes=[("X3", "X1")])}),
     ],

@@ -20,26 +20,15 @@ namespace lmarvel {
 class Nearby {
 public:
     Nearby(const SparseModel& model, const Table& table) : model_(model), table_(table) {
-        const std::size_t m = std::size_t(model.m()), p = std::size_t(model.p), l = m - p;
+        const std::size_t m = std::size_t(model.m()), p = std::size_t(model.p);
         K_.assign(m * m, 0.0);
         for (std::size_t v = 0; v < m; ++v) add_row(int(v), [](int u) { return std::size_t(u); }, m, K_);
         for (std::size_t j = 0; j < model.selections.size(); ++j) add_loadings(j, [](int u) { return std::size_t(u); }, m, K_);
         try {
-            Sigma_ = inverted(K_, m);
+            complete(m, p);
         } catch (const Singular&) {
-            return;  // a degenerate model: nothing can be rated
+            Sigma_.clear();  // a degenerate model: nothing can be rated
         }
-        if (!l) return;
-        Vector own(l * l), across(l * p), seen(table.R, table.R + p * p);
-        for (std::size_t a = 0; a < l; ++a) {
-            std::copy_n(K_.begin() + (p + a) * m + p, l, own.begin() + a * l);
-            for (std::size_t i = 0; i < p; ++i) across[a * p + i] = -K_[(p + a) * m + i];
-        }
-        N_ = inverted(own, l);
-        const Vector slopes = product(N_, across, l, l, p);  // of latent nodes on the others
-        across_ = product(slopes, seen, l, p, p);
-        completed_ = product(across_, transposed(slopes, l, p), l, p, l);
-        for (std::size_t i = 0; i < l * l; ++i) completed_[i] += N_[i];
     }
 
     // By how much a change alters the score; infinite where it cannot be fitted.
@@ -55,6 +44,23 @@ public:
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    // The moments that are named in nearby_fit.hpp.
+    void complete(std::size_t m, std::size_t p) {
+        const std::size_t l = m - p;
+        Sigma_ = inverted(K_, m);
+        if (!l) return;
+        Vector own(l * l), across(l * p), seen(table_.R, table_.R + p * p);
+        for (std::size_t a = 0; a < l; ++a) {
+            std::copy_n(K_.begin() + (p + a) * m + p, l, own.begin() + a * l);
+            for (std::size_t i = 0; i < p; ++i) across[a * p + i] = -K_[(p + a) * m + i];
+        }
+        N_ = inverted(own, l);
+        const Vector slopes = product(N_, across, l, l, p);  // of latent nodes on the others
+        across_ = product(slopes, seen, l, p, p);
+        completed_ = product(across_, transposed(slopes, l, p), l, p, l);
+        for (std::size_t i = 0; i < l * l; ++i) completed_[i] += N_[i];
+    }
 
     // Which rows move, and the nodes that they touch: observed ones with rows that move, other observed ones, latent ones.
     struct Touched {
@@ -185,7 +191,8 @@ private:
         for (std::size_t i = 0; i < x.size(); ++i) block.moving.push_back(i);
         NearbyFit fit(block, at.rows, moments_of(at), std::move(was));
         fit.fit(x, table_.set.rough_tolerance / table_.n, table_.set.rough_steps);
-        return table_.n * (fit.value(x.data()) - fit.before()) + table_.price * (cost_of(change) - double(dropped));
+        const double gain = table_.n * (fit.value(x.data()) - fit.before()) + table_.price * (cost_of(change) - double(dropped));
+        return std::isfinite(gain) ? gain : infinity;
     }
 
     // Where the loadings of the hidden node begin.

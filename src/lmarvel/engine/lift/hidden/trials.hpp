@@ -90,8 +90,10 @@ public:
 
     // The same in the whole model, where only what is nearby moves.
     Vector nearby_gains(const SparseModel& model, const std::vector<Change>& changes) const {
-        const Nearby nearby(model, table_);
         Vector gains(changes.size());
+        if (changes.empty()) return gains;
+        table_.watch->check();
+        const Nearby nearby(model, table_);
         each(changes.size(), [&](std::size_t i, const Table&) { gains[i] = nearby.gain(changes[i]); });
         return gains;
     }
