@@ -201,8 +201,10 @@ class HiddenSearch:
         for other in ends[order[0]][1:]:
             self._note_part(model, [other])
         gaining = [ends[i][0] for i in order if ends[i][0].gain <= -LIFT.least_gain]
-        found = self._with_all(model, gaining)
-        for best in gaining[: LIFT.polished]:  # a region may promise more than the whole model keeps
+        together = self._compatible(model, gaining)
+        found = self._note_part(model, together) if together else None
+        first = int(len(together) == 1)  # which is tried already
+        for best in gaining[first : LIFT.polished]:  # a region may promise more than the whole model keeps
             if found is not None and self._is_gain(found, model):
                 break
             found = self._note_part(model, [best]) or found
@@ -213,14 +215,14 @@ class HiddenSearch:
         least = LIFT.least_gain if model.p <= LIFT.few_variables else LIFT.missed * self.fits.price
         return found.score <= model.score - least
 
-    def _with_all(self, model: HiddenModel, gaining: list[Trial]) -> HiddenModel | None:
-        """Return the model with all changes, best first, whose regions have no node of their own in common."""
+    def _compatible(self, model: HiddenModel, gaining: list[Trial]) -> list[Trial]:
+        """Return the changes, best first, whose regions have no node of their own in common."""
         taken, accepted = 0, []
         for best in gaining:
             if not best.place.region.own & taken and insertion(model, [*accepted, best]) is not None:
                 accepted.append(best)
                 taken |= best.place.region.own
-        return self._note_part(model, accepted) if accepted else None
+        return accepted
 
     def _note_part(self, model: HiddenModel, trials: list[Trial]) -> HiddenModel | None:
         made = insertion(model, trials)
@@ -230,7 +232,7 @@ class HiddenSearch:
         """Return the best changes by a rough fit, in groups."""
         around = Surroundings(model)
         changes = [change for change in self._changes(model) if change.nodes.bit_count() >= smallest]
-        self._many = len(changes) > 4 * model.p > 4 * LIFT.few_variables
+        self._many = len(changes) > 4 * model.p
         if model.p <= LIFT.few_variables:
             changes = self._most_likely(model, around, changes)
             gains = [self._rough_gain(model, around, change) for change in changes]
@@ -243,8 +245,8 @@ class HiddenSearch:
         ]
 
     def _most_likely(self, model: HiddenModel, around: Surroundings, changes: list[Change]) -> list[Change]:
-        """Return, of many changes, more than four per variable, the best where only what is nearby moves."""
-        if len(changes) <= 4 * model.p:
+        """Return, of many changes, the best where only what is nearby moves."""
+        if not self._many:
             return changes
         ranked = self._ranked(around, changes, self._nearby_gains(model, changes), LIFT.compared)
         return [changes[i] for i in sorted(i for group in ranked for i in group)]
@@ -284,11 +286,12 @@ class HiddenSearch:
         return groups
 
     def _is_brief(self, region: Region) -> bool:
-        """Tell whether there is little time: among many changes, or in a region that is larger than it should be."""
-        return self._many or len(region.nodes) > most_near(self.fits.p)
+        """Tell whether there is little time: many changes of many variables, or a region larger than it should be."""
+        many = self._many and self.fits.p > LIFT.few_variables
+        return many or len(region.nodes) > most_near(self.fits.p)
 
     def _fewer(self, usual: int, region: Region) -> int:
-        return max(1, usual // LIFT.brief) if self._is_brief(region) else usual
+        return max(1, usual // max(1, LIFT.brief)) if self._is_brief(region) else usual
 
     def _best_in(self, group: list[Trial]) -> list[Trial]:
         """Return the best end of a group's changes, and then what was polished on the way."""
@@ -333,7 +336,8 @@ class HiddenSearch:
             for kind, nodes, missed, without in self.without_each(model):
                 if without is not None and missed < LIFT.missed * self.fits.price and model.score + missed < limit:
                     less = self.fitted(without)
-                    if less.score < min(limit, model.score + LIFT.missed * self.fits.price):
+                    missed = less.score - model.score  # a region may promise more than the whole model keeps
+                    if less.score < limit and missed < LIFT.missed * self.fits.price:
                         model = less
                         break
                 kept.append(Missed(kind, nodes, missed))

@@ -75,7 +75,7 @@ private:
     using Groups = Trials::Groups;
 
     bool has_few() const { return table_.p <= set_.few_variables; }
-    int most_near() const { return set_.most_near * (has_few() ? 2 : 1); }
+    int most_near() const { return std::min(set_.most_near, most_variables) * (has_few() ? 2 : 1); }
 
     void listen(const Watch& watch) {
         table_.watch = &watch;
@@ -155,21 +155,21 @@ private:
         std::vector<Change> tried;
         for (Change& change : changes(model, near))
             if (int(change.nodes.size()) >= smallest) tried.push_back(std::move(change));
-        many_ = !has_few() && tried.size() > 4 * std::size_t(model.p);
+        many_ = tried.size() > 4 * std::size_t(model.p);
         const Groups ends = ends_of(grouped(model, near, std::move(tried)));
         if (ends.empty()) return nullptr;
         Vector gains;
         for (const auto& found : ends) gains.push_back(found[0].gain);
         const auto order = best_of(gains, set_.tie);
         const auto& others = ends[order[0]];
-        for (std::size_t i = 1; i < others.size(); ++i)
-            if (auto made = inserted(model, {{&others[i].place->region, &others[i].part}})) noted(fitted(std::move(*made)));
-        Found found = with_all(model, ends, order, gains);
+        for (std::size_t i = 1; i < others.size(); ++i) with(model, {replacing(others[i])});
+        const std::vector<Replaced> together = compatible(model, ends, order, gains);
+        if (together.empty()) return nullptr;
+        Found found = with(model, together);
         // A region may promise more than the whole model keeps: then the best changes are tried alone.
-        for (std::size_t i = 0; i < order.size() && !(found && is_gain(*found, model)); ++i) {
-            if (i == std::size_t(set_.polished) || gains[order[i]] > -set_.least_gain) break;
-            const Trial& best = ends[order[i]][0];
-            if (auto made = inserted(model, {{&best.place->region, &best.part}})) found = noted(fitted(std::move(*made)));
+        for (std::size_t i = together.size() == 1; i < order.size() && !(found && is_gain(*found, model)); ++i) {
+            if (i >= std::size_t(set_.polished) || gains[order[i]] > -set_.least_gain) break;
+            if (Found alone = with(model, {replacing(ends[order[i]][0])})) found = alone;
         }
         return found;
     }
@@ -178,24 +178,28 @@ private:
         return found.score <= model.score - (has_few() ? set_.least_gain : set_.missed * table_.price);
     }
 
-    // The model with all changes that gain, best first, whose regions have no node of their own in common.
-    Found with_all(const SparseModel& model, const Groups& ends, const std::vector<std::size_t>& order, const Vector& gains) {
+    static Replaced replacing(const Trial& trial) { return {&trial.place->region, &trial.part}; }
+
+    // The model with some changes; none where that is cyclic.
+    Found with(const SparseModel& model, const std::vector<Replaced>& changes) {
+        auto made = inserted(model, changes);
+        return made ? noted(fitted(std::move(*made))) : nullptr;
+    }
+
+    // The changes that gain, best first, whose regions have no node of their own in common.
+    std::vector<Replaced> compatible(const SparseModel& model, const Groups& ends, const std::vector<std::size_t>& order,
+                                     const Vector& gains) const {
         std::vector<char> taken(std::size_t(model.m()), 0);
         std::vector<Replaced> accepted;
-        std::optional<SparseModel> made;
         for (std::size_t i : order) {
             if (gains[i] > -set_.least_gain) break;
             const Region& region = ends[i][0].place->region;
             if (!is_free(region, taken)) continue;
-            accepted.push_back({&region, &ends[i][0].part});
-            if (auto next = inserted(model, accepted)) {
-                made = std::move(next);
-                take(region, taken);
-            } else {
-                accepted.pop_back();
-            }
+            accepted.push_back(replacing(ends[i][0]));
+            if (inserted(model, accepted)) take(region, taken);
+            else accepted.pop_back();
         }
-        return made ? noted(fitted(std::move(*made))) : nullptr;
+        return accepted;
     }
 
     static bool is_free(const Region& region, const std::vector<char>& taken) {
@@ -217,11 +221,14 @@ private:
         std::vector<int> sizes, most;  // of the groups
     };
 
-    // Whether there is little time for what is tried: among many changes, or in a region that is larger than it should be.
-    bool is_brief(const Region& region) const { return many_ || int(region.nodes.size()) > most_near(); }
+    // Whether there is little time for what is tried: among many changes of many variables, or in a region that is larger
+    // than it should be.
+    bool is_brief(const Region& region) const {
+        return (many_ && !has_few()) || int(region.nodes.size()) > most_near();
+    }
 
     int fewer(int usual, const Region& region) const {
-        return is_brief(region) ? std::max(1, usual / set_.brief) : usual;
+        return is_brief(region) ? std::max(1, usual / std::max(1, set_.brief)) : usual;
     }
 
     // The best changes of each part of the graph: one belongs to the first better one that it is near.
@@ -251,9 +258,9 @@ private:
         return found;
     }
 
-    // Of many changes, more than four per variable, those that are best where only what is nearby moves.
+    // Of many changes those that are best where only what is nearby moves.
     std::vector<Change> most_likely(const SparseModel& model, const Surroundings& near, std::vector<Change>&& tried) {
-        if (tried.size() <= 4 * std::size_t(model.p)) return std::move(tried);
+        if (!many_) return std::move(tried);
         std::vector<std::size_t> best =
             ranked(model, near, tried, trials_.nearby_gains(model, tried), infinity, set_.compared).chosen;
         std::sort(best.begin(), best.end());
@@ -344,11 +351,12 @@ private:
             auto known = without_.find(key);
             if (known == without_.end())
                 known = without_.emplace(std::move(key), make_local(table_, region)->without(place.part, local)).first;
-            const double missed = known->second.score - place.score;
+            double missed = known->second.score - place.score;
             if (missed < set_.missed * table_.price && model.score + missed < limit)
                 if (auto less = inserted(model, {{&region, &known->second}})) {
                     SparseModel made = fitted(std::move(*less));
-                    if (made.score < limit && made.score < model.score + set_.missed * table_.price)
+                    missed = made.score - model.score;  // a region may promise more than the whole model keeps
+                    if (made.score < limit && missed < set_.missed * table_.price)
                         return std::make_shared<const SparseModel>(std::move(made));
                 }
             Nodes seen;
@@ -395,7 +403,7 @@ private:
     Table table_;
     const LiftConstants& set_;
     std::vector<int> kinds_;
-    bool many_ = false;  // of the changes of a round: more than four per variable, and many variables
+    bool many_ = false;  // whether a round has many changes: more than four per variable
     std::vector<Found> met_;
     std::unordered_map<Words, SparseModel, HashWords> blocks_, without_;
     Trials trials_;

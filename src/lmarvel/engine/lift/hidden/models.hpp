@@ -116,6 +116,14 @@ inline double regress(const double* S, std::size_t m, int v, const std::vector<i
     return variance;
 }
 
+// The mean over the pairs of some observed nodes, of p x p; 1 where there is none.
+inline double mean_inflation(const double* inflation, std::size_t p, const std::vector<int>& nodes) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) sum += inflation[std::size_t(nodes[i]) * p + nodes[j]];
+    return nodes.size() < 2 ? 1.0 : sum / (0.5 * double(nodes.size() * (nodes.size() - 1)));
+}
+
 // Fits models to a correlation matrix; blocks and regressions are remembered.
 template <int W>
 class Fits {
@@ -250,13 +258,8 @@ private:
         double log_variance;
     };
 
-    // Over the pairs of observed nodes in a set; 1 where there is none.
     double mean_inflation(const Set& set) const {
-        const std::vector<int> nodes = members_of(common(set, first_nodes<W>(p)));
-        double sum = 0.0;
-        for (std::size_t i = 0; i < nodes.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j) sum += inflation_[std::size_t(nodes[i]) * p + nodes[j]];
-        return nodes.size() < 2 ? 1.0 : sum / (0.5 * double(nodes.size() * (nodes.size() - 1)));
+        return lmarvel::mean_inflation(inflation_.data(), std::size_t(p), members_of(common(set, first_nodes<W>(p))));
     }
 
     static Set with_ancestors(const Model<W>& model, const Set& nodes) {

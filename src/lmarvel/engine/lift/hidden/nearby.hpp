@@ -231,20 +231,11 @@ private:
 
     // What the hidden node costs more than before, in prices: parameters, and what inflation adds to them.
     double cost_of(const Change& change) const {
-        const auto cost = [&](const Nodes& nodes) {
-            return double(nodes.size()) - double(nodes.size() == 2) + mean_inflation(nodes) - 1;
+        const auto cost = [&](const Nodes& nodes) {  // which are observed
+            const double more = table_.inflation ? mean_inflation(table_.inflation, std::size_t(model_.p), nodes) - 1 : 0.0;
+            return double(nodes.size()) - double(nodes.size() == 2) + more;
         };
         return cost(change.nodes) - (change.which < 0 ? 0.0 : cost(model_.selections[change.which]));
-    }
-
-    double mean_inflation(const Nodes& nodes) const {
-        double sum = 0.0;
-        std::size_t pairs = 0;
-        if (table_.inflation != nullptr)
-            for (std::size_t i = 0; i < nodes.size(); ++i)
-                for (std::size_t j = 0; j < i && nodes[i] < model_.p; ++j, ++pairs)
-                    sum += table_.inflation[std::size_t(nodes[i]) * std::size_t(model_.p) + std::size_t(nodes[j])];
-        return pairs ? sum / double(pairs) : 1.0;
     }
 
     const SparseModel& model_;

@@ -22,25 +22,6 @@
 
 namespace lmarvel {
 
-// A B for matrices of a x b and b x c entries, row by row.
-inline Vector product(const Vector& A, const Vector& B, std::size_t a, std::size_t b, std::size_t c) {
-    Vector out(a * c, 0.0);
-    for (std::size_t i = 0; i < a; ++i)
-        for (std::size_t j = 0; j < b; ++j) {
-            const double factor = A[i * b + j];
-            if (factor == 0.0) continue;
-            for (std::size_t k = 0; k < c; ++k) out[i * c + k] += factor * B[j * c + k];
-        }
-    return out;
-}
-
-inline Vector transposed(const Vector& A, std::size_t rows, std::size_t columns) {
-    Vector out(A.size());
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = A[i * columns + j];
-    return out;
-}
-
 // Moments of some nodes in a model as it is, latent ones last: those named above.
 struct Moments {
     Vector Sigma, C, N;
