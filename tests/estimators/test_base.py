@@ -391,7 +391,8 @@ def test_the_time_of_a_search_by_score_without_a_graph_is_a_phase_of_its_own(mon
     assert "search" not in seconds
 
 
-def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def seconds_of_lift(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Have Lift end as it begins; return a list that is told how many seconds it had."""
     seen: list[float] = []
 
     def look(_: object, ledger: Ledger, *__: object) -> None:
@@ -399,6 +400,11 @@ def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatc
         raise BudgetSpent("seen")
 
     monkeypatch.setattr(Lift, "learn", look)
+    return seen
+
+
+def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = seconds_of_lift(monkeypatch)
     for data, options in ((mixed(), {}), (mixed(), {"max_seconds": 30.0}), (np.eye(200, 61), {"test": "fisher-z"})):
         Auto(**options).fit(data)
     assert [round(seconds / 10) for seconds in seen] == [2, 1, 6]
@@ -406,13 +412,7 @@ def test_a_search_by_score_that_auto_chose_keeps_its_part_of_the_time(monkeypatc
 
 
 def test_the_part_of_a_search_by_score_is_of_the_time_that_reading_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
-
-    def look(_: object, ledger: Ledger, *__: object) -> None:
-        seen.append(ledger.meter.deadline - time.monotonic())
-        raise BudgetSpent("seen")
-
-    monkeypatch.setattr(Lift, "learn", look)
+    seen = seconds_of_lift(monkeypatch)
     method = Auto(max_seconds=600.0)
     found = discover(mixed(), method, clock=Clock(600.0, began=time.monotonic() - 300))
     assert 95 < seen[0] < 100.1
