@@ -130,10 +130,11 @@ def test_threads_are_no_more_than_their_tables_have_room_for() -> None:
 
 def test_sets_of_every_width_find_the_same() -> None:
     """Sets are as wide as the variables need: the same ten variables beside ever more that nothing is tied to."""
-    R = correlation(12, 3, 7, rows=5000)
+    R = correlation(12, 3, 11, rows=5000)
     p = len(R)
     one = lift(R, 5000)
-    for more in (70, 140, 300, 1100):
+    assert one.hidden
+    for more in (70, 140, 300, 600, 1100):
         wide = np.eye(p + more)
         wide[:p, :p] = R
         found = lift(wide, 5000, threads=2)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmarvel import MAG, mag_to_pag
+from lmarvel import MAG
 from lmarvel.engine.run import is_built, orient_graph
+from lmarvel.orient import paths
+from lmarvel.orient.equivalence import orient_mag
 from tests.generators import mags
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the package was built without a compiler")
@@ -16,7 +18,50 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="the package was built wi
 
 @given(mags(2, 12), st.booleans())
 def test_the_pag_is_the_same(mag: MAG, selection: bool) -> None:
-    assert np.array_equal(orient_graph(np.asarray(mag.marks), selection), mag_to_pag(mag, selection).marks)
+    assert np.array_equal(orient_graph(np.asarray(mag.marks), selection), orient_mag(mag, selection).marks)
+
+
+# --- R5: the readable rules search for simple paths, the compiled ones of a MAG do not have to ---------------
+
+
+def undirected(rng: np.random.Generator, k: int, share: float) -> MAG:
+    """Return a random graph of undirected edges, and up to two nodes with arrows from some of its nodes."""
+    joined = np.triu(rng.random((k, k)) < share, 1)
+    size = k + int(rng.integers(0, 3))
+    marks = np.zeros((size, size), np.int8)
+    marks[:k, :k] = 3 * (joined | joined.T)
+    for child in range(k, size):
+        for parent in rng.permutation(k)[: int(rng.integers(1, 4))]:
+            marks[parent, child], marks[child, parent] = 2, 3
+    return MAG(tuple(f"X{i}" for i in range(size)), marks)
+
+
+def test_cycles_of_circles_need_no_search_for_simple_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    simple = paths._uncovered_simple
+    monkeypatch.setattr(paths, "_uncovered_simple", lambda *told: searched.append(1) or simple(*told))
+    rng = np.random.default_rng(1)
+    for _ in range(1500):
+        mag = undirected(rng, int(rng.integers(7, 12)), float(rng.uniform(0.15, 0.6)))
+        assert np.array_equal(orient_graph(np.asarray(mag.marks)), orient_mag(mag).marks)
+    assert searched, "no walk visited a node twice: the test says nothing"
+
+
+def with_blob(size: int) -> MAG:
+    """Return a graph in which the shortest walk of R5 from E over F to G visits F twice.
+
+    A search for a simple path first comes to what hangs on F: a complete bipartite graph, whose simple paths are many.
+    """
+    edges = ["AD", "AF", "BD", "BF", "CG", "CH", "DE", "DG", "EF", "EG", "EH", "FH"]
+    left, right = ([f"{side}{i}" for i in range(size)] for side in "LR")
+    edges_of_blob = [(one, other) for one in left for other in [*right, "F"]]
+    return MAG.from_edges(*(f"{x} --- {y}" for x, y in [*edges_of_blob, *edges]), nodes=[*left, *right, *"ABCDEFGH"])
+
+
+def test_a_cycle_behind_more_paths_than_can_be_searched() -> None:
+    small, large = with_blob(2), with_blob(14)
+    assert np.array_equal(orient_graph(np.asarray(small.marks)), orient_mag(small).marks)
+    assert np.array_equal(orient_graph(np.asarray(large.marks)), large.marks)
 
 
 def test_there_may_be_no_node() -> None:

@@ -151,7 +151,7 @@ def test_tables_that_tell_nothing_are_not_inflated(X: np.ndarray) -> None:
 
 
 @compiled
-@pytest.mark.parametrize("seed", [6, 20, 21])
+@pytest.mark.parametrize("seed", [6, 20, 24])
 def test_unequal_noise_is_no_hidden_node(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = learned(unequal(seed))
     assert not found.hidden

@@ -8,15 +8,21 @@ What is left of the likelihood is that of C given E; its derivatives are those o
 **Fit.** With T = (I, -K_ol K_ll^-1)' (observed o, latent l) and Sigma the covariance of the observed nodes, a change
 dK = u w' + w u' changes f = log det Sigma + tr(Sigma^-1 S) by -2 u' Q w, Q = T (Sigma - S) T'; and two such changes
 have the expected second derivative 2 (u'Gu~ w'Gw~ + u'Gw~ w'Gu~), G = T Sigma T'. Every parameter is of this form.
-Fisher scoring with these, damped after Levenberg and Marquardt, needs about ten steps.
+Fisher scoring with these is damped after Levenberg and Marquardt. It is slow along valleys, where the true second
+derivatives are much smaller than the expected ones. So nearer to a maximum the expected ones are kept, and what steps
+show of the true ones is added to them (:class:`Curvature`). Where the slope along a step hardly changes, the step is
+made longer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from lmarvel.graph.bitsets import members
 from lmarvel.score.district import Matrix
@@ -24,6 +30,12 @@ from lmarvel.search.constants import LIFT
 
 _LEAST_LOG_VARIANCE = math.log(1e-6)
 _MOST_LOG_VARIANCE = 20.0  # of standardised data: beyond it a fit has run away
+_FIRST_DAMPING, _MOST_DAMPING = 1e-3, 1e8
+_FAR = 1e-3  # per row: after such a gain second derivatives are no longer what they were
+_STRAIGHT, _LONGEST = 0.5, 16.0  # a slope that stays so much is followed; for so many steps
+_SHORTER, _MOST_CUTS = 0.25, 2  # of a step by second derivatives that were kept, before they are made anew
+_MOST_PAIRS = 12
+_LEAST_SHARE = 0.1  # of the curvature that was expected
 
 
 class BlockProblem:
@@ -136,42 +148,114 @@ class BlockProblem:
     def fit(
         self, x: Matrix, tolerance: float = 1e-8, max_steps: int = LIFT.fit_steps, moving: np.ndarray | None = None
     ) -> Matrix:
-        """Return the parameters of a maximum of the likelihood, by damped Fisher scoring; only some may move."""
+        """Return the parameters of a maximum of the likelihood; only some may move."""
         moving = np.arange(len(x)) if moving is None else moving
-        value, damping = self.value(x), 1e-3
-        edges, own = len(self.heads), self.n_own
-        for _ in range(max_steps):
-            try:
-                gradient, information = self.derivatives(x)
-                gradient, information = gradient[moving], information[np.ix_(moving, moving)]
-            except np.linalg.LinAlgError:  # at the border, where a variance is next to nothing: no way on from here
-                return x
-            scale = np.maximum(information.diagonal(), 1e-8)
-            improved = False
-            while damping < 1e8:
-                try:
-                    step = np.linalg.solve(information + damping * np.diag(scale), -gradient)
-                except np.linalg.LinAlgError:
-                    damping *= 8.0
-                    continue
-                trial = x.copy()
-                trial[moving] += step
-                variances = trial[edges : edges + own]
-                np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
-                new = self.value(trial)
-                if new < value:
-                    improved = True
-                    break
-                if -gradient @ step < tolerance:
+        value, damping, steps = self.value(x), _FIRST_DAMPING, 0
+        if not math.isfinite(value):  # at the border, where a variance is next to nothing: no way on from here
+            return x
+        gradient, information = self._derivatives(x, moving)
+        solve: Callable[[Matrix], Matrix] | None = None
+        curvature, is_fresh = Curvature(), False
+        while steps < max_steps:
+            if solve is None:
+                if not is_fresh:
+                    _, information = self._derivatives(x, moving)
+                damping, solve = _damped(information, damping)
+                if solve is None:
                     return x
-                damping *= 8.0
-            if not improved:
+                curvature, is_fresh = Curvature(), True
+            step = -curvature.solve(gradient, solve)
+            share, trial = 1.0, self._moved(x, step, moving)
+            new = self.value(trial)
+            if not new < value and -gradient @ (trial - x)[moving] < tolerance:
                 return x
+            cuts = 0
+            while not new < value and not is_fresh and cuts < _MOST_CUTS:
+                share, cuts = share * _SHORTER, cuts + 1
+                trial = self._moved(x, share * step, moving)
+                new = self.value(trial)
+            if not new < value:
+                damping, solve = damping * 8.0 if is_fresh else damping, None
+                continue
+            before, (gradient, _) = gradient, self._derivatives(trial, moving)
+            left = gradient @ (trial - x)[moving] / (before @ (trial - x)[moving])
+            if left > _STRAIGHT:
+                more = share * (min(1 / (1 - left), _LONGEST) if left < 1 else _LONGEST)
+                beyond = self._moved(x, more * step, moving)
+                if (there := self.value(beyond)) < new:
+                    share, trial, new = more, beyond, there
+                    gradient, _ = self._derivatives(trial, moving)
+            curvature.learn((trial - x)[moving], gradient - before, -share * before)
             gained, x, value = value - new, trial, new
-            damping = max(damping / 8.0, 1e-9)
+            steps, is_fresh = steps + 1, False
             if gained < tolerance:
-                break
+                return x
+            if gained > _FAR:
+                damping, solve = max(damping / 8.0, 1e-9), None
         return x
+
+    def _derivatives(self, x: Matrix, moving: np.ndarray) -> tuple[Matrix, Matrix]:
+        gradient, information = self.derivatives(x)
+        return gradient[moving], information[np.ix_(moving, moving)]
+
+    def _moved(self, x: Matrix, step: Matrix, moving: np.ndarray) -> Matrix:
+        trial = x.copy()
+        trial[moving] += step
+        variances = trial[len(self.heads) : len(self.heads) + self.n_own]
+        np.clip(variances, _LEAST_LOG_VARIANCE, _MOST_LOG_VARIANCE, out=variances)
+        return trial
+
+
+class Curvature:
+    """What steps have shown of second derivatives, beyond a matrix to begin with.
+
+    The update of Broyden, Fletcher, Goldfarb and Shanno, as a few pairs of vectors (Nocedal 1980). Each is damped after
+    Powell (1978), so that the matrix stays positive definite.
+
+    Examples
+    --------
+    >>> steps = Curvature()
+    >>> steps.learn(np.array([1.0, 0.0]), np.array([4.0, 0.0]), np.array([1.0, 0.0]))
+    >>> steps.solve(np.array([4.0, 3.0]), lambda b: b).tolist()      # was taken for 1 along the first axis, and is 4
+    [1.0, 3.0]
+    """
+
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[Matrix, Matrix]] = deque(maxlen=_MOST_PAIRS)
+
+    def learn(self, step: Matrix, change: Matrix, foreseen: Matrix) -> None:
+        """Learn from a step, by how much the gradient changed along it, and by how much the matrix had it change."""
+        expected, seen = step @ foreseen, step @ change
+        if not expected > 0:
+            return
+        if seen < _LEAST_SHARE * expected:
+            share = (1 - _LEAST_SHARE) * expected / (expected - seen)
+            change = share * change + (1 - share) * foreseen
+        if step @ change > 0:
+            self._pairs.append((step, change))
+
+    def solve(self, b: Matrix, begin: Callable[[Matrix], Matrix]) -> Matrix:
+        """Return the inverse of the matrix times b, where ``begin`` does so with the matrix to begin with."""
+        shares = []
+        for step, change in reversed(self._pairs):
+            shares.append(step @ b / (step @ change))
+            b = b - shares[-1] * change
+        b = begin(b)
+        for (step, change), share in zip(self._pairs, reversed(shares), strict=True):
+            b = b + (share - change @ b / (step @ change)) * step
+        return b
+
+
+def _damped(information: Matrix, damping: float) -> tuple[float, Callable[[Matrix], Matrix] | None]:
+    """Return as much damping as second derivatives need, and what solves systems of them."""
+    scale = np.maximum(information.diagonal(), 1e-8)
+    while damping < _MOST_DAMPING:
+        try:
+            root = np.linalg.cholesky(information + damping * np.diag(scale))
+            return damping, partial(cho_solve, (root, True))
+        except np.linalg.LinAlgError:
+            damping *= 8.0
+    return damping, None
 
 
 def _columns(pairs: Sequence[tuple[int, int]]) -> Iterator[np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 from lmarvel.graph.bitsets import members
 from lmarvel.knowledge.closure import Known
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import Marks, pag_of
+from lmarvel.search.ancestral import AncestralGraph, Marks, direct_chordal, pag_of
 from lmarvel.search.constants import LIFT
 from lmarvel.search.kinds.grouped_lift import LiftSearch
 from lmarvel.search.lift import (
@@ -119,6 +119,8 @@ class ReadableLift(LiftSearch):
         for i in sorted(range(len(models)), key=lambda i: models[i].score):
             if len(best) == 2 and models[i].score > max(best.values()) + self.record.noise:
                 break
+            if True in best and models[i].score > best[True] + self.record.noise and is_bound(marks[i]):
+                continue
             answers[i] = answer = self._of_model(models[i], marks[i])
             best.setdefault(answer.needs_selection, answer.score)
         self.found += [answers[i] for i in sorted(answers)]
@@ -142,6 +144,11 @@ class ReadableLift(LiftSearch):
         self.record.see_marks(model.score, mag)
         answer = self._of_model(model, mag)
         return answer, gain - (answer.score - chosen.score) if answer.needs_selection else 0.0, nodes
+
+
+def is_bound(mag: Marks) -> bool:
+    """Tell whether only selection explains a MAG, as is seen without its PAG: by a cycle of --- without a chord."""
+    return direct_chordal(AncestralGraph.of_marks(mag)).has_selection()
 
 
 def distinct(models: list[HiddenModel], marks: list[Marks]) -> tuple[list[HiddenModel], list[Marks]]:

@@ -32,33 +32,43 @@ inline void solve_both(const double* U, std::size_t k, double* b) {
     }
 }
 
-// The inverse of A = U'U from its factor, by the lower factor of the inverse; `lower` is room for that.
-inline void invert_factored(const double* U, std::size_t k, Vector& lower, Vector& out) {
-    lower.assign(k * k, 0.0);
-    for (std::size_t i = 0; i < k; ++i) lower[i * k + i] = 1.0;
+// out := (U'U)^-1 by the lower factor of the inverse. At first `lower` is the identity, and `out` is 0.
+LMARVEL_INLINE void invert_by_factor(const double* U, std::size_t k, double* lower, double* out) {
     for (std::size_t i = 0; i < k; ++i) {  // U'^-1, whose row i ends at i
-        double* row = lower.data() + i * k;
+        double* row = lower + i * k;
         const double inverse = 1.0 / U[i * k + i];
         for (std::size_t j = 0; j <= i; ++j) row[j] *= inverse;
         for (std::size_t r = i + 1; r < k; ++r) {
             const double factor = U[i * k + r];
             if (factor == 0.0) continue;
-            double* target = lower.data() + r * k;
+            double* target = lower + r * k;
             for (std::size_t j = 0; j <= i; ++j) target[j] -= factor * row[j];
         }
     }
-    out.assign(k * k, 0.0);
     for (std::size_t r = 0; r < k; ++r) {
-        const double* row = lower.data() + r * k;
+        const double* row = lower + r * k;
         for (std::size_t i = 0; i <= r; ++i) {
             const double factor = row[i];
             if (factor == 0.0) continue;
-            double* target = out.data() + i * k;
+            double* target = out + i * k;
             for (std::size_t j = 0; j <= i; ++j) target[j] += factor * row[j];
         }
     }
     for (std::size_t i = 0; i < k; ++i)
         for (std::size_t j = i + 1; j < k; ++j) out[i * k + j] = out[j * k + i];
+}
+
+LMARVEL_WIDE inline void invert_by_factor_large(const double* U, std::size_t k, double* lower, double* out) {
+    invert_by_factor(U, k, lower, out);
+}
+
+// The inverse of A = U'U from its factor; `lower` is room for that of the inverse.
+inline void invert_factored(const double* U, std::size_t k, Vector& lower, Vector& out) {
+    lower.assign(k * k, 0.0);
+    for (std::size_t i = 0; i < k; ++i) lower[i * k + i] = 1.0;
+    out.assign(k * k, 0.0);
+    if (k < large) invert_by_factor(U, k, lower.data(), out.data());
+    else invert_by_factor_large(U, k, lower.data(), out.data());
 }
 
 // A B for matrices of a x b and b x c entries, row by row.

@@ -43,13 +43,15 @@ LMARVEL_INLINE bool factorise_by_panels(double* A, std::size_t k) {
     return true;
 }
 
-inline bool factorise(double* A, std::size_t k) { return factorise_by_panels(A, k); }
-
 // The same for matrices of some size: a call that chooses registers by the processor costs more than a small one takes.
 LMARVEL_WIDE inline bool factorise_large(double* A, std::size_t k) { return factorise_by_panels(A, k); }
 
+constexpr std::size_t large = 16;  // rows or columns from which such a call pays
+
+inline bool factorise(double* A, std::size_t k) { return k < large ? factorise_by_panels(A, k) : factorise_large(A, k); }
+
 // B := U'^-1 B for a k x c matrix B.
-inline void solve_lower(const double* U, std::size_t k, double* B, std::size_t c) {
+LMARVEL_INLINE void solve_lower_by_rows(const double* U, std::size_t k, double* B, std::size_t c) {
     for (std::size_t i = 0; i < k; ++i) {
         double* row = B + i * c;
         const double inverse = 1.0 / U[i * k + i];
@@ -63,8 +65,17 @@ inline void solve_lower(const double* U, std::size_t k, double* B, std::size_t c
     }
 }
 
+LMARVEL_WIDE inline void solve_lower_large(const double* U, std::size_t k, double* B, std::size_t c) {
+    solve_lower_by_rows(U, k, B, c);
+}
+
+inline void solve_lower(const double* U, std::size_t k, double* B, std::size_t c) {
+    if (c < large) solve_lower_by_rows(U, k, B, c);
+    else solve_lower_large(U, k, B, c);
+}
+
 // B := U^-1 B for a k x c matrix B.
-inline void solve_upper(const double* U, std::size_t k, double* B, std::size_t c) {
+LMARVEL_INLINE void solve_upper_by_rows(const double* U, std::size_t k, double* B, std::size_t c) {
     for (std::size_t i = k; i-- > 0;) {
         double* row = B + i * c;
         for (std::size_t r = i + 1; r < k; ++r) {
@@ -76,6 +87,15 @@ inline void solve_upper(const double* U, std::size_t k, double* B, std::size_t c
         const double inverse = 1.0 / U[i * k + i];
         for (std::size_t j = 0; j < c; ++j) row[j] *= inverse;
     }
+}
+
+LMARVEL_WIDE inline void solve_upper_large(const double* U, std::size_t k, double* B, std::size_t c) {
+    solve_upper_by_rows(U, k, B, c);
+}
+
+inline void solve_upper(const double* U, std::size_t k, double* B, std::size_t c) {
+    if (c < large) solve_upper_by_rows(U, k, B, c);
+    else solve_upper_large(U, k, B, c);
 }
 
 inline Vector identity(std::size_t k) {
@@ -116,7 +136,8 @@ LMARVEL_WIDE inline void invert_large(const double* U, std::size_t k, double* B)
 // The inverse of A = U'U, from its factor.
 inline Vector inverse_of(const double* U, std::size_t k) {
     Vector result = identity(k);
-    invert_by_rows(U, k, result.data());
+    if (k < large) invert_by_rows(U, k, result.data());
+    else invert_large(U, k, result.data());
     return result;
 }
 

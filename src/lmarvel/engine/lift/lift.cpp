@@ -176,7 +176,7 @@ private:
 
     MarkMatrix pag_of(const MarkMatrix& mag) const {
         MarkMatrix pag(p_ * p_);
-        Orientation(KnownGraph(mag.data(), Index(p_)), Index(p_), pag.data(), patient_clock_).run(task_.selection);
+        Orientation(KnownGraph(mag.data(), Index(p_)), Index(p_), pag.data(), patient_clock_).run(task_.selection, true);
         return pag;
     }
 
@@ -212,11 +212,16 @@ private:
         for (std::size_t i : by_score) {
             const double score = hidden_->score(i);
             if (best.size() == 2 && score > std::max(best[false], best[true]) + task_.noise) break;
+            if (best.count(true) && score > best[true] + task_.noise && is_bound(models.at(i))) continue;
             const Candidate& found = answers.emplace(i, of_model(i, models.at(i))).first->second;
             best.emplace(needs(found), score);
         }
         for (auto& [_, found] : answers) out_.candidates.push_back(std::move(found));
     }
+
+    // Whether only selection explains a MAG, as is seen without its PAG: nothing else explains a cycle of undirected edges
+    // without a chord.
+    bool is_bound(const MarkMatrix& mag) const { return direct_chordal(graph_of(mag.data())).has_selection(); }
 
     // One of the models that have the same MAG and fit equally well: one that says least. Fits end some thousandths of a
     // unit from their maximum, so which of them has the best score says nothing.

@@ -75,7 +75,8 @@ const Use* Orientation::apply(Index rule, const Wanted& wanted) {
 
 // --- the worklist -----------------------------------------------------------------------------------------
 
-void Orientation::run(bool selection) {
+void Orientation::run(bool selection, bool of_mag) {
+    of_mag_ = of_mag && known_ == nullptr;
     rules_[1] = {R1, R2, R3, R4};
     rules_[3] = {R6, R7};
     rules_[4] = {R8, R9, R10};

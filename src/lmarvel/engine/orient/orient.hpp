@@ -61,7 +61,8 @@ public:
     Orientation(const Triples& triples, Index p, std::int8_t* marks, const Clock& clock, PathCheck* check = nullptr,
                 const Known* known = nullptr);
 
-    void run(bool selection);
+    // Of a MAG, by whose colliders alone all follows, long searches for cycles are left out.
+    void run(bool selection, bool of_mag = false);
     void run_colliders();  // R0 alone, with what is known
     std::vector<Use> log;
     bool ended = false;
@@ -99,6 +100,7 @@ private:
     Agenda arrowheads_, undirected_, tails_;
     std::vector<Index> rules_[5];                // that are asked circle by circle, by stage
     bool has_paths_ = false;                     // whether R4 is among them
+    bool of_mag_ = false;
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
     std::int64_t search_ = 0;

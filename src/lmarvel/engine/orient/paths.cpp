@@ -47,7 +47,10 @@ bool Orientation::uncovered_path(const Route& route, std::int64_t first_end, Pat
     Path nodes = path;
     std::sort(nodes.begin(), nodes.end());
     if (std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end()) return true;
-    return uncovered_simple(route, path);  // a walk that visits a node twice is no path
+    // A walk that visits a node twice is no path. In the PAG of a MAG, one of circles that closes has a shorter cycle of
+    // circles within it, from which R6 and R7 lead to the rest (docs/theory.md): no need to search further.
+    if (of_mag_ && route.closes) return false;
+    return uncovered_simple(route, path);
 }
 
 // Breadth first over ends (previous, current): the shortest uncovered walk, if there is one.

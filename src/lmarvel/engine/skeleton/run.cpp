@@ -223,7 +223,7 @@ Ending orient_graph(const std::int8_t* graph, Index p, bool selection, const Sta
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         const KnownGraph triples(graph, p);
         const std::optional<Known> known = known_of(statements, p);
-        Orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr).run(selection);
+        Orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr).run(selection, true);
     });
 }
 

@@ -1,4 +1,4 @@
-// Damped Fisher scoring of a Gaussian model with latent and selection nodes: the twin of BlockProblem.fit in
+// The fit of a Gaussian model with latent and selection nodes by damped Fisher scoring: the twin of BlockProblem.fit in
 // tests/reference/lift/hidden_block.py, where the formulas are derived.
 //
 // Each parameter changes the inverse covariance by a multiple of u w' + w u', where u and w are among few vectors: unit
@@ -14,6 +14,7 @@
 
 #include "base/dense.hpp"
 #include "base/linear.hpp"
+#include "lift/hidden/curvature.hpp"
 
 namespace lmarvel {
 
@@ -54,40 +55,52 @@ public:
     // Minus two log-likelihood per row, but for a constant; infinite where there is none.
     virtual double value(const double* x) = 0;
 
-    // A maximum of the likelihood by damped Fisher scoring; x is changed.
+    // A maximum of the likelihood; x is changed. Steps are Fisher's while they gain much. Nearer to the maximum the expected
+    // second derivatives are kept, because their factor takes longest, and what steps show of the true ones is added. In long
+    // valleys, where the two differ most, that saves most steps.
     void fit(Vector& x, double tolerance, int max_steps) {
-        double now = value(x.data()), damping = 1e-3;
-        Vector trial(x), step(parameters_);
-        for (int steps = 0; steps < max_steps; ++steps) {
-            if (!std::isfinite(now)) return;  // at the border, where a variance is next to nothing: no way on from here
-            derive(x.data());
-            double gained = 0.0;
-            bool improved = false;
-            while (damping < 1e8) {
-                if (!solve(damping, step)) {
-                    damping *= 8.0;
-                    continue;
-                }
-                for (std::size_t a = 0; a < parameters_; ++a) {
-                    const std::size_t i = b_.moving[a];
-                    trial[i] = x[i] + step[a];
-                    if (i >= edges_ && i < edges_ + b_.own)
-                        trial[i] = std::min(std::max(trial[i], least_log_variance), most_log_variance);
-                }
-                const double next = value(trial.data());
-                if (next < now) {
-                    gained = now - next, now = next, improved = true;
-                    break;
-                }
-                double expected = 0.0;
-                for (std::size_t i = 0; i < parameters_; ++i) expected -= gradient_[i] * step[i];
-                if (expected < tolerance) return;
-                damping *= 8.0;
+        double now = value(x.data()), damping = first_damping;
+        if (!std::isfinite(now)) return;  // at the border, where a variance is next to nothing: no way on from here
+        derive(x.data());
+        Curvature curvature;
+        Moved to{x, Vector(parameters_)};
+        Vector step(parameters_);
+        bool has_root = false, is_fresh = false;  // whether there is one; whether second derivatives are of this x
+        for (int steps = 0; steps < max_steps;) {
+            if (!has_root) {
+                if (!is_fresh) inform(x.data());
+                if (!factorise_damped(damping)) return;
+                curvature.forget();
+                has_root = is_fresh = true;
             }
-            if (!improved) return;
-            x.swap(trial);
-            damping = std::max(damping / 8.0, 1e-9);
+            for (std::size_t a = 0; a < parameters_; ++a) step[a] = -gradient_[a];
+            curvature.solve(step, [&](Vector& b) { solve_both(information_root_.data(), parameters_, b.data()); });
+            const double expected = move(x, step, 1.0, to);
+            double next = value(to.x.data()), share = 1.0;
+            if (!(next < now) && expected < tolerance) return;
+            for (int tries = 0; tries < most_cuts && !is_fresh && !(next < now); ++tries) {
+                move(x, step, share *= shorter, to);
+                next = value(to.x.data());
+            }
+            if (!(next < now)) {
+                if (is_fresh) damping *= 8.0;
+                has_root = false;
+                continue;
+            }
+            const Vector before = gradient_;
+            derive(to.x.data());
+            go_on(x, step, before, to, next, share);
+            learn(curvature, before, to, share);
+            const double gained = now - next;
+            now = next;
+            x.swap(to.x);
+            ++steps;
+            is_fresh = false;
             if (gained < tolerance) return;
+            if (gained > far) {
+                has_root = false;
+                damping = std::max(damping / 8.0, 1e-9);
+            }
         }
     }
 
@@ -127,6 +140,64 @@ protected:
 private:
     static constexpr double least_log_variance = -13.815510557964274;  // log 1e-6
     static constexpr double most_log_variance = 20.0;
+    static constexpr double first_damping = 1e-3, most_damping = 1e8;
+    static constexpr double far = 1e-3;  // per row: after such a gain second derivatives are no longer what they were
+    static constexpr double straight = 0.5, longest = 16.0;  // a slope that stays so much is followed; for so many steps
+    static constexpr double shorter = 0.25;
+    static constexpr int most_cuts = 2;  // of a step by second derivatives that were kept, before they are made anew
+
+    struct Moved {
+        Vector x, by;
+    };
+
+    // Take a share of a step, as far as variances may go; by how much the value should fall, if it were straight.
+    double move(const Vector& x, const Vector& step, double share, Moved& to) const {
+        double expected = 0.0;
+        for (std::size_t a = 0; a < parameters_; ++a) {
+            const std::size_t i = b_.moving[a];
+            to.x[i] = x[i] + share * step[a];
+            if (i >= edges_ && i < edges_ + b_.own)
+                to.x[i] = std::min(std::max(to.x[i], least_log_variance), most_log_variance);
+            to.by[a] = to.x[i] - x[i];
+            expected -= gradient_[a] * to.by[a];
+        }
+        return expected;
+    }
+
+    // Where the slope along a step has hardly changed, go as far as it would take to level out, if that is better.
+    void go_on(const Vector& x, const Vector& step, const Vector& before, Moved& to, double& next, double& share) {
+        const double left = inner(gradient_, to.by) / inner(before, to.by);
+        if (!(left > straight)) return;
+        Moved beyond{x, Vector(parameters_)};
+        const double more = share * (left < 1.0 ? std::min(1.0 / (1.0 - left), longest) : longest);
+        move(x, step, more, beyond);
+        const double there = value(beyond.x.data());
+        if (!(there < next)) return;
+        next = there, share = more;
+        std::swap(to, beyond);
+        derive(to.x.data());
+    }
+
+    void learn(Curvature& curvature, const Vector& before, const Moved& to, double share) const {
+        Vector change(parameters_), foreseen(parameters_);
+        for (std::size_t a = 0; a < parameters_; ++a) {
+            change[a] = gradient_[a] - before[a];
+            foreseen[a] = -share * before[a];
+        }
+        curvature.learn(to.by, std::move(change), foreseen);
+    }
+
+    // The root of the second derivatives, with as much damping as it needs.
+    bool factorise_damped(double& damping) {
+        const std::size_t P = parameters_;
+        for (; damping < most_damping; damping *= 8.0) {
+            information_root_ = information_;
+            for (std::size_t i = 0; i < P; ++i)
+                information_root_[i * P + i] += damping * std::max(information_[i * P + i], 1e-8);
+            if (factorise_large(information_root_.data(), P)) return true;
+        }
+        return false;
+    }
 
     // The product of row i of I - B with a vector.
     double times_row(std::size_t i, const double* vector) const {
@@ -164,13 +235,12 @@ private:
             for (std::size_t j = k; j < D; ++j) G[i * D + j] = G[j * D + i];
     }
 
-    // Gradient and expected second derivatives of the value, which was asked for last at the same x, and was finite.
+    // The gradient of the value, which was asked for last at the same x, and was finite.
     void derive(const double* x) {
         const std::size_t P = parameters_, D = 2 * b_.k + b_.selections;
         const double* loading = x + edges_ + b_.own;
         products_.resize(D * D);
         moments(products_.data(), D);
-        products(loading);
         gradient_.resize(P);
         first_.resize(P), second_.resize(P), factor_.resize(P);  // u, w and the multiple of each parameter
         for (std::size_t a = 0; a < P; ++a) {
@@ -179,6 +249,13 @@ private:
             else if (i < edges_ + b_.own) derive_variance(i - edges_, a);
             else derive_loading(i - edges_ - b_.own, a, loading);
         }
+    }
+
+    // Its expected second derivatives, where the gradient was asked for last.
+    void inform(const double* x) {
+        const std::size_t P = parameters_, D = 2 * b_.k + b_.selections;
+        take(x);
+        products(x + edges_ + b_.own);
         information_.resize(P * P);
         for (std::size_t a = 0; a < P; ++a) {
             const double *u = products_.data() + first_[a] * D, *w = products_.data() + second_[a] * D;
@@ -211,21 +288,11 @@ private:
         gradient_[a] = -2 * sum;
     }
 
-    bool solve(double damping, Vector& step) {
-        const std::size_t P = parameters_;
-        root_ = information_;
-        for (std::size_t i = 0; i < P; ++i) root_[i * P + i] += damping * std::max(information_[i * P + i], 1e-8);
-        if (!factorise_large(root_.data(), P)) return false;
-        for (std::size_t i = 0; i < P; ++i) step[i] = -gradient_[i];
-        solve_both(root_.data(), P, step.data());
-        return true;
-    }
-
     std::vector<std::size_t> start_, at_, place_;    // rows of I - B: where each begins, columns; where each edge stands
     Vector value_, weight_;                          // their entries; inverse error variances
     std::vector<std::vector<std::size_t>> members_;  // loadings of each selection node
     const std::size_t parameters_;
-    Vector root_, products_, gradient_, information_, factor_;
+    Vector products_, gradient_, information_, information_root_, factor_;
     std::vector<std::size_t> first_, second_;
 };
 
