@@ -8,6 +8,7 @@ without a search, in most tables where nothing does.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -112,21 +113,51 @@ def _is_straight(data: Dataset, numbers: list[str]) -> bool:
     inflation = precision.diagonal()
     if not (inflation > 0).all() or inflation.max() > _DETERMINED:
         return False
-    left = lines @ precision / np.sqrt(inflation)
-    log, pairs = math.log(n), np.array(np.triu_indices(p if p <= MOST_PRODUCTS else 0, 1))
-    products = lines[:, pairs[0]] * lines[:, pairs[1]]
-    own = np.eye(p, dtype=bool)
-    bends = [column - lines * (column * lines).mean(axis=0) for column in (lines**2 - 1, lines**2 * lines)]
-    looks = [*((column, own, log) for column in bends), (products, own[:, pairs[0]] | own[:, pairs[1]], PRODUCT * log)]
+    told = np.hstack([lines, lines @ precision / np.sqrt(inflation)])
     more = by_chance = 0.0
-    for columns, is_own, price in looks:
-        columns = columns - columns.mean(axis=0)
-        size = np.maximum(np.sqrt((columns**2).mean(axis=0)), 1e-300)
-        for told in (lines, left):
-            share = np.minimum((told.T @ columns / (n * size)) ** 2, 1 - 1e-12)
-            more += float(np.maximum(-n * np.log1p(-share) - price, 0.0)[~is_own].sum())
-            by_chance += int((~is_own).sum()) * _beyond(price)
+    for looks, price, own in ((_of_bends, 1.0, 1), (_of_products, PRODUCT, 2)):
+        price *= math.log(n)
+        for share in looks(lines, told):
+            more += float(np.maximum(-n * np.log1p(-np.minimum(share, 1 - 1e-12)) - price, 0.0).sum())
+            by_chance += 2 * len(share) * (p - own) * _beyond(price)
     return more <= _BY_CHANCE * by_chance + _FEW
+
+
+def _of_bends(lines: NDArray[np.float64], told: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Iterate over what squares and cubes explain of each column of ``told``, a row each; nothing of their own."""
+    squares = lines * lines
+    for columns in (squares - 1, squares * lines):
+        bends = columns - columns.mean(axis=0)
+        bends -= lines * (bends * lines).mean(axis=0)
+        yield _without_own(_shares(bends, told, (bends * bends).mean(axis=0)), np.arange(lines.shape[1]))
+
+
+def _of_products(lines: NDArray[np.float64], told: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Iterate over what products of two explain, those of one number at a time."""
+    n, p = lines.shape
+    if p > MOST_PRODUCTS:
+        return
+    squares = lines * lines
+    spread = squares.T @ squares / n - (lines.T @ lines / n) ** 2
+    for u in range(p - 1):
+        share = _shares(lines[:, u + 1 :] * lines[:, [u]], told, spread[u, u + 1 :])
+        yield _without_own(share, np.arange(u + 1, p), np.full(p - u - 1, u))
+
+
+def _shares(
+    columns: NDArray[np.float64], told: NDArray[np.float64], spread: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the squared correlations of columns with others of mean 0 and variance 1."""
+    found: NDArray[np.float64] = (columns.T @ told / len(told)) ** 2 / np.maximum(spread, 1e-300)[:, None]
+    return found
+
+
+def _without_own(share: NDArray[np.float64], *own: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Blank out what each row says of its own numbers, as they are and given the others."""
+    rows, p = np.arange(len(share)), share.shape[1] // 2
+    for numbers in own:
+        share[rows, numbers] = share[rows, p + numbers] = 0.0
+    return share
 
 
 def _beyond(price: float) -> float:
@@ -251,7 +282,8 @@ def _are_skewed(data: Dataset) -> bool:
         return False
 
     def skewness(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        third, square = (np.average(columns**power, axis=0, weights=weights) for power in (3, 2))
+        squares = columns * columns  # powers of 3 take NumPy many times as long
+        third, square = (np.average(powers, axis=0, weights=weights) for powers in (squares * columns, squares))
         return np.asarray(np.abs(third) / square**1.5)
 
     return bool(np.median(np.maximum(skewness(left), skewness(residuals))) > _SKEWED)
