@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "lift/climb/climb.hpp"
+#include "lift/evidence/drawn.hpp"
 #include "lift/evidence/evidence.hpp"
-#include "orient/orient.hpp"
+#include "lift/evidence/proof.hpp"
 
 namespace lmarvel {
 
@@ -23,7 +24,7 @@ public:
         : task_(task), p_(std::size_t(task.p)), out_(found), patient_(clock.at_least(infinity)), watch_(clock),
           kinds_{FORTH, BACK}, scores_(task.R, task.p, task.n), mag_(ancestral(edges_of(task.mag))),
           separation_(task.mag, Index(task.p)), apart_(p_ * p_, infinity), joined_(p_ * p_, task.price),
-          other_(p_ * p_, infinity), marks_(p_ * p_, 0), pag_(p_ * p_, 0) {
+          other_(p_ * p_, infinity), drawn_(task.p), marks_(p_ * p_, 0), pag_(p_ * p_, 0), proof_(task.p) {
         if (task.latents) kinds_.push_back(BOTH);
         if (task.selection) kinds_.push_back(UNDIRECTED);
         for (int x = 0; x < task.p; ++x) mag_.adjacent(x).each([&](int y) { if (y > x) edges_.emplace_back(x, y); });
@@ -82,72 +83,72 @@ private:
     Graph base() {
         Graph found = mag_;
         bool known = false;
-        for (std::size_t i = 0; i < task_.met.size(); ++i) {
+        for (std::size_t i = 0; i < task_.met.size() && !known; ++i) {
+            if (std::abs(task_.scores[i] - task_.score) > task_.noise) continue;
             const Graph graph = ancestral(task_.met[i]);
-            const bool same = see(std::max(task_.scores[i] - task_.score, 0.0), graph);
-            if (known || !same || std::abs(task_.scores[i] - task_.score) > task_.noise) continue;
-            found = graph;
-            known = true;
+            known = prove(graph);
+            if (known) found = graph;
         }
+        if (!known) prove(mag_);
+        for (std::size_t i = 0; i < task_.met.size(); ++i)
+            see(std::max(task_.scores[i] - task_.score, 0.0), ancestral(task_.met[i]));
         return direct_chordal(found);
     }
 
-    // Whether no set separates two variables that are not adjacent; see Inducing in orient/legality.cpp.
-    static bool induced(const Graph& graph, int x, int y) {
-        if (!graph.spouses[x].any() || !graph.spouses[y].any()) return false;
-        const Set above = closure(graph.parents, Set::of(x) | Set::of(y)).without(x).without(y);
-        Set reached = graph.spouses[x] & above, frontier = reached;
-        while (frontier.any()) {
-            Set next;
-            frontier.each([&](int v) { next |= graph.spouses[v]; });
-            frontier = (next & above).without(reached);
-            reached |= frontier;
-        }
-        return reached.meets(graph.spouses[y]);
-    }
-
-    // The edges of the maximal graph, ascending; write its marks down.
-    void draw(const Graph& graph) {
-        drawn_.clear();
-        for (int x = 0; x < task_.p; ++x) {
-            const Set joined = graph.adjacent(x);
-            Set later = joined;
-            if (graph.spouses[x].any())
-                closure(graph.spouses, Set::of(x)).without(joined).each([&](int y) {
-                    if (y > x && induced(graph, x, y)) later.add(y);
-                });
-            later.each([&](int y) {
-                if (y < x) return;
-                drawn_.emplace_back(Index(x), Index(y));
-                const Edge kind = graph.edge(x, y);
-                marks_[at(x, y)] = kind == BACK || kind == UNDIRECTED ? TAIL : ARROW;
-                marks_[at(y, x)] = kind == FORTH || kind == UNDIRECTED ? TAIL : ARROW;
-            });
-        }
-    }
-
-    // Note in which parts a graph that is worse by so much differs from the answer; tell whether it has the same PAG.
-    bool see(double loss, const Graph& graph) {
+    // Learn why the marks of the answer are there from a graph of its class; tell whether it is one.
+    bool prove(const Graph& graph) {
         watch_.check();
-        draw(graph);
-        Orientation(KnownGraph(marks_.data(), Index(p_), drawn_), Index(p_), pag_.data(), patient_).run(task_.selection);
-        bool same = drawn_.size() == edges_.size();
-        const auto note_marks = [&](int x, int y) {
-            for (const std::size_t end : {at(x, y), at(y, x)}) {
-                if (pag_[end] == task_.pag[end]) continue;
-                same = false;
-                other_[end] = std::min(other_[end], loss);
-            }
-        };
-        for (const auto& [x, y] : edges_) {
-            if (!pag_[at(x, y)]) note(apart_, x, y, loss);
-            note_marks(x, y);
-        }
-        for (const auto& [x, y] : drawn_) {
-            if (!task_.pag[at(x, y)]) note(joined_, x, y, loss), same = false;
-            for (const std::size_t end : {at(x, y), at(y, x)}) marks_[end] = pag_[end] = NONE;
-        }
+        drawn_.draw(graph);
+        std::vector<Use> uses = orient();
+        bool same = drawn_.edges.size() == edges_.size();
+        for (const auto& [x, y] : edges_) same = same && has_same_marks(x, y);
+        if (same) proof_.learn(std::move(uses));
+        forget();
         return same;
+    }
+
+    bool has_same_marks(int x, int y) const {
+        return pag_[at(x, y)] == task_.pag[at(x, y)] && pag_[at(y, x)] == task_.pag[at(y, x)];
+    }
+
+    // Find the PAG of the graph that is drawn.
+    std::vector<Use> orient() {
+        for (const auto& [x, y] : drawn_.edges)
+            marks_[at(x, y)] = drawn_.mark(x, y), marks_[at(y, x)] = drawn_.mark(y, x);
+        const KnownGraph known(marks_.data(), Index(p_), drawn_.edges);
+        Orientation found(known, Index(p_), pag_.data(), patient_);
+        found.run(task_.selection);
+        return std::move(found.log);
+    }
+
+    void forget() {
+        for (const auto& [x, y] : drawn_.edges)
+            for (const std::size_t end : {at(x, y), at(y, x)}) marks_[end] = pag_[end] = NONE;
+    }
+
+    // Note in which parts a graph that is worse by so much differs from the answer.
+    void see(double loss, const Graph& graph) {
+        watch_.check();
+        drawn_.draw(graph);
+        for (const auto& [x, y] : edges_)
+            if (!drawn_.adjacent[x].has(y)) note(apart_, x, y, loss);
+        for (const auto& [x, y] : drawn_.edges)
+            if (!task_.pag[at(x, y)]) note(joined_, x, y, loss);
+        if (!may_tell(loss)) return;
+        orient();
+        for (std::size_t end : told_)
+            if (pag_[end] != task_.pag[end]) other_[end] = std::min(other_[end], loss);
+        forget();
+    }
+
+    // Whether the graph that is drawn may have another mark at an end of which no such graph is known that loses less.
+    bool may_tell(double loss) {
+        const auto is_open = [&](std::size_t end) { return other_[end] > loss; };
+        if (std::none_of(told_.begin(), told_.end(), is_open)) return false;
+        proof_.replay(drawn_);
+        return std::any_of(told_.begin(), told_.end(), [&](std::size_t end) {
+            return is_open(end) && !proof_.stands(int(end / p_), int(end % p_), task_.pag[end]);
+        });
     }
 
     void note(Vector& best, int x, int y, double loss) {
@@ -177,7 +178,7 @@ private:
     static bool induced_without(Graph& graph, int x, int y) {
         const Edge present = graph.edge(x, y);
         graph.set_edge(x, y, NO_EDGE);
-        const bool found = induced(graph, x, y);
+        const bool found = Drawn<W>::is_induced(graph, x, y);
         graph.set_edge(x, y, present);
         return found;
     }
@@ -293,8 +294,9 @@ private:
     // never worse by more than its price. Only what differs from the answer is kept.
     Vector apart_, joined_, other_;
     std::vector<Change> changes_;
-    std::vector<Pair> drawn_;               // the edges of the graph that is looked at
-    std::vector<std::int8_t> marks_, pag_;  // its marks and those of its PAG; else zero
+    Drawn<W> drawn_;                        // the graph that is looked at
+    std::vector<std::int8_t> marks_, pag_;  // its marks and those of its PAG, while it is oriented; else zero
+    Proof<W> proof_;                        // why the marks of the answer are there
 };
 
 }  // namespace lmarvel
