@@ -124,7 +124,7 @@ Orientation::Wanted Orientation::r5(Index a, Index b) {
     Path path;
     for (std::int64_t e = begin(a); e < end(a); ++e) {
         const Index c = near(e);
-        if (c == b || !circle_edge(a, c) || !gap(b, a, c)) continue;
+        if (c == b || !may_step(CIRCLES, a, c) || !gap(b, a, c)) continue;
         if (!uncovered_path(Route{a, c, b, CIRCLES, -1, true}, e, path)) continue;
         Wanted wanted{true, path, {}};
         for (std::size_t i = 0; i < path.size(); ++i) {
