@@ -90,8 +90,8 @@ class Lift(PagEstimator):
     seed : int
         What those are drawn from; without restarts nothing is random.
     n_jobs : int
-        Threads of the search, -1 for all processors, at most 256. The result depends on it only where a time limit
-        ends the search. Scores of categories and curves use one thread.
+        Threads of the search, and of the evidence for its graph, -1 for all processors, at most 256. The result
+        depends on it only where a time limit ends the search. Scores of categories and curves use one thread.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
@@ -155,7 +155,7 @@ class Lift(PagEstimator):
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
         known, now = ledger.known, time.monotonic()
-        threads = min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
+        threads = self._threads(ledger)
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,
@@ -243,6 +243,9 @@ class Lift(PagEstimator):
         """Whether Markov boundaries are of use: not where the answer begins with a DAG that no start improves."""
         return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
+    def _threads(self, ledger: Ledger) -> int:
+        return min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
+
     def _trace(
         self,
         found: LiftResult,
@@ -256,7 +259,7 @@ class Lift(PagEstimator):
         seconds that the run has left. Graphs that take much memory are not kept for that.
         """
         penalty, selection, latents, known = self.penalty, self.selection, self.latents, ledger.known
-        names = ledger.names
+        names, threads = ledger.names, self._threads(ledger)
         clock = current()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
@@ -283,6 +286,7 @@ class Lift(PagEstimator):
                     latents=latents,
                     deadline=clock.deadline,
                     scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
+                    threads=threads,
                 )
             mag = MAG._trusted(names, found.mag)
             others = () if refused is None else refused(clock.deadline)
