@@ -322,7 +322,8 @@ Orientation::Wanted Orientation::r2(Index a, Index c) {
 }
 
 Orientation::Wanted Orientation::r3(Index d, Index b) {
-    std::vector<Index> into;
+    std::vector<Index>& into = into_;
+    into.clear();
     for (std::int64_t e = begin(d); e < end(d); ++e) {
         const Index a = near(e);
         if (mark(a, d) == CIRCLE && mark(a, b) == ARROW) into.push_back(a);

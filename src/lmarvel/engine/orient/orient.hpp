@@ -102,6 +102,8 @@ private:
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
     std::vector<std::uint8_t> passable_;         // by cycles of R5
+    std::vector<std::int64_t> queue_;            // room for a search, kept from one to the next
+    std::vector<Index> into_;                    // and for R3
     std::int64_t search_ = 0;
 
     std::int8_t mark(Index x, Index y) const {
@@ -167,6 +169,7 @@ private:
     bool discriminating_path(Index b, Index c, Path& path);
     bool uncovered_path(const Route& route, std::int64_t first_end, Path& path);
     bool uncovered_walk(const Route& route, std::int64_t first_end, Path& path);
+    std::vector<Index> reached_from(std::int64_t first_end, Index not_through, const std::vector<Index>& nodes);
     bool uncovered_simple(const Route& route, Path& path);
 };
 
