@@ -99,10 +99,13 @@ public:
             if (!drawn_.adjacent[x].has(y)) found.missing.emplace_back(x, y);
         for (const auto& [x, y] : drawn_.edges)
             if (!answer_.pag[at(x, y)]) found.added.emplace_back(x, y);
-        if (!may_tell(loss, known)) return found;
-        orient(watch);
+        std::vector<std::size_t> doubtful;
         for (std::size_t end : answer_.told)
-            if (known[end] > loss && pag_[end] != answer_.pag[end]) found.other.push_back(end);
+            if (known[end] > loss) (is_edge(end) ? doubtful : found.other).push_back(end);
+        if (doubtful.empty() || is_proved(doubtful)) return found;
+        orient(watch);
+        for (std::size_t end : doubtful)
+            if (pag_[end] != answer_.pag[end]) found.other.push_back(end);
         forget();
         return found;
     }
@@ -110,14 +113,13 @@ public:
 private:
     std::size_t at(int x, int y) const { return answer_.at(x, y); }
 
-    // Whether the graph that is drawn may have another mark at an end that matters.
-    bool may_tell(double loss, const Vector& known) {
-        const auto matters = [&](std::size_t end) { return known[end] > loss; };
-        const auto& told = answer_.told;
-        if (std::none_of(told.begin(), told.end(), matters)) return false;
+    bool is_edge(std::size_t end) const { return drawn_.adjacent[end / answer_.p].has(int(end % answer_.p)); }
+
+    // Whether all these ends of edges are known to have the marks of the answer in the graph that is drawn, too.
+    bool is_proved(const std::vector<std::size_t>& ends) {
         proof_.replay(drawn_);
-        return std::any_of(told.begin(), told.end(), [&](std::size_t end) {
-            return matters(end) && !proof_.stands(int(end / answer_.p), int(end % answer_.p), answer_.pag[end]);
+        return std::all_of(ends.begin(), ends.end(), [&](std::size_t end) {
+            return proof_.stands(int(end / answer_.p), int(end % answer_.p), answer_.pag[end]);
         });
     }
 
