@@ -244,7 +244,9 @@ class Lift(PagEstimator):
         return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
     def _threads(self, ledger: Ledger) -> int:
-        return min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
+        asked = n_workers(self.n_jobs)
+        # To ask how much memory is free reads a dozen files, which a bootstrap notices.
+        return 1 if asked == 1 else min(asked, most_threads(len(ledger.names)))
 
     def _trace(
         self,
