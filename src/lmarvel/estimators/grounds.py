@@ -98,7 +98,7 @@ def resampled(
 
     Where these would take more than the seconds, it is 20 resamples, if they end within the slower limit. The reason is
     "time" where they do not, and "unusable" where nothing is learned from any. ``took`` is what the search took on the
-    table itself: where that is ten times what a resample may take, none is tried.
+    table itself: where that is twenty times what a resample may take, none is tried.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def resampled(
     40
     """
     first = max(seconds, slow) / 4
-    if took > 2 * first:
+    if took > 4 * first:
         return "time"
     try:
         source, again, _ = prepared(table, method)

@@ -45,6 +45,7 @@ from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
 from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import AncestralGraph, Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
+from lmarvel.search.inflation import Inflation
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
@@ -154,6 +155,7 @@ class Lift(PagEstimator):
         if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
+        inflating: Inflation | None = None
         known, now = ledger.known, time.monotonic()
         threads = self._threads(ledger)
         how: dict[str, Any] = {
@@ -191,12 +193,13 @@ class Lift(PagEstimator):
         try:
             check_time(len(ledger.names), how["deadline"] if isinstance(table, Moments) and start is None else math.inf)
             if isinstance(table, Moments) and (self.latents or self.selection):
-                factors = inflation_of(ledger.test, data, table, self.penalty, False)
+                inflating = inflation_of(ledger.test, data, table, self.penalty)
+                factors = None if inflating is None else inflating.factors(interactions=False)
             found = search()
             if isinstance(table, Moments) and rivals.lmarvel is not None:
                 found = _better(found, search, rivals.lmarvel)
-            if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
-                look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
+            if inflating is not None and found.hidden:  # interactions take longer to look at, so only now
+                look = partial(inflating.factors, interactions=True)
                 found, factors = _beside_interactions(found, factors, search, look)
             dropped: tuple[HiddenNode, ...] = ()
             if _has_selection(found):

@@ -35,9 +35,8 @@ from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError, LMarvelError, OutOfTime
 from lmarvel.knowledge.closure import Known
 from lmarvel.result.trace import StatementCost
-from lmarvel.score.district import Matrix
 from lmarvel.search.ancestral import Marks
-from lmarvel.search.inflation import inflation
+from lmarvel.search.inflation import Inflation
 from lmarvel.search.kinds.cells import cell_table, fits_cells
 from lmarvel.search.kinds.grouped import Groups
 from lmarvel.search.lift import LiftResult, lift
@@ -207,10 +206,8 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     return moments.take([where[name] for name in test.names])
 
 
-def inflation_of(
-    test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float, interactions: bool
-) -> Matrix | None:
-    """Return how far noise, bends and interactions inflate the evidence for hidden nodes; None where they do not.
+def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Inflation | None:
+    """Return what tells how far noise, bends and interactions inflate the evidence for hidden nodes.
 
     Without rows nothing can be said, and no file is read again for it. Rows with gaps are left out.
     """
@@ -230,7 +227,7 @@ def inflation_of(
         weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
-    return inflation(rows, penalty * math.log(table.n), weights, interactions=interactions)
+    return Inflation(rows, penalty * math.log(table.n), weights)
 
 
 @dataclass(frozen=True)
