@@ -221,6 +221,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
             (np.array([[0, 2], [3, 0]], np.int8), True, (STATED[:2, :2].copy(), True, True, True)),
         ),
         "orient": (ENGINE.orient, (np.array([[0, 2], [3, 0]], np.int8), True)),
+        "uses of rules": (ENGINE.uses_of_rules, (np.array([[0, 2], [3, 0]], np.int8), True)),
         "judge mag": (ENGINE.judge_mag, (MARKS,)),
         "judge pag": (ENGINE.judge_pag, (MARKS,)),
         "separate": (ENGINE.separating_sets, (MARKS, np.array([0, 0], np.int32), np.array([2, 3], np.int32))),

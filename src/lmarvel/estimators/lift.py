@@ -39,7 +39,7 @@ from lmarvel.estimators.scoring import (
 )
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
-from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.equivalence import uses_of_rules
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
 from lmarvel.score.district import Matrix
@@ -295,7 +295,7 @@ class Lift(PagEstimator):
                 )
             mag = MAG._trusted(names, found.mag)
             others = () if refused is None else refused(clock.deadline)
-            return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
+            return (*ended, *records, *others, *uses_of_rules(mag, selection, known))
 
         small = found.seen.size + found.mag.size <= SMALL
         return LazyTuple(trace) if small else trace()
