@@ -132,7 +132,7 @@ def _unequal(residuals: Matrix, share: Matrix, told: float) -> Matrix:
 def _bends(X: Matrix, residuals: Matrix, share: Matrix, told: float) -> Matrix:
     """Return what the two variables of a pair bend with anything, on average, in units of the likelihood ratio."""
     squares = X * X
-    squares = squares - 1 - X * (share @ (squares * X))  # a power takes twenty times as long as a product
+    squares = squares - 1 - X * (share @ (squares * X))  # a power takes a hundred times as long as a product
     score = squares.T @ (residuals * share[:, None])
     spread = (squares * squares).T @ (residuals * residuals * share[:, None])
     z = np.sqrt(told / np.maximum(spread, 1e-300)) * np.abs(score)
