@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lmarvel.budget.clock import current
 from lmarvel.ci.adapter import IndependenceTest
@@ -31,10 +30,12 @@ from lmarvel.estimators.scoring import (
     Scored,
     coded,
     inflation_of,
+    is_of_score,
     rivals_of,
     scored_table,
     scores_dags,
     thinning_test,
+    unobserved,
     what_statements_cost,
 )
 from lmarvel.estimators.tuning import AUTO
@@ -43,14 +44,13 @@ from lmarvel.orient.equivalence import uses_of_rules
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import AncestralGraph, Marks, pag_of
+from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
 from lmarvel.search.inflation import Inflation
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
 from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, check_time, lift, most_threads, selection_pays
-from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
@@ -210,7 +210,7 @@ class Lift(PagEstimator):
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
-        left_open = _unobserved(data, ledger.names)
+        left_open = unobserved(data, ledger.names)
         if factors is not None and isinstance(table, Moments) and len(factors) <= MOST_VARIABLES:
             again = how | {"penalty": self.penalty, "progress": None}
             refused = partial(_refused, (*found.hidden, *dropped), table, factors, again)
@@ -247,8 +247,7 @@ class Lift(PagEstimator):
         return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
     def _threads(self, ledger: Ledger) -> int:
-        asked = n_workers(self.n_jobs)
-        # To ask how much memory is free reads a dozen files, which a bootstrap notices.
+        asked = n_workers(self.n_jobs)  # to ask how much memory is free reads a dozen files
         return 1 if asked == 1 else min(asked, most_threads(len(ledger.names)))
 
     def _trace(
@@ -278,7 +277,7 @@ class Lift(PagEstimator):
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
             if isinstance(table, KindTable):
                 records = tuple(chosen(found, math.log(table.rows)))
-            elif isinstance(table, Groups) and not _is_of_score(found, table):
+            elif isinstance(table, Groups) and not is_of_score(found, table):
                 records = tuple(chosen(found, table.price))  # tests chose it, so that scores of its parts mislead
             else:
                 records = evidence(
@@ -311,13 +310,6 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
-
-
-def _is_of_score(found: LiftResult, table: Groups) -> bool:
-    """Tell whether a score chose the graph; else tests took edges away from what it chose."""
-    graph = AncestralGraph.of_marks(found.mag)
-    score = minus_two_log_likelihood(GroupedBlocks(table), graph) + table.price * graph.n_edges
-    return abs(score - found.score) < 1e-6 * (1 + abs(score))
 
 
 def _better(found: LiftResult, search: Callable[..., LiftResult], start: Marks) -> LiftResult:
@@ -401,9 +393,3 @@ def _by_engine(
     return learn_compiled(
         ledger, levels, boundaries.level, found, lambda: boundaries, selection, 0.0, told, counted=True
     )
-
-
-def _unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return the pairs of variables that too few rows have both of: nothing is said of these."""
-    pairs = data.gaps().apart if data is not None and data.test_wise else ()
-    return np.array([sorted(map(names.index, pair)) for pair in pairs], dtype=np.intp).reshape(-1, 2)
