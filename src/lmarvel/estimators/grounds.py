@@ -33,6 +33,7 @@ RESAMPLES = 40  # enough to tell 95 % from 80 %
 MOST_SECONDS = 2.0  # that they may take: nobody asked for them
 FEWER, SLOW_SECONDS = 20, 4.0  # where that is too little time: so many, in so many seconds
 SEED = 0
+_NOT_REPEATED = ("data", "score")  # phases of a run that a resample is spared
 _COUNTING = 2e-11  # seconds times the cube of the number of variables: no graph is counted faster, paths included
 MOST_VARIABLES = 500  # for the look for curves, which takes the rows times the square of that
 CURVED = 0.05  # of the bends that are noticed, the share that may be noticed by chance
@@ -71,6 +72,7 @@ def later_grounds(
     if values > SMALL or values > held.KEPT:  # no file is read again for it
         return Deferred.of(Grounds(skipped="size" if resample else ""))
     unlimited = type(method)(**(method.get_params() | {"max_seconds": None}))
+    took = sum(spent for phase, spent in found.stats.seconds.items() if phase not in _NOT_REPEATED)
 
     def make() -> Grounds:
         with clock.running():
@@ -80,7 +82,7 @@ def later_grounds(
                 return Grounds(None, bends)
             with suppress(BudgetSpent):
                 slow = min(SLOW_SECONDS, clock.left())
-                drawn = resampled(table, unlimited, left, slow) if left > 0 else "time"
+                drawn = resampled(table, unlimited, left, slow, took) if left > 0 else "time"
                 if isinstance(drawn, Stability):
                     return Grounds(drawn, bends)
                 return Grounds(None, bends, "budget" if drawn == "time" and slow < SLOW_SECONDS else drawn)
@@ -89,11 +91,14 @@ def later_grounds(
     return Deferred(make)
 
 
-def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.0) -> Stability | Skipped:
+def resampled(
+    table: Dataset, method: Settings, seconds: float, slow: float = 0.0, took: float = 0.0
+) -> Stability | Skipped:
     """Return how often each part appears in 40 resamples, or why that is not known.
 
     Where these would take more than the seconds, it is 20 resamples, if they end within the slower limit. The reason is
-    "time" where they do not, and "unusable" where nothing is learned from any.
+    "time" where they do not, and "unusable" where nothing is learned from any. ``took`` is what the search took on the
+    table itself: where that is twenty times what a resample may take, none is tried.
 
     Examples
     --------
@@ -102,6 +107,9 @@ def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.
     >>> resampled(Dataset.of(CARS), LMarvel(), 60.0).replicates
     40
     """
+    first = max(seconds, slow) / 4
+    if took > 4 * first:
+        return "time"
     try:
         source, again, _ = prepared(table, method)
     except LMarvelError:
@@ -109,7 +117,7 @@ def resampled(table: Dataset, method: Settings, seconds: float, slow: float = 0.
     least = _COUNTING * len(table.names) ** 3
     if RESAMPLES * least > _allowed(seconds, 0) and FEWER * least > _allowed(slow, 0):
         return "time"
-    if not _ends_within(max(seconds, slow) / 4, source, again.method):
+    if not _ends_within(first, source, again.method, 2 if took < first else 1):
         return "time"
     tally, begun, many = Tally(table.names, again.method.selection), time.thread_time(), RESAMPLES
     for i in range(RESAMPLES):
@@ -133,15 +141,16 @@ def _allowed(seconds: float, i: int) -> float:
     return seconds * (1.0 if i >= RESAMPLES // 8 else 1.5)
 
 
-def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings) -> bool:
+def _ends_within(seconds: float, source: Dataset | Resampling, method: Settings, tries: int) -> bool:
     """Tell whether a method ends within the seconds on the first resample: it might take minutes.
 
-    The first run also loads what is loaded at first use, so one that does not end is tried once more.
+    The first run also loads what is loaded at first use, so one that does not end is tried once more, unless the search
+    on the table took as long.
     """
     limited = type(method)(**(method.get_params() | {"max_seconds": max(seconds, 1e-6)}))
     first = source.moments(SEED, 0) if isinstance(source, Resampling) else source.resample([SEED, 0])
     try:
-        return any(discover(first, limited).budget_ended is None for _ in range(2))
+        return any(discover(first, limited).budget_ended is None for _ in range(tries))
     except LMarvelError:
         return True  # from which nothing is learned, and others may be better
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lmarvel.budget.clock import current
 from lmarvel.ci.adapter import IndependenceTest
@@ -31,25 +30,27 @@ from lmarvel.estimators.scoring import (
     Scored,
     coded,
     inflation_of,
+    is_of_score,
     rivals_of,
     scored_table,
     scores_dags,
     thinning_test,
+    unobserved,
     what_statements_cost,
 )
 from lmarvel.estimators.tuning import AUTO
 from lmarvel.graph.kinds import MAG
-from lmarvel.orient.equivalence import orient_mag
+from lmarvel.orient.equivalence import uses_of_rules
 from lmarvel.orient.worklist import orient
 from lmarvel.result.trace import BudgetEnded, Event, RefusedNode
 from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import AncestralGraph, Marks, pag_of
+from lmarvel.search.ancestral import Marks, pag_of
 from lmarvel.search.evidence import MOST_VARIABLES, chosen, evidence
+from lmarvel.search.inflation import Inflation
 from lmarvel.search.kinds.by_kind import lift_kinds
 from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.kinds.grouped_lift import lift_groups
 from lmarvel.search.lift import HiddenNode, LiftResult, check_engine, check_time, lift, most_threads, selection_pays
-from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import EngineRun, learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
 from lmarvel.skeleton.state import Progress, silent
@@ -90,8 +91,8 @@ class Lift(PagEstimator):
     seed : int
         What those are drawn from; without restarts nothing is random.
     n_jobs : int
-        Threads of the search, -1 for all processors, at most 256. The result depends on it only where a time limit
-        ends the search. Scores of categories and curves use one thread.
+        Threads of the search, and of the evidence for its graph, -1 for all processors, at most 256. The result
+        depends on it only where a time limit ends the search. Scores of categories and curves use one thread.
     alpha, test, boundary, boundary_alpha, max_conditioning, max_tests
         Of L-MARVEL, which gives the graph to start from; see :class:`lmarvel.LMarvel`.
     max_seconds : float, optional
@@ -154,8 +155,9 @@ class Lift(PagEstimator):
         if isinstance(table, KindTable) or ledger.test.name in _OTHER_SCALES:
             rivals = rivals_of(data, ledger.names, self.penalty, self.alpha, ledger.meter.deadline)
         factors: Matrix | None = None
+        inflating: Inflation | None = None
         known, now = ledger.known, time.monotonic()
-        threads = min(n_workers(self.n_jobs), most_threads(len(ledger.names)))
+        threads = self._threads(ledger)
         how: dict[str, Any] = {
             "selection": self.selection,
             "latents": self.latents,
@@ -191,12 +193,13 @@ class Lift(PagEstimator):
         try:
             check_time(len(ledger.names), how["deadline"] if isinstance(table, Moments) and start is None else math.inf)
             if isinstance(table, Moments) and (self.latents or self.selection):
-                factors = inflation_of(ledger.test, data, table, self.penalty, False)
+                inflating = inflation_of(ledger.test, data, table, self.penalty)
+                factors = None if inflating is None else inflating.factors(interactions=False)
             found = search()
             if isinstance(table, Moments) and rivals.lmarvel is not None:
                 found = _better(found, search, rivals.lmarvel)
-            if isinstance(table, Moments) and found.hidden:  # interactions take longer to look at, so only now
-                look = partial(inflation_of, ledger.test, data, table, self.penalty, True)
+            if inflating is not None and found.hidden:  # interactions take longer to look at, so only now
+                look = partial(inflating.factors, interactions=True)
                 found, factors = _beside_interactions(found, factors, search, look)
             dropped: tuple[HiddenNode, ...] = ()
             if _has_selection(found):
@@ -207,7 +210,7 @@ class Lift(PagEstimator):
             raise error.named(ledger.names) from None
         except OutOfTime:
             raise BudgetSpent("max_seconds is used up before a first graph was found") from None
-        left_open = _unobserved(data, ledger.names)
+        left_open = unobserved(data, ledger.names)
         if factors is not None and isinstance(table, Moments) and len(factors) <= MOST_VARIABLES:
             again = how | {"penalty": self.penalty, "progress": None}
             refused = partial(_refused, (*found.hidden, *dropped), table, factors, again)
@@ -243,6 +246,10 @@ class Lift(PagEstimator):
         """Whether Markov boundaries are of use: not where the answer begins with a DAG that no start improves."""
         return self.boundary != "auto" or data is None or not scores_dags(test, data)
 
+    def _threads(self, ledger: Ledger) -> int:
+        asked = n_workers(self.n_jobs)  # to ask how much memory is free reads a dozen files
+        return 1 if asked == 1 else min(asked, most_threads(len(ledger.names)))
+
     def _trace(
         self,
         found: LiftResult,
@@ -256,7 +263,7 @@ class Lift(PagEstimator):
         seconds that the run has left. Graphs that take much memory are not kept for that.
         """
         penalty, selection, latents, known = self.penalty, self.selection, self.latents, ledger.known
-        names = ledger.names
+        names, threads = ledger.names, self._threads(ledger)
         clock = current()
 
         def pvalue(x: int, y: int, given: Sequence[int]) -> float:
@@ -270,7 +277,7 @@ class Lift(PagEstimator):
             ended = () if found.ended is None else (BudgetEnded(found.ended),)
             if isinstance(table, KindTable):
                 records = tuple(chosen(found, math.log(table.rows)))
-            elif isinstance(table, Groups) and not _is_of_score(found, table):
+            elif isinstance(table, Groups) and not is_of_score(found, table):
                 records = tuple(chosen(found, table.price))  # tests chose it, so that scores of its parts mislead
             else:
                 records = evidence(
@@ -283,10 +290,11 @@ class Lift(PagEstimator):
                     latents=latents,
                     deadline=clock.deadline,
                     scores=GroupedBlocks(table) if isinstance(table, Groups) else None,
+                    threads=threads,
                 )
             mag = MAG._trusted(names, found.mag)
             others = () if refused is None else refused(clock.deadline)
-            return (*ended, *records, *others, *orient_mag(mag, selection, known).log)
+            return (*ended, *records, *others, *uses_of_rules(mag, selection, known))
 
         small = found.seen.size + found.mag.size <= SMALL
         return LazyTuple(trace) if small else trace()
@@ -302,13 +310,6 @@ class Lift(PagEstimator):
         """Its score."""
         assert self.result_.bic is not None
         return self.result_.bic
-
-
-def _is_of_score(found: LiftResult, table: Groups) -> bool:
-    """Tell whether a score chose the graph; else tests took edges away from what it chose."""
-    graph = AncestralGraph.of_marks(found.mag)
-    score = minus_two_log_likelihood(GroupedBlocks(table), graph) + table.price * graph.n_edges
-    return abs(score - found.score) < 1e-6 * (1 + abs(score))
 
 
 def _better(found: LiftResult, search: Callable[..., LiftResult], start: Marks) -> LiftResult:
@@ -392,9 +393,3 @@ def _by_engine(
     return learn_compiled(
         ledger, levels, boundaries.level, found, lambda: boundaries, selection, 0.0, told, counted=True
     )
-
-
-def _unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return the pairs of variables that too few rows have both of: nothing is said of these."""
-    pairs = data.gaps().apart if data is not None and data.test_wise else ()
-    return np.array([sorted(map(names.index, pair)) for pair in pairs], dtype=np.intp).reshape(-1, 2)

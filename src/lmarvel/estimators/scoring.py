@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.budget.clock import current
 from lmarvel.ci.adapter import IndependenceTest
@@ -35,12 +36,12 @@ from lmarvel.data.moments import Moments
 from lmarvel.errors import DataError, LMarvelError, OutOfTime
 from lmarvel.knowledge.closure import Known
 from lmarvel.result.trace import StatementCost
-from lmarvel.score.district import Matrix
-from lmarvel.search.ancestral import Marks
-from lmarvel.search.inflation import inflation
+from lmarvel.search.ancestral import AncestralGraph, Marks
+from lmarvel.search.inflation import Inflation
 from lmarvel.search.kinds.cells import cell_table, fits_cells
-from lmarvel.search.kinds.grouped import Groups
+from lmarvel.search.kinds.grouped import GroupedBlocks, Groups
 from lmarvel.search.lift import LiftResult, lift
+from lmarvel.search.scores import minus_two_log_likelihood
 from lmarvel.skeleton.by_engine import learn_compiled
 from lmarvel.skeleton.lmarvel import Levels, default_boundary_alpha
 from lmarvel.skeleton.state import silent
@@ -207,10 +208,8 @@ def table_of(test: IndependenceTest, data: Dataset | None) -> Moments:
     return moments.take([where[name] for name in test.names])
 
 
-def inflation_of(
-    test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float, interactions: bool
-) -> Matrix | None:
-    """Return how far noise, bends and interactions inflate the evidence for hidden nodes; None where they do not.
+def inflation_of(test: IndependenceTest, data: Dataset | None, table: Moments, penalty: float) -> Inflation | None:
+    """Return what tells how far noise, bends and interactions inflate the evidence for hidden nodes.
 
     Without rows nothing can be said, and no file is read again for it. Rows with gaps are left out.
     """
@@ -230,7 +229,20 @@ def inflation_of(
         weights = np.asarray(data.weights[::every], dtype=np.float64)[whole]
     if test.name == "rank":
         rows = np.column_stack([normal_scores(column, weights) for column in rows.T])
-    return inflation(rows, penalty * math.log(table.n), weights, interactions=interactions)
+    return Inflation(rows, penalty * math.log(table.n), weights)
+
+
+def is_of_score(found: LiftResult, table: Groups) -> bool:
+    """Tell whether a score chose the graph; else tests took edges away from what it chose."""
+    graph = AncestralGraph.of_marks(found.mag)
+    score = minus_two_log_likelihood(GroupedBlocks(table), graph) + table.price * graph.n_edges
+    return abs(score - found.score) < 1e-6 * (1 + abs(score))
+
+
+def unobserved(data: Dataset | None, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the pairs of variables that too few rows have both of: nothing is said of these."""
+    pairs = data.gaps().apart if data is not None and data.test_wise else ()
+    return np.array([sorted(map(names.index, pair)) for pair in pairs], dtype=np.intp).reshape(-1, 2)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ class Draft:
         known: Known | None = None,
     ) -> None:
         self.known = known
+        self.of_mag = False  # whether all follows from the colliders of a MAG
         self.mark: list[dict[int, int]] = [{} for _ in range(n)]
         self.log: list[RuleApplication] = []
         self.is_collider = is_collider

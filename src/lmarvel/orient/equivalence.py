@@ -7,12 +7,15 @@ MAGs are Markov equivalent exactly if their PAGs are equal. For the way back, tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.engine import names as compiled_names
+from lmarvel.engine import run as compiled
 from lmarvel.engine.legality import judge_mag, judge_pag
 from lmarvel.engine.run import is_built, orient_graph
 from lmarvel.errors import GraphError
@@ -33,6 +36,7 @@ from lmarvel.graph.mixed import MixedGraph
 from lmarvel.knowledge.closure import Known, reach
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.statements import Knowledge
+from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.worklist import Oriented, orient
 
 Matrix = NDArray[Any]
@@ -46,7 +50,28 @@ def orient_mag(mag: MixedGraph, selection: bool = True, known: Known | None = No
         return bool(marks[a, b] == ARROW and marks[c, b] == ARROW)
 
     edges = ((x, y) for x, links in enumerate(mag.links) for y, _, _ in links if x < y)
-    return orient(len(mag), edges, is_collider, selection, known=known)
+    return orient(len(mag), edges, is_collider, selection, known=known, of_mag=True)
+
+
+def uses_of_rules(mag: MixedGraph, selection: bool = True, known: Known | None = None) -> Sequence[RuleApplication]:
+    """Return the log of :func:`orient_mag`, in less time."""
+    if known is not None or not is_built():
+        return orient_mag(mag, selection, known).log
+    return applications(*compiled.uses_of_rules(mag.marks, selection), range(len(mag)))
+
+
+def applications(rules: Matrix, uses: Matrix, place: Sequence[int]) -> list[RuleApplication]:
+    """Return uses of rules from the arrays of the engine as records, where variable v stands at ``place[v]``."""
+    names, parts = compiled_names("rules"), uses.tolist()
+
+    def marks(at: int, n: int) -> tuple[tuple[int, int, int], ...]:
+        ends = (parts[i : i + 3] for i in range(at, at + 3 * n, 3))
+        return tuple((place[x], place[y], mark) for x, y, mark in ends)
+
+    return [
+        RuleApplication(names[rule], tuple(place[v] for v in parts[at : at + n]), marks(*rest[:2]), marks(*rest[2:]))
+        for rule, at, n, *rest in rules.tolist()
+    ]
 
 
 def _oriented(mag: MixedGraph, selection: bool = True) -> Matrix:

@@ -2,7 +2,8 @@
 
 The searches are complete. Uncovered paths are searched over states (previous node, this node), which decides quickly
 that there is none; a walk so found that visits a node twice is not a path, and then simple paths are searched
-exhaustively. That can take exponential time, so all searches look at the clock of the draft.
+exhaustively. That can take exponential time, so all searches look at the clock of the draft. For R5 in the PAG of a MAG
+it is not needed: R6 and R7 give the same marks (docs/theory.md).
 """
 
 from __future__ import annotations
@@ -45,12 +46,24 @@ def discriminating_path(draft: Draft, b: int, c: int) -> tuple[int, ...] | None:
 
 
 def uncovered_path(
-    draft: Draft, a: int, first: int, goal: int, step: Step, avoid: int, last: Callable[[int], bool] = lambda d: True
+    draft: Draft,
+    a: int,
+    first: int,
+    goal: int,
+    step: Step,
+    avoid: int,
+    last: Callable[[int], bool] = lambda d: True,
+    thorough: bool = True,
 ) -> tuple[int, ...] | None:
-    """Return a path (a, first, .., d, goal) on which the ends of each triple are not adjacent, and ``last(d)``."""
+    """Return a path (a, first, .., d, goal) on which the ends of each triple are not adjacent, and ``last(d)``.
+
+    Unless the search is to be ``thorough``, a path that is longer than the shortest walk may be missed.
+    """
     walk = uncovered_walk(draft, a, first, goal, step, avoid, last)
     if walk is None or len(set(walk)) == len(walk):
         return walk
+    if not thorough:
+        return None
     return next(_uncovered_simple(draft, [a, first], goal, step, last), None)
 
 

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from lmarvel.graph.marks import ARROW, CIRCLE, TAIL
 from lmarvel.orient.draft import Draft, RuleApplication
-from lmarvel.orient.paths import uncovered_path
+from lmarvel.orient.paths import Step, uncovered_path
 from lmarvel.orient.rule import MarkAt, Needs, Rule, Stage, Wakes, Wanted, premises_of_path, rests_on, words
 
 # --- R5 ---------------------------------------------------------------------------------------------------
@@ -19,12 +19,15 @@ from lmarvel.orient.rule import MarkAt, Needs, Rule, Stage, Wakes, Wanted, premi
 
 def r5(draft: Draft, a: int, b: int) -> Wanted | None:
     """If a o-o b with an uncovered circle path (a, c, .., d, b), and a, d and b, c are not adjacent, all is ---."""
-    if draft.mark[b][a] != CIRCLE:
-        return None
-    for c in _circles(draft, a):
+    return _ring(draft, a, b, lambda q: _circles(draft, q)) if draft.mark[b][a] == CIRCLE else None
+
+
+def _ring(draft: Draft, a: int, b: int, step: Step) -> Wanted | None:
+    """Return the use of R5 for a o-o b, with a cycle of nodes that the step leads to."""
+    for c in step(a):
         if c != b and draft.gap(b, a, c):
             path = uncovered_path(
-                draft, a, c, b, step=lambda q: _circles(draft, q), avoid=a, last=lambda d: draft.gap(a, b, d)
+                draft, a, c, b, step, avoid=a, last=lambda d: draft.gap(a, b, d), thorough=not draft.of_mag
             )
             if path:
                 ends = zip(path, [*path[1:], path[0]], strict=True)
@@ -34,9 +37,29 @@ def r5(draft: Draft, a: int, b: int) -> Wanted | None:
 
 def all_rings(draft: Draft) -> Iterator[Wanted]:
     """Use R5 on each edge; all cycles of the draft as it stands are found before any is oriented."""
-    edges = [(a, b) for a in range(len(draft.mark)) for b in _circles(draft, a) if a < b]
-    rings = [r5(draft, a, b) for a, b in edges]
+    beside = passable(draft)
+    rings = [_ring(draft, a, b, beside.__getitem__) for a in range(len(beside)) for b in beside[a] if a < b]
     yield from (wanted for wanted in rings if wanted is not None)
+
+
+def passable(draft: Draft) -> list[list[int]]:
+    """Return the neighbours by o-o of each node, but for nodes that no cycle of R5 can pass, which have none.
+
+    A cycle passes a node between two neighbours that are a gap apart. A node without two such neighbours is left out,
+    and then the others may have fewer. Without selection this leaves none, and no path has to be searched.
+    """
+    beside = [_circles(draft, q) for q in range(len(draft.mark))]
+    queue = list(range(len(beside)))
+    while queue:
+        draft.tick()
+        v = queue.pop()
+        if any(draft.gap(a, v, c) for a, c in combinations(beside[v], 2)):
+            continue
+        for w in beside[v]:
+            beside[w] = [u for u in beside[w] if u != v]
+        queue += beside[v]
+        beside[v] = []
+    return beside
 
 
 def _circles(draft: Draft, q: int) -> list[int]:

@@ -109,6 +109,7 @@ def orient(
     undecided: Pairs = (),
     rules: Collection[Rule] = tuple(RULES.values()),
     known: Known | None = None,
+    of_mag: bool = False,
 ) -> Oriented:
     """Orient a skeleton maximally.
 
@@ -135,8 +136,11 @@ def orient(
         The rules to use, all by default.
     known : Known, optional
         What is known beforehand: its marks are written first, and the rules that read it are used with the others.
+    of_mag : bool
+        Whether edges and colliders are those of a MAG; then long searches for cycles are not needed.
     """
     draft = Draft(n, edges, is_collider, ambiguous, undecided, deadline, known)
+    draft.of_mag = of_mag and known is None
     stated = [] if known is None else rules_for(known)
     selection = selection and (known is None or known.selection)
     used = [rule for rule in (*stated[:1], *rules, *stated[1:]) if selection or not rule.needs_selection]

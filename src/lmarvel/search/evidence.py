@@ -69,6 +69,7 @@ def evidence(
     latents: bool = True,
     deadline: float = math.inf,
     scores: BlockScores | None = None,
+    threads: int = 1,
 ) -> tuple[Event, ...]:
     """Return the records that tell how much speaks for each part of the graph that Lift chose.
 
@@ -84,6 +85,8 @@ def evidence(
         When :func:`time.monotonic` passes this, what is missing is left out.
     scores : BlockScores, optional
         The scores of blocks, where a variable is more than a column; then the correlations are not needed.
+    threads : int
+        In how many threads the compiled engine works; the result does not depend on it.
 
     Examples
     --------
@@ -103,7 +106,9 @@ def evidence(
     record = Record(n, deadline)
     try:
         if scores is None and _engine is not None:
-            records.extend(_by_engine(found, usable(correlation, n), n, pvalue, price, selection, latents, record))
+            records.extend(
+                _by_engine(found, usable(correlation, n), n, pvalue, price, selection, latents, record, threads)
+            )
         else:
             scores = GaussianBlocks(usable(correlation, n), n) if scores is None else scores
             records.extend(_Weighing(found, scores, pvalue, price, selection, latents, record).records())
@@ -121,6 +126,7 @@ def _by_engine(
     selection: bool,
     latents: bool,
     record: Record,
+    threads: int,
 ) -> Iterator[Event]:
     """Iterate over the same records as :class:`_Weighing`, with all but the p-values from the engine."""
     p = len(found.mag)
@@ -139,6 +145,7 @@ def _by_engine(
         all_gaps=p <= MOST_VARIABLES,
         seconds=record.seconds(),
         cancel=CANCEL.get(),
+        threads=threads,
     )
     yield from _tested(Weighed, edges, pvalue, record)
     yield from _tested(LeftOut, gaps, pvalue, record)

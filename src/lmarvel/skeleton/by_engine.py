@@ -30,6 +30,7 @@ from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, EngineProgress, RunArrays, Task, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
 from lmarvel.orient.draft import RuleApplication
+from lmarvel.orient.equivalence import applications
 from lmarvel.orient.stated import stated_for_engine
 from lmarvel.result.sepsets import Sepsets, SetColumns
 from lmarvel.result.trace import (
@@ -370,18 +371,8 @@ MAKERS: dict[str, Callable[..., Event]] = {
 }
 """How to make the record of each kind of event."""
 _KINDS = names("events")
-_RULES = names("rules")
 
 
 def _uses(arrays: RunArrays, place: Sequence[int]) -> list[RuleApplication]:
     """Return the uses of rules as records."""
-    parts = arrays.uses.tolist()
-
-    def marks(at: int, n: int) -> tuple[tuple[int, int, int], ...]:
-        ends = (parts[i : i + 3] for i in range(at, at + 3 * n, 3))
-        return tuple((place[x], place[y], mark) for x, y, mark in ends)
-
-    return [
-        RuleApplication(_RULES[rule], tuple(place[v] for v in parts[at : at + n]), marks(*rest[:2]), marks(*rest[2:]))
-        for rule, at, n, *rest in arrays.rules.tolist()
-    ]
+    return applications(arrays.rules, arrays.uses, place)

@@ -10,6 +10,7 @@ cdef extern from "lift/evidence/evidence.hpp" namespace "lmarvel" nogil:
         vector[double] scores
         vector[vector[uint32_t]] met
         cbool selection, latents, all_gaps
+        int threads
 
     cppclass WeighedPairs:
         vector[int32_t] x, y
@@ -41,12 +42,13 @@ def weigh(
     cbool all_gaps,
     double seconds=math.inf,
     cancel=None,
+    int threads=1,
 ):
     """Weigh each edge, gap and mark of a graph against the graphs that were met, each a score and its edges.
 
     Returns whether the time was up; of the edges, of the gaps between neighbours of a variable and of the other gaps the
     ends, what is lost without that part, and where the set of each begins, with the members; and the ends of the marks,
-    each with its distance.
+    each with its distance. None of it depends on the number of ``threads``.
     """
     cdef const double[:, ::1] R = finite_square(correlation, "a correlation matrix", most_variables)
     cdef int p = <int>R.shape[0]
@@ -63,6 +65,8 @@ def weigh(
     check_positive(price, "price")
     if not (noise >= 0 and near >= 0 and math.isfinite(score)):
         raise ValueError("noise and distance cannot be negative, and a score is a number")
+    check_threads(threads)
+    task.threads = threads
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
     task.score, task.near, task.mag, task.pag = score, near, &marks[0, 0], &learned[0, 0]
     task.selection, task.latents, task.all_gaps = selection, latents, all_gaps

@@ -120,8 +120,7 @@ def lift(
         raise ValueError("noise cannot be negative")
     if not 0 <= memory < 2.0**62:
         raise ValueError(f"memory must be a number of bytes, not {memory}")
-    if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"1 to {MOST_THREADS} threads can search, not {threads}")
+    check_threads(threads)
     task.R, task.p, task.n, task.price, task.noise = &R[0, 0], p, n, price, noise
     task.constants = checked_constants(constants)
     task.selection, task.latents, task.memory = selection, latents, <size_t>memory
@@ -255,3 +254,9 @@ cdef vector[char] flags(matrix, int p) except *:
         for y in range(p):
             found.push_back(known[x, y] != 0)
     return found
+
+
+cdef int check_threads(int threads) except -1:
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"1 to {MOST_THREADS} threads can search, not {threads}")
+    return 0

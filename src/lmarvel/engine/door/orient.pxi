@@ -1,7 +1,7 @@
 # Orientation of a graph whose marks are known, for those that its class shares.
 
 cdef extern from "skeleton/run.hpp" namespace "lmarvel" nogil:
-    Ending orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*)
+    Ending orient_graph(const int8_t*, int32_t, cbool, const Statements&, int8_t*, Poll, void*, Outcome*)
 
 
 cdef object own_marks(graph):
@@ -36,7 +36,26 @@ def orient(graph, cbool selection=True, stated=None):
     cdef Ending ending
     with nogil:
         ending = orient_graph(
-            &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener
+            &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener, NULL
         )
     caller.check(ending)
     return np.asarray(marks)
+
+
+def uses_of_rules(graph, cbool selection=True):
+    """Return by which rules those marks follow: seven numbers per use, and the nodes and marks that these speak of."""
+    cdef const int8_t[:, ::1] known = checked_marks(graph)
+    cdef Py_ssize_t p = known.shape[0]
+    cdef Outcome found
+    if p == 0:
+        return longs(found.rules, 7), ints(found.uses, 1)
+    cdef int8_t[:, ::1] marks = np.zeros((p, p), dtype=np.int8)
+    cdef Stated statements = Stated(None, p)
+    cdef Caller caller = Caller(None)
+    cdef Ending ending
+    with nogil:
+        ending = orient_graph(
+            &known[0, 0], <int32_t> p, selection, statements.of, &marks[0, 0], poll, &caller.listener, &found
+        )
+    caller.check(ending)
+    return longs(found.rules, 7), ints(found.uses, 1)

@@ -141,16 +141,39 @@ void Orientation::colliders() {
 
 // R5 on each edge; all cycles of the graph as it stands are found before any is oriented.
 void Orientation::rings() {
+    find_passable();
     std::vector<Wanted> found;
     for (Index a = 0; a < static_cast<Index>(p_); ++a) {
+        if (!passable_[static_cast<std::size_t>(a)]) continue;
         for (std::int64_t e = begin(a); e < end(a); ++e) {
-            if (a < near(e) && circle_edge(a, near(e))) {
+            if (a < near(e) && may_step(CIRCLES, a, near(e))) {
                 Wanted wanted = r5(a, near(e));
                 if (wanted.any) found.push_back(std::move(wanted));
             }
         }
     }
     for (const Wanted& wanted : found) wake(apply(R5, wanted));
+}
+
+// The nodes that a cycle of R5 may pass: each lies between two others of them, by o-o, that are a gap apart.
+void Orientation::find_passable() {
+    passable_.assign(p_, 1);
+    std::vector<Index> queue(p_), beside;
+    for (std::size_t v = 0; v < p_; ++v) queue[v] = static_cast<Index>(v);
+    while (!queue.empty()) {
+        tick();
+        const Index v = queue.back();
+        queue.pop_back();
+        if (!passable_[static_cast<std::size_t>(v)]) continue;
+        beside.clear();
+        for (std::int64_t e = begin(v); e < end(v); ++e) if (may_step(CIRCLES, v, near(e))) beside.push_back(near(e));
+        bool passes = false;
+        for (std::size_t i = 0; i < beside.size() && !passes; ++i)
+            for (std::size_t j = i + 1; j < beside.size() && !passes; ++j) passes = gap(beside[i], v, beside[j]);
+        if (passes) continue;
+        passable_[static_cast<std::size_t>(v)] = 0;
+        queue.insert(queue.end(), beside.begin(), beside.end());
+    }
 }
 
 // Put every circle that some rule may resolve on the agendas: all but R5 need an arrowhead or a tail nearby.
@@ -300,7 +323,8 @@ Orientation::Wanted Orientation::r2(Index a, Index c) {
 }
 
 Orientation::Wanted Orientation::r3(Index d, Index b) {
-    std::vector<Index> into;
+    std::vector<Index>& into = into_;
+    into.clear();
     for (std::int64_t e = begin(d); e < end(d); ++e) {
         const Index a = near(e);
         if (mark(a, d) == CIRCLE && mark(a, b) == ARROW) into.push_back(a);

@@ -103,6 +103,9 @@ private:
     bool of_mag_ = false;
     std::vector<std::int64_t> origin_, stamp_;   // of the breadth-first searches, by end
     std::vector<std::int64_t> met_;              // and by node
+    std::vector<std::uint8_t> passable_;         // by cycles of R5
+    std::vector<std::int64_t> queue_;            // room for a search, kept from one to the next
+    std::vector<Index> into_;                    // and for R3
     std::int64_t search_ = 0;
 
     std::int8_t mark(Index x, Index y) const {
@@ -127,12 +130,15 @@ private:
     bool onward(Index x, Index y) const {
         return mark(x, y) != NONE && mark(y, x) != ARROW && mark(x, y) != TAIL;
     }
-    bool may_step(Steps steps, Index q, Index r) const { return steps == CIRCLES ? circle_edge(q, r) : onward(q, r); }
+    bool may_step(Steps steps, Index q, Index r) const {
+        return steps == CIRCLES ? passable_[static_cast<std::size_t>(r)] && circle_edge(q, r) : onward(q, r);
+    }
 
     const Use* apply(Index rule, const Wanted& wanted);
     void work(bool selection);
     void colliders();
     void rings();
+    void find_passable();
     void begin_queues();
     void drain(int last);
     bool use_one(int stage, Index x, Index y);
@@ -165,6 +171,7 @@ private:
     bool discriminating_path(Index b, Index c, Path& path);
     bool uncovered_path(const Route& route, std::int64_t first_end, Path& path);
     bool uncovered_walk(const Route& route, std::int64_t first_end, Path& path);
+    std::vector<Index> reached_from(std::int64_t first_end, Index not_through, const std::vector<Index>& nodes);
     bool uncovered_simple(const Route& route, Path& path);
 };
 

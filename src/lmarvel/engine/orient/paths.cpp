@@ -53,10 +53,12 @@ bool Orientation::uncovered_path(const Route& route, std::int64_t first_end, Pat
     return uncovered_simple(route, path);
 }
 
-// Breadth first over ends (previous, current): the shortest uncovered walk, if there is one.
+// Breadth first over ends (previous, current): the shortest uncovered walk, if there is one. Without a goal it goes
+// wherever such walks go, and leaves stamps on their ends.
 bool Orientation::uncovered_walk(const Route& route, std::int64_t first_end, Path& path) {
     ++search_;
-    std::vector<std::int64_t> queue{first_end};
+    std::vector<std::int64_t>& queue = queue_;
+    queue.assign(1, first_end);
     stamp_[static_cast<std::size_t>(first_end)] = search_;
     origin_[static_cast<std::size_t>(first_end)] = -1;
     for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -127,7 +129,7 @@ Orientation::Wanted Orientation::r5(Index a, Index b) {
     Path path;
     for (std::int64_t e = begin(a); e < end(a); ++e) {
         const Index c = near(e);
-        if (c == b || !circle_edge(a, c) || !gap(b, a, c)) continue;
+        if (c == b || !may_step(CIRCLES, a, c) || !gap(b, a, c)) continue;
         if (!uncovered_path(Route{a, c, b, CIRCLES, -1, true}, e, path)) continue;
         Wanted wanted{true, path, {}};
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -151,6 +153,22 @@ Orientation::Wanted Orientation::r9(Index c, Index a) {
     return {};
 }
 
+// Those of the nodes that an uncovered walk from an end leads to, around `not_through`: most paths that R10 asks for are
+// not there, and one search tells of all.
+std::vector<Index> Orientation::reached_from(std::int64_t first_end, Index not_through, const std::vector<Index>& nodes) {
+    Path none;
+    uncovered_walk(Route{from(first_end), near(first_end), -1, ONWARD, not_through, false}, first_end, none);
+    std::vector<Index> reached;
+    for (Index v : nodes) {
+        for (std::int64_t e = begin(v); e < end(v); ++e) {
+            if (stamp_[static_cast<std::size_t>(reverse_[static_cast<std::size_t>(e)])] != search_) continue;
+            reached.push_back(v);
+            break;
+        }
+    }
+    return reached;
+}
+
 Orientation::Wanted Orientation::r10(Index c, Index a) {
     if (mark(a, c) != ARROW) return {};
     std::vector<Index> causes;
@@ -163,11 +181,11 @@ Orientation::Wanted Orientation::r10(Index c, Index a) {
         const Index first = near(e);
         if (first == c || !onward(a, first)) continue;
         std::vector<Path> paths;
-        for (Index b : causes) {
+        for (Index b : reached_from(e, c, causes)) {
             Path path{a, b};
             if (first == b || uncovered_path(Route{a, first, b, ONWARD, c, false}, e, path)) paths.push_back(path);
         }
-        routes.emplace_back(first, std::move(paths));
+        if (!paths.empty()) routes.emplace_back(first, std::move(paths));
     }
     for (std::size_t i = 0; i < routes.size(); ++i) {
         for (std::size_t j = i + 1; j < routes.size(); ++j) {

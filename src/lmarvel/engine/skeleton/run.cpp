@@ -218,12 +218,14 @@ Ending search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll 
 }
 
 Ending orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
-                    std::int8_t* marks, Poll poll, void* caller) {
+                    std::int8_t* marks, Poll poll, void* caller, Outcome* uses) {
     return ending_of([&] {
         const Clock clock(std::numeric_limits<double>::infinity(), poll, caller);
         const KnownGraph triples(graph, p);
         const std::optional<Known> known = known_of(statements, p);
-        Orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr).run(selection, true);
+        Orientation orientation(triples, p, marks, clock, nullptr, known ? &*known : nullptr);
+        orientation.run(selection, true);
+        if (uses != nullptr) flatten(orientation.log, *uses);
     });
 }
 

@@ -78,8 +78,8 @@ Ending learn(const Request& request, Outcome& outcome, std::int8_t* marks, Poll 
 Ending search_boundaries(const BoundaryTask& task, FoundBoundaries& found, Poll poll, void* caller);
 
 // The marks that all graphs of the class of a maximal ancestral graph share, and that fit the statements; both matrices
-// are p x p, `marks` zero.
+// are p x p, `marks` zero. The uses of rules go where somebody wants them.
 Ending orient_graph(const std::int8_t* graph, Index p, bool selection, const Statements& statements,
-                    std::int8_t* marks, Poll poll, void* caller);
+                    std::int8_t* marks, Poll poll, void* caller, Outcome* uses = nullptr);
 
 }  // namespace lmarvel

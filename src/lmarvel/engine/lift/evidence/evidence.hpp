@@ -21,6 +21,7 @@ struct EvidenceTask {
     std::vector<std::vector<std::uint32_t>> met;          // their edges, as Seen has them, without p
     bool selection = true, latents = true;
     bool all_gaps = false;                                // also of variables without a common neighbour
+    int threads = 1;                                      // the result does not depend on it
 };
 
 // Pairs, what the best graph without this part loses, and a set for the test of each.

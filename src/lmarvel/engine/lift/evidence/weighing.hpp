@@ -5,296 +5,211 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <stdexcept>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "lift/climb/climb.hpp"
+#include "base/threads.hpp"
+#include "lift/evidence/changes.hpp"
 #include "lift/evidence/evidence.hpp"
-#include "orient/orient.hpp"
+#include "lift/evidence/looks.hpp"
 
 namespace lmarvel {
 
+// Pairs and graphs are looked at in threads. What is found of each depends on nothing but itself, and is put together in
+// their order, so that the number of threads changes nothing.
 template <int W>
 class Weighing {
 public:
     Weighing(const EvidenceTask& task, const Clock& clock, Evidence& found)
-        : task_(task), p_(std::size_t(task.p)), out_(found), patient_(clock.at_least(infinity)), watch_(clock),
-          kinds_{FORTH, BACK}, scores_(task.R, task.p, task.n), mag_(ancestral(edges_of(task.mag))),
-          separation_(task.mag, Index(task.p)), apart_(p_ * p_, infinity), joined_(p_ * p_, task.price),
-          other_(p_ * p_, infinity), marks_(p_ * p_, 0), pag_(p_ * p_, 0) {
-        if (task.latents) kinds_.push_back(BOTH);
-        if (task.selection) kinds_.push_back(UNDIRECTED);
-        for (int x = 0; x < task.p; ++x) mag_.adjacent(x).each([&](int y) { if (y > x) edges_.emplace_back(x, y); });
-        for (const auto& [x, y] : edges_)
-            for (const auto& [a, b] : {std::pair(x, y), std::pair(y, x)})
-                if (task.pag[at(a, b)] > CIRCLE) told_.push_back(at(a, b));
-        std::sort(told_.begin(), told_.end());
-    }
+        : task_(task), p_(std::size_t(task.p)), out_(found), watch_(clock), workers_(task.threads), answer_(task),
+          looks_(answer_, task.selection), scores_(task.R, task.p, task.n), apart_(p_ * p_, infinity),
+          joined_(p_ * p_, task.price), other_(p_ * p_, infinity), desks_(workers_.count()) {}
 
     void run() {
-        Graph graph = base();
-        Climb<W> climb(scores_, graph, task_.price, {}, {});
-        for (const auto& [x, y] : edges_) weigh_edge(climb, graph, x, y);
-        for (int x = 0; x < task_.p; ++x)
-            beyond(x).each([&](int y) { weigh_gap(climb, graph, x, y); });
-        see_marks(graph);
-        for (std::size_t end : told_) {
+        const Graph graph = base();
+        scores_.of_graph(graph);
+        start_ = &graph;
+        see_met();
+        weigh(out_.edges, answer_.edges, [this](Changes<W>& changes, int x, int y, const Watch& watch) {
+            return changes.edge(x, y, apart_[at(x, y)], watch);
+        });
+        weigh(out_.gaps, gaps(false), [this](Changes<W>& changes, int x, int y, const Watch& watch) {
+            return changes.gap(x, y, joined_[at(x, y)], watch);
+        });
+        see_marks();
+        for (std::size_t end : answer_.told) {
             out_.at_x.push_back(Index(end / p_));
             out_.at_y.push_back(Index(end % p_));
             out_.distance.push_back(other_[end]);
         }
-        if (task_.all_gaps) weigh_far_gaps(climb, graph);
+        if (!task_.all_gaps) return;
+        weigh(out_.far_gaps, gaps(true), [this](Changes<W>& changes, int x, int y, const Watch& watch) {
+            return changes.far_gap(x, y, joined_[at(x, y)], watch);
+        });
     }
 
 private:
     using Set = Bits<W>;
     using Graph = Ancestral<W>;
-    using Change = std::tuple<double, int, int, Edge>;  // what is lost by another edge, its ends and the new edge
+    using Pairs = std::vector<std::pair<int, int>>;
     static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::size_t at_once = 16;  // graphs that each of several threads looks at before all are compared
 
-    std::size_t at(int x, int y) const { return std::size_t(x) * p_ + std::size_t(y); }
+    std::size_t at(int x, int y) const { return answer_.at(x, y); }
+
+    // What a thread works with.
+    struct Desk {
+        explicit Desk(const Weighing& of)
+            : looks(of.looks_), changes(of.task_, of.answer_, *of.start_, of.scores_) {}
+
+        Looks<W> looks;
+        Changes<W> changes;
+    };
+
+    Desk& desk(std::size_t worker) {
+        if (!desks_[worker]) desks_[worker] = std::make_unique<Desk>(*this);
+        return *desks_[worker];
+    }
 
     // --- graphs ---------------------------------------------------------------------------------------------
 
-    std::vector<std::uint32_t> edges_of(const std::int8_t* marks) const {
-        std::vector<std::uint32_t> edges;
-        for (int x = 0; x < task_.p; ++x)
-            for (int y = x + 1; y < task_.p; ++y) {
-                const std::int8_t at_y = marks[at(x, y)], at_x = marks[at(y, x)];
-                if (!at_y) continue;
-                const Edge kind = at_x == TAIL ? (at_y == TAIL ? UNDIRECTED : FORTH) : at_y == TAIL ? BACK : BOTH;
-                edges.push_back(std::uint32_t(at(x, y)) * 8 + std::uint32_t(kind));
-            }
-        return edges;
-    }
-
-    Graph ancestral(const std::vector<std::uint32_t>& edges) const {
-        Graph graph{task_.p};
-        for (std::uint32_t code : edges) graph.set_edge(int(code / 8 / p_), int(code / 8 % p_), Edge(code % 8));
-        if (!graph.settle()) throw std::invalid_argument("this is not an ancestral graph");
-        return graph;
-    }
-
-    // See all graphs that were met. The first of the same class and score is what changes are made in: it may lack the
-    // edges that make a graph maximal.
+    // What changes are made in: the first graph that was met of the same class and score. It may lack the edges that make
+    // a graph maximal.
     Graph base() {
-        Graph found = mag_;
-        bool known = false;
         for (std::size_t i = 0; i < task_.met.size(); ++i) {
-            const Graph graph = ancestral(task_.met[i]);
-            const bool same = see(std::max(task_.scores[i] - task_.score, 0.0), graph);
-            if (known || !same || std::abs(task_.scores[i] - task_.score) > task_.noise) continue;
-            found = graph;
-            known = true;
+            if (std::abs(task_.scores[i] - task_.score) > task_.noise) continue;
+            const Graph graph = answer_.ancestral(task_.met[i]);
+            if (looks_.prove(graph, watch_)) return direct_chordal(graph);
         }
-        return direct_chordal(found);
+        looks_.prove(answer_.mag, watch_);
+        return direct_chordal(answer_.mag);
     }
 
-    // Whether no set separates two variables that are not adjacent; see Inducing in orient/legality.cpp.
-    static bool induced(const Graph& graph, int x, int y) {
-        if (!graph.spouses[x].any() || !graph.spouses[y].any()) return false;
-        const Set above = closure(graph.parents, Set::of(x) | Set::of(y)).without(x).without(y);
-        Set reached = graph.spouses[x] & above, frontier = reached;
-        while (frontier.any()) {
-            Set next;
-            frontier.each([&](int v) { next |= graph.spouses[v]; });
-            frontier = (next & above).without(reached);
-            reached |= frontier;
-        }
-        return reached.meets(graph.spouses[y]);
+    void see_met() {
+        std::vector<Look> found(task_.met.size());
+        workers_.each(found.size(), watch_, [&](std::size_t i, std::size_t worker, const Watch& watch) {
+            found[i] = desk(worker).looks.at_graph(answer_.ancestral(task_.met[i]), worse(i), other_, watch);
+        });
+        for (std::size_t i = 0; i < found.size(); ++i) note(found[i], worse(i));
     }
 
-    // The edges of the maximal graph, ascending; write its marks down.
-    void draw(const Graph& graph) {
-        drawn_.clear();
-        for (int x = 0; x < task_.p; ++x) {
-            const Set joined = graph.adjacent(x);
-            Set later = joined;
-            if (graph.spouses[x].any())
-                closure(graph.spouses, Set::of(x)).without(joined).each([&](int y) {
-                    if (y > x && induced(graph, x, y)) later.add(y);
-                });
-            later.each([&](int y) {
-                if (y < x) return;
-                drawn_.emplace_back(Index(x), Index(y));
-                const Edge kind = graph.edge(x, y);
-                marks_[at(x, y)] = kind == BACK || kind == UNDIRECTED ? TAIL : ARROW;
-                marks_[at(y, x)] = kind == FORTH || kind == UNDIRECTED ? TAIL : ARROW;
-            });
-        }
+    // What a graph that was met loses.
+    double worse(std::size_t i) const { return std::max(task_.scores[i] - task_.score, 0.0); }
+
+    // Note in which parts a graph that is worse by so much differs from the answer.
+    void note(const Look& look, double loss) {
+        for (const auto& [x, y] : look.missing) lower(apart_[at(x, y)], loss);
+        for (const auto& [x, y] : look.added) lower(joined_[at(x, y)], loss);
+        for (std::size_t end : look.other) lower(other_[end], loss);
     }
 
-    // Note in which parts a graph that is worse by so much differs from the answer; tell whether it has the same PAG.
-    bool see(double loss, const Graph& graph) {
-        watch_.check();
-        draw(graph);
-        Orientation(KnownGraph(marks_.data(), Index(p_), drawn_), Index(p_), pag_.data(), patient_).run(task_.selection);
-        bool same = drawn_.size() == edges_.size();
-        const auto note_marks = [&](int x, int y) {
-            for (const std::size_t end : {at(x, y), at(y, x)}) {
-                if (pag_[end] == task_.pag[end]) continue;
-                same = false;
-                other_[end] = std::min(other_[end], loss);
-            }
-        };
-        for (const auto& [x, y] : edges_) {
-            if (!pag_[at(x, y)]) note(apart_, x, y, loss);
-            note_marks(x, y);
-        }
-        for (const auto& [x, y] : drawn_) {
-            if (!task_.pag[at(x, y)]) note(joined_, x, y, loss), same = false;
-            for (const std::size_t end : {at(x, y), at(y, x)}) marks_[end] = pag_[end] = NONE;
-        }
-        return same;
-    }
-
-    void note(Vector& best, int x, int y, double loss) {
-        best[at(x, y)] = best[at(y, x)] = std::min(best[at(x, y)], std::max(loss, 0.0));
-    }
+    static void lower(double& best, double loss) { best = std::min(best, loss); }
 
     // --- changes of one edge ----------------------------------------------------------------------------------
 
-    // What the graphs lose that have another edge between x and y, or none.
-    std::vector<Change> changes(Climb<W>& climb, Graph& graph, int x, int y, const std::vector<Edge>& kinds) {
-        std::vector<Change> found;
-        const Edge present = graph.edge(x, y);
-        for (Edge kind : kinds) {
-            if (kind == present || !graph.is_legal(x, y, kind)) continue;
-            watch_.check();
-            const double gain = climb.gain(x, y, kind);
-            if (kind != NO_EDGE) {
-                note(joined_, x, y, gain);
-            } else if (!induced_without(graph, x, y)) {
-                note(apart_, x, y, climb.score() + gain - task_.score);
-            }
-            found.emplace_back(std::max(gain, 0.0), x, y, kind);
+    // Weigh pairs, and keep what is found of them, also where time ends it.
+    template <class Weigh>
+    void weigh(WeighedPairs& to, const Pairs& pairs, const Weigh& one) {
+        std::vector<Part> found(pairs.size());
+        try {
+            workers_.each(pairs.size(), watch_, [&](std::size_t i, std::size_t worker, const Watch& watch) {
+                found[i] = one(desk(worker).changes, pairs[i].first, pairs[i].second, watch);
+            });
+        } catch (const BudgetSpent&) {
+            keep(to, pairs, found);
+            throw;
         }
-        return found;
+        keep(to, pairs, found);
     }
 
-    static bool induced_without(Graph& graph, int x, int y) {
-        const Edge present = graph.edge(x, y);
-        graph.set_edge(x, y, NO_EDGE);
-        const bool found = induced(graph, x, y);
-        graph.set_edge(x, y, present);
+    void keep(WeighedPairs& to, const Pairs& pairs, const std::vector<Part>& found) {
+        for (std::size_t i = 0; i < pairs.size() && found[i].done; ++i) {
+            to.x.push_back(Index(pairs[i].first));
+            to.y.push_back(Index(pairs[i].second));
+            to.loss.push_back(found[i].loss);
+            to.given.members.insert(to.given.members.end(), found[i].given.begin(), found[i].given.end());
+            to.given.starts.push_back(std::int64_t(to.given.members.size()));
+            changes_.insert(changes_.end(), found[i].changes.begin(), found[i].changes.end());
+        }
+    }
+
+    // The pairs that are not adjacent and have a neighbour in common, or have none.
+    Pairs gaps(bool far) const {
+        Pairs found;
+        const Graph& mag = answer_.mag;
+        for (int x = 0; x < task_.p; ++x) {
+            const Set adjacent = mag.adjacent(x);
+            Set around = adjacent;
+            adjacent.each([&](int v) { around |= mag.adjacent(v); });
+            for (int y = x + 1; y < task_.p; ++y)
+                if (far ? !around.has(y) : around.has(y) && !adjacent.has(y)) found.emplace_back(x, y);
+        }
         return found;
     }
 
     // Note the marks of changed graphs, best first, until none can tell more.
-    void see_marks(Graph& graph) {
-        // Of the edges of a pair that fit equally well one is enough: they are of one class.
-        std::map<std::tuple<int, int, long long>, Change> distinct;
-        for (const Change& change : changes_) {
-            const auto& [loss, x, y, kind] = change;
-            if (loss <= task_.near) distinct[{x, y, std::llround(loss * 1e5)}] = change;
-        }
-        std::vector<Change> sorted;
-        for (const auto& entry : distinct) sorted.push_back(entry.second);
-        std::sort(sorted.begin(), sorted.end());
-        for (const auto& [loss, x, y, kind] : sorted) {
-            const double least = loss;
-            if (std::none_of(told_.begin(), told_.end(), [&](std::size_t end) { return other_[end] > least; })) return;
-            const Edge present = graph.edge(x, y);
-            graph.set_edge(x, y, kind);
-            see(loss, graph);
-            graph.set_edge(x, y, present);
-        }
-    }
-
-    // What the graph loses in which v has no edges.
-    double isolated(const Graph& graph, int v) {
-        Graph twin = graph;
-        graph.adjacent(v).each([&](int u) { twin.set_edge(u, v, NO_EDGE); });
-        return scores_.rows() * scores_.of_graph(twin) + task_.price * twin.n_edges - task_.score;
-    }
-
-    // --- records ------------------------------------------------------------------------------------------------
-
-    // Those after x that are not adjacent to it and have a neighbour in common with it.
-    Set beyond(int x) const {
-        Set near = mag_.adjacent(x), found;
-        near.each([&](int v) { found |= mag_.adjacent(v); });
-        found = found.without(near);
-        for (int y = 0; y <= x; ++y) found.drop(y);
-        return found;
-    }
-
-    void weigh_edge(Climb<W>& climb, Graph& graph, int x, int y) {
-        std::vector<Edge> kinds = kinds_;
-        kinds.push_back(NO_EDGE);
-        for (const Change& change : changes(climb, graph, x, y, kinds)) changes_.push_back(change);
-        if (std::isinf(apart_[at(x, y)]))  // it would come back, for no set would separate the two
-            note(apart_, x, y, std::min(isolated(graph, x), isolated(graph, y)));
-        std::vector<Index>& given = out_.edges.given.members;
-        if (!induced_without(mag_, x, y)) {
-            separation_.find(Index(x), Index(y), given);
-        } else {
-            fewer(mag_.adjacent(x).without(y), mag_.adjacent(y).without(x)).each([&](int v) { given.push_back(v); });
-        }
-        keep(out_.edges, x, y, apart_[at(x, y)]);
-    }
-
-    // The smaller set; of two of one size the one without the last variable that only one of them has.
-    static Set fewer(const Set& a, const Set& b) {
-        if (a.count() != b.count()) return a.count() < b.count() ? a : b;
-        for (int i = W; i-- > 0;)
-            if (a.word[i] != b.word[i]) return a.word[i] < b.word[i] ? a : b;
-        return a;
-    }
-
-    void weigh_gap(Climb<W>& climb, Graph& graph, int x, int y) {
-        // A gap that is closed takes its colliders with it, whatever the edge: the best one is enough.
-        const std::vector<Change> found = changes(climb, graph, x, y, kinds_);
-        if (!found.empty()) changes_.push_back(*std::min_element(found.begin(), found.end()));
-        leave_out(out_.gaps, x, y);
-    }
-
-    // Look at the graphs with an edge between two variables that have no neighbour in common.
-    void weigh_far_gaps(Climb<W>& climb, Graph& graph) {
-        for (int x = 0; x < task_.p; ++x) {
-            const Set near = mag_.adjacent(x) | beyond(x);
-            for (int y = x + 1; y < task_.p; ++y) {
-                if (near.has(y)) continue;
-                std::vector<Edge> kinds;
-                for (Edge kind : {FORTH, BACK})
-                    if (graph.is_legal(x, y, kind)) kinds.push_back(kind);
-                changes(climb, graph, x, y, kinds.empty() ? kinds_ : kinds);
-                leave_out(out_.far_gaps, x, y);
+    void see_marks() {
+        const std::vector<EdgeChange> sorted = near();
+        const std::size_t step = workers_.count() == 1 ? 1 : at_once * workers_.count();
+        for (std::size_t from = 0; from < sorted.size(); from += step) {
+            std::vector<Look> found(std::min(step, sorted.size() - from));
+            if (is_all_told(std::get<0>(sorted[from]))) return;
+            workers_.each(found.size(), watch_, [&](std::size_t i, std::size_t worker, const Watch& watch) {
+                found[i] = changed(desk(worker), sorted[from + i], watch);
+            });
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                if (is_all_told(std::get<0>(sorted[from + i]))) return;
+                note(found[i], std::get<0>(sorted[from + i]));
             }
         }
     }
 
-    void leave_out(WeighedPairs& pairs, int x, int y) {
-        separation_.find(Index(x), Index(y), pairs.given.members);
-        keep(pairs, x, y, joined_[at(x, y)]);
+    // The changes whose marks are looked at, in order. Of the edges of a pair that fit equally well one is enough: they
+    // are of one class.
+    std::vector<EdgeChange> near() const {
+        std::map<std::tuple<int, int, long long>, EdgeChange> distinct;
+        for (const EdgeChange& change : changes_) {
+            const auto& [loss, x, y, kind] = change;
+            if (loss <= task_.near) distinct[{x, y, std::llround(loss * 1e5)}] = change;
+        }
+        std::vector<EdgeChange> sorted;
+        for (const auto& entry : distinct) sorted.push_back(entry.second);
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
     }
 
-    static void keep(WeighedPairs& pairs, int x, int y, double loss) {
-        pairs.x.push_back(Index(x));
-        pairs.y.push_back(Index(y));
-        pairs.loss.push_back(loss);
-        pairs.given.starts.push_back(std::int64_t(pairs.given.members.size()));
+    // Whether for each mark a graph with another one is known that loses no more than this.
+    bool is_all_told(double loss) const {
+        const auto& told = answer_.told;
+        return std::all_of(told.begin(), told.end(), [&](std::size_t end) { return other_[end] <= loss; });
+    }
+
+    Look changed(Desk& desk, const EdgeChange& change, const Watch& watch) const {
+        const auto& [loss, x, y, kind] = change;
+        Graph& graph = desk.changes.graph();
+        const Edge present = graph.edge(x, y);
+        graph.set_edge(x, y, kind);
+        Look found = desk.looks.at_graph(graph, loss, other_, watch);
+        graph.set_edge(x, y, present);
+        return found;
     }
 
     const EvidenceTask& task_;
     const std::size_t p_;
     Evidence& out_;
-    const Clock patient_;  // which only the user ends: half a PAG tells nothing
     const Watch watch_;
-    std::vector<Edge> kinds_;  // the edges that may be put
-    BlockScores<W> scores_;
-    Graph mag_;
-    Separation separation_;
-    std::vector<std::pair<int, int>> edges_;
-    std::vector<std::size_t> told_;  // the ends with a mark, row by row
+    const Workers workers_;
+    const Answer<W> answer_;
+    Looks<W> looks_;          // with the proof of the answer: each desk has a copy
+    BlockScores<W> scores_;   // with those of the answer: the same
+    const Graph* start_ = nullptr;
     // How much worse the best graph is in which a pair is not adjacent, is adjacent, or has another mark. One edge more is
-    // never worse by more than its price. Only what differs from the answer is kept.
+    // never worse by more than its price. Only what differs from the answer is kept, of pairs at the smaller end.
     Vector apart_, joined_, other_;
-    std::vector<Change> changes_;
-    std::vector<Pair> drawn_;               // the edges of the graph that is looked at
-    std::vector<std::int8_t> marks_, pag_;  // its marks and those of its PAG; else zero
+    std::vector<EdgeChange> changes_;
+    std::vector<std::unique_ptr<Desk>> desks_;
 };
 
 }  // namespace lmarvel
