@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget import memory
 from lmarvel.data.columns import TwoValued, few_whole, not_one_a_row
 from lmarvel.data.moments import Moments, Running
 from lmarvel.data.table import Table
@@ -95,6 +96,7 @@ class Scan:
                     kept.append(batch if self.table.private else batch.copy())
                     batch = kept[-1]  # what was just written is the quickest to read
                 running.add(batch, weights)
+                memory.watch(f"rows of {len(self.table.names):,} columns")
                 if two_valued is not None and digest is not None:
                     self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)
