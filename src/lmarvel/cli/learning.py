@@ -6,6 +6,7 @@ A bootstrap goes on from what a result file holds, and an interruption keeps wha
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lmarvel.budget import memory
+from lmarvel.budget.clock import Clock, current
 from lmarvel.cli.app import check_apart, command, command_clock, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
@@ -61,6 +63,7 @@ server = late("lmarvel.app.server")  # it needs packages that the other commands
 _NEEDED = ("starlette", "uvicorn", "anyio", "h11")
 _NOTHING_SAID = TableOptions()
 _NOTHING_STATED = Stated()
+_PER_PAIR = 1e-7  # seconds to write what was, or was not, found of a pair
 
 
 @command
@@ -118,7 +121,8 @@ def learn(
             show("data", 0, 1)
             dataset = table.dataset(data)
             before = time.monotonic()
-            found = drawing.fit(model, dataset, show)
+            with _before_writing(len(dataset.names)).running():
+                found = drawing.fit(model, dataset, show)
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
                 phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
@@ -137,6 +141,12 @@ def learn(
         fail(drawing.stopped, 130)
     if found.budget_ended and not only_apart(found):
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
+
+
+def _before_writing(columns: int) -> Clock:
+    """Return a clock that ends before the command's: a graph of thousands of columns takes a while to be written."""
+    left = current().left()
+    return Clock(None if left == math.inf else max(left - _PER_PAIR * columns * (columns - 1) / 2, 0.0))
 
 
 def _point_out(found: Discovery, data: Dataset) -> None:

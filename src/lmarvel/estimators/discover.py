@@ -38,6 +38,7 @@ from lmarvel.estimators.recording import (
     versions,
 )
 from lmarvel.graph.kinds import MAG, PAG
+from lmarvel.graph.marks import positions
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.resolve import check_names
@@ -308,8 +309,11 @@ class _Found:
 
 
 def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
-    x, y = place[pairs.reshape(-1, 2).astype(np.intp, copy=False).T]
-    return np.column_stack([np.minimum(x, y), np.maximum(x, y)])  # there may be millions
+    """Return pairs where variable v stands at ``place[v]``, ascending by position; there may be millions."""
+    ends = place.astype(np.int32)[pairs.reshape(-1, 2)]
+    matrix = np.zeros((len(place), len(place)), dtype=bool)
+    matrix[ends.min(axis=1), ends.max(axis=1)] = True  # faster than to sort
+    return positions(matrix)
 
 
 def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:

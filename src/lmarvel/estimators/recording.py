@@ -97,8 +97,10 @@ def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tup
         return AllPairs(names)
     if not len(pairs):
         return ()
-    place = np.sort(pairs[:, 0] * len(names) + pairs[:, 1])  # which tells the pair: no other order has to be kept
-    listed = NamedPairs(names, np.column_stack(np.divmod(place, len(names))))
+    place = pairs[:, 0] * len(names) + pairs[:, 1]  # which tells the pair: no other order has to be kept
+    if (place[1:] < place[:-1]).any():
+        pairs = np.column_stack(np.divmod(np.sort(place), len(names)))
+    listed = NamedPairs(names, pairs)
     return tuple(listed) if len(listed) < _FEW else listed
 
 
