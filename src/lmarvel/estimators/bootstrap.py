@@ -155,9 +155,9 @@ def drawn_graphs(
         yield None if isinstance(found, str) else found
 
 
-def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
-    """Refuse settings of a bootstrap that make no sense, before any work."""
-    for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
+def check_settings(replicates: int, seed: int, n_jobs: int, called: str = "bootstrap") -> None:
+    """Refuse settings of a bootstrap that make no sense, before any work; ``called`` is the name of the first."""
+    for name, value, least in ((called, replicates, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
     check_workers(n_jobs)
