@@ -12,6 +12,7 @@ import pytest
 
 from lmarvel import LMarvel, LMarvelError
 from lmarvel.budget import memory
+from lmarvel.data.dataset import Dataset
 from lmarvel.data.sources import csv_typed
 from lmarvel.data.table import ReadOnce
 from lmarvel.errors import ParameterError, TooLarge
@@ -53,6 +54,12 @@ def test_correlations_that_do_not_fit_are_refused_before_they_are_made() -> None
     rows = np.random.default_rng(0).normal(size=(5, 4000)).astype(np.float64)
     with memory.limited(300_000_000), pytest.raises(TooLarge, match="correlations of 4,000 columns need about 512 MB"):
         LMarvel().fit(rows)
+
+
+def test_a_look_at_a_table_is_refused_where_it_does_not_fit() -> None:
+    wide = Dataset.of(np.random.default_rng(0).normal(size=(3, 8000)))
+    with memory.limited(300_000_000), pytest.raises(TooLarge, match="correlations of 8,000 columns need about 512 MB"):
+        wide.read()
 
 
 def test_what_the_process_has_taken_already_counts() -> None:
