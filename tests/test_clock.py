@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from lmarvel import Lift, LMarvel
 from lmarvel.budget.clock import Clock, current
 from lmarvel.ci import registry
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.levels import Column
 from lmarvel.data.missing.em import em_moments
+from lmarvel.data.sources import csv_typed
 from lmarvel.datasets import CARS
 from lmarvel.errors import BudgetSpent
 from lmarvel.estimators.discover import discover
@@ -54,6 +57,22 @@ def test_a_clock_inside_another_one_ends_no_later(now: list[float]) -> None:
         assert current() is outer
         assert inner.left() == 2
     assert current().left() == float("inf")
+
+
+def test_no_more_columns_of_text_are_read_once_the_time_is_over(
+    now: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = csv_typed._column
+
+    def slowly(*column: object) -> Column:
+        now[0] += 6
+        return read(*column)
+
+    monkeypatch.setattr(csv_typed, "_column", slowly)
+    (tmp_path / "words.csv").write_text("a,b,c,d\n" + "x,y,z,1\ny,z,x,2\n" * 20)
+    found = discover(tmp_path / "words.csv", LMarvel(max_seconds=10.0))
+    assert found.nothing_learned
+    assert now[0] == 112.0  # two of four
 
 
 def test_time_before_the_clock_was_made_counts(now: list[float]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.budget import memory
+from lmarvel.budget.clock import current
 from lmarvel.data.levels import COMMA, MIXED, Column, How, Mixture, Wish, column_of_codes, number
 from lmarvel.data.sources.base import Rows, rows_of, tell_marks
 from lmarvel.data.sources.csv_rows import LATIN, MISSING, TextFile, check_text, damaged, pieces
@@ -44,6 +45,7 @@ def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
     found, strange = [], []
     decimal = "," if file.decimal is None and has_commas(file, columns) else file.decimal
     for i in columns:
+        current().check()
         try:
             found.append(_column(frame[f"c{i}"], wish.of(i), decimal))
         except Mixture as mixed:
@@ -71,6 +73,7 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
     parts, taken, values = [pl.DataFrame(schema={names[i]: pl.String for i in columns})], 0, 0
     size, room = file.path.stat().st_size, memory.left()  # of the whole file, so that the first piece tells
     for piece in pieces(file):
+        current().check()
         text = _unicode(file, piece)
         taken += len(text)
         values += text.count(file.separator.encode()) + text.count(b"\n")
