@@ -366,6 +366,9 @@ def test_a_search_among_many_columns_leaves_time_to_write_what_it_found() -> Non
     with Clock(60.0).running() as clock:
         assert clock.deadline - _before_writing(20).deadline < 0.01
         assert 0.2 < clock.deadline - _before_writing(3_000).deadline < 2
+        assert 2 < clock.deadline - _before_writing(3_000, listed=True).deadline < 10
+    with Clock(5.0).running():
+        assert 0.5 < _before_writing(3_000, listed=True).left() < 2  # some of the time is left for the search
     with Clock(0.1).running():
         assert _before_writing(3_000).is_late()
     assert _before_writing(3_000).left() == math.inf

@@ -64,6 +64,7 @@ _NEEDED = ("starlette", "uvicorn", "anyio", "h11")
 _NOTHING_SAID = TableOptions()
 _NOTHING_STATED = Stated()
 _PER_PAIR = 1e-7  # seconds to write what was, or was not, found of a pair
+_PER_SET, _MOST_HELD = 1e-6, 0.7  # seconds to write the set that separates a pair; most of the time, for all of them
 
 
 @command
@@ -121,7 +122,8 @@ def learn(
             show("data", 0, 1)
             dataset = table.dataset(data)
             before = time.monotonic()
-            with _before_writing(len(dataset.names)).running():
+            listed = model.boundary == "none" and ".json" in (output and output.suffix.lower(), f".{form}")
+            with _before_writing(len(dataset.names), listed).running():
                 found = drawing.fit(model, dataset, show)
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
@@ -143,10 +145,16 @@ def learn(
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
 
 
-def _before_writing(columns: int) -> Clock:
-    """Return a clock that ends before the command's: a graph of thousands of columns takes a while to be written."""
-    left = current().left()
-    return Clock(None if left == math.inf else max(left - _PER_PAIR * columns * (columns - 1) / 2, 0.0))
+def _before_writing(columns: int, listed: bool = False) -> Clock:
+    """Return a clock that ends before the command's: a graph of thousands of columns takes a while to be written.
+
+    ``listed`` is for methods that begin with all pairs, and a file that lists the sets that separate them.
+    """
+    left, pairs = current().left(), columns * (columns - 1) / 2
+    if left == math.inf:
+        return Clock()
+    held = _PER_PAIR * pairs + listed * min(_PER_SET * pairs, _MOST_HELD * left)
+    return Clock(max(left - held, 0.0))
 
 
 def _point_out(found: Discovery, data: Dataset) -> None:
