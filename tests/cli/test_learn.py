@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import os
 import re
 from pathlib import Path
@@ -13,9 +12,7 @@ import polars as pl
 import pytest
 
 from lmarvel import PAG, Auto, Discovery, LMarvel
-from lmarvel.budget.clock import Clock
 from lmarvel.ci.fisher_z import kernel_name
-from lmarvel.cli.learning import _before_writing
 from lmarvel.cli.tables import TableOptions
 from lmarvel.datasets import CARS
 from lmarvel.errors import BudgetSpent
@@ -357,18 +354,3 @@ def test_no_way_out_is_looked_for_where_the_table_is_not_to_blame(
     refused = run("learn", table, "--method", "lift", "-q")
     assert refused.code == 2
     assert "at most 2 variables, not 3" in refused.err
-
-
-# --- time for writing -------------------------------------------------------------------------------------
-
-
-def test_a_search_among_many_columns_leaves_time_to_write_what_it_found() -> None:
-    with Clock(60.0).running() as clock:
-        assert clock.deadline - _before_writing(20).deadline < 0.01
-        assert 0.2 < clock.deadline - _before_writing(3_000).deadline < 2
-        assert 2 < clock.deadline - _before_writing(3_000, listed=True).deadline < 10
-    with Clock(5.0).running():
-        assert 0.5 < _before_writing(3_000, listed=True).left() < 2  # some of the time is left for the search
-    with Clock(0.1).running():
-        assert _before_writing(3_000).is_late()
-    assert _before_writing(3_000).left() == math.inf

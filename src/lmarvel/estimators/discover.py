@@ -171,6 +171,7 @@ def _discovered(
         clock.lap("data")
         unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
         return nothing_learned(table.names, str(spent), clock, unread)
+    clock.begin_search()
     with memory.enforced():
         return _by_test(test, table, settings, clock, progress)
 
