@@ -30,6 +30,7 @@ from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
 from lmarvel.estimators.recording import (
     later_summary,
+    moved_pairs,
     named_pairs,
     named_sets,
     nothing_learned,
@@ -38,7 +39,6 @@ from lmarvel.estimators.recording import (
     versions,
 )
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import positions
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.knowledge.resolve import check_names
@@ -302,19 +302,11 @@ class _Found:
             self,
             pag=placed(self.pag, at),
             trace=trace if isinstance(self.trace, LazyTuple) else trace.made,
-            undecided=_moved_pairs(self.undecided, at),
+            undecided=moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else placed(self.mag, at),
             unaided=None if self.unaided is None else placed(self.unaided, at),
         )
-
-
-def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return pairs where variable v stands at ``place[v]``, ascending by position; there may be millions."""
-    ends = place.astype(np.int32)[pairs.reshape(-1, 2)]
-    matrix = np.zeros((len(place), len(place)), dtype=bool)
-    matrix[ends.min(axis=1), ends.max(axis=1)] = True  # faster than to sort
-    return positions(matrix)
 
 
 def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:
@@ -366,7 +358,7 @@ def _discovery_of_run(
     names, at, arrays = test.names, np.asarray(order, dtype=np.intp), run.arrays
     trace = Trace(lambda: run.parts(order))
     unaided = None if arrays.unaided is None else placed(arrays.unaided, at)
-    found = _Found(placed(arrays.marks, at), trace, _moved_pairs(arrays.undecided, at), unaided=unaided)
+    found = _Found(placed(arrays.marks, at), trace, moved_pairs(arrays.undecided, at), unaided=unaided)
     sepsets = NamedSepsets(Deferred(lambda: run.sepsets(order)), names, Deferred(lambda: run.columns(order)))
     boundaries = {} if run.method == "none" else LazyMapping(lambda: named_sets(names, run.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, later_summary(test), test, ledger, clock, settings, knowledge)

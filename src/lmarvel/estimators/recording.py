@@ -19,7 +19,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyMapping
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Mark
+from lmarvel.graph.marks import Mark, positions
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.result.trace import BudgetEnded
@@ -89,6 +89,14 @@ def later_summary(test: IndependenceTest) -> Mapping[str, Any] | None:
     """
     small = test.rows is not None and test.rows * len(test.names) <= SMALL
     return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
+
+
+def moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return pairs where variable v stands at ``place[v]``, ascending by position; there may be millions."""
+    ends = place.astype(np.int32)[pairs.reshape(-1, 2)]
+    matrix = np.zeros((len(place), len(place)), dtype=bool)
+    matrix[ends.min(axis=1), ends.max(axis=1)] = True  # faster than to sort
+    return positions(matrix)
 
 
 def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
