@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,13 +11,17 @@ import pytest
 from lmarvel import Lift, LMarvel
 from lmarvel.budget.clock import Clock, current
 from lmarvel.ci import registry
+from lmarvel.cli import learning
 from lmarvel.data.dataset import Dataset
+from lmarvel.data.levels import Column
 from lmarvel.data.missing.em import em_moments
+from lmarvel.data.sources import csv_typed
 from lmarvel.datasets import CARS
 from lmarvel.errors import BudgetSpent
 from lmarvel.estimators.discover import discover
 from lmarvel.report import write_report
 from lmarvel.result.support.check import Cut
+from tests.cli.running import run
 
 
 @pytest.fixture
@@ -54,6 +59,53 @@ def test_a_clock_inside_another_one_ends_no_later(now: list[float]) -> None:
         assert current() is outer
         assert inner.left() == 2
     assert current().left() == float("inf")
+
+
+def test_no_more_columns_of_text_are_read_once_the_time_is_over(
+    now: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = csv_typed._column
+
+    def slowly(*column: object) -> Column:
+        now[0] += 6
+        return read(*column)
+
+    monkeypatch.setattr(csv_typed, "_column", slowly)
+    (tmp_path / "words.csv").write_text("a,b,c,d\n" + "x,y,z,1\ny,z,x,2\n" * 20)
+    found = discover(tmp_path / "words.csv", LMarvel(max_seconds=10.0))
+    assert found.nothing_learned
+    assert now[0] == 112.0  # two of four
+
+
+def test_what_an_outer_clock_holds_back_is_taken_once_where_a_search_begins(now: list[float]) -> None:
+    with Clock(10.0).running() as command:
+        outer = Clock()
+        outer.held = lambda left: 0.25 * left
+        with outer.running():
+            inner = Clock(60.0)
+            now[0] += 2
+            with inner.running():
+                inner.begin_search()
+                assert (inner.left(), outer.left(), command.left()) == (6, 6, 8)
+                Clock().begin_search()
+                assert inner.left() == 6
+    endless = Clock()
+    endless.held = lambda left: 1.0
+    endless.begin_search()
+    assert endless.left() == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("method", "file", "held"), [("fci", "a.json", 6), ("fci", "a.txt", 0), ("lmarvel", "a.json", 0)]
+)
+def test_a_command_holds_back_time_to_list_the_sets_that_separate_all_pairs(
+    method: str, file: str, held: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(Clock, "begin_search", lambda clock: asked.append(clock._outer.held))
+    monkeypatch.setattr(learning, "_PER_SET", 1.0)  # second
+    assert run("learn", CARS, "--method", method, "-q", "--max-seconds", "60", "-o", tmp_path / file).code == 0
+    assert asked[0](10.0) == pytest.approx(held, abs=1e-3)
 
 
 def test_time_before_the_clock_was_made_counts(now: list[float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,14 @@ import pytest
 
 from lmarvel import LMarvel, LMarvelError
 from lmarvel.budget import memory
+from lmarvel.data.dataset import Dataset
 from lmarvel.data.sources import csv_typed
+from lmarvel.data.table import ReadOnce
 from lmarvel.errors import ParameterError, TooLarge
 from lmarvel.search.lift import usual_memory
+from tests.cli.running import run_apart
+
+KNOWN = pytest.mark.skipif(not memory.taken(), reason="the system does not say what the process has taken")
 
 
 @pytest.mark.parametrize("text", ["", "GB", "-1GB", "4 parsecs", "1e9", "10MB", "4i"])
@@ -48,6 +54,57 @@ def test_correlations_that_do_not_fit_are_refused_before_they_are_made() -> None
     rows = np.random.default_rng(0).normal(size=(5, 4000)).astype(np.float64)
     with memory.limited(300_000_000), pytest.raises(TooLarge, match="correlations of 4,000 columns need about 512 MB"):
         LMarvel().fit(rows)
+
+
+def test_a_look_at_a_table_is_refused_where_it_does_not_fit() -> None:
+    wide = Dataset.of(np.random.default_rng(0).normal(size=(3, 8000)))
+    with memory.limited(300_000_000), pytest.raises(TooLarge, match="correlations of 8,000 columns need about 512 MB"):
+        wide.read()
+
+
+def test_what_the_process_has_taken_already_counts() -> None:
+    with memory.limited(memory.taken() + 200_000_000):
+        memory.check(100_000_000, "some columns")
+        with pytest.raises(TooLarge, match=r"some columns need about 250 MB of memory, but .* are left: take fewer"):
+            memory.check(250_000_000, "some columns")
+
+
+@KNOWN
+def test_reading_ends_where_it_takes_too_much() -> None:
+    with memory.limited(memory.taken() + 100_000_000):
+        memory.watch("rows")
+        taken = np.ones(25_000_000)
+        with pytest.raises(TooLarge, match=r"rows need more than the .* of memory that may be used: take fewer"):
+            memory.watch("rows")
+    memory.watch("rows")
+    assert taken.all()
+
+
+def test_rows_are_not_kept_where_little_memory_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, passes = np.arange(600.0).reshape(100, 6), []
+
+    def batches(size: int) -> Iterator[np.ndarray]:
+        passes.append(size)
+        return (rows[start : start + 7] for start in range(0, len(rows), 7))
+
+    plenty = iter([0.0, *[1e9] * 100])  # little at first: what comes later is not the whole table
+    monkeypatch.setattr(memory, "left", lambda: next(plenty))
+    once = ReadOnce(batches)
+    for _ in range(3):
+        assert np.array_equal(np.concatenate(list(once(30))), rows)
+        assert [len(batch) for batch in once(30)] == [30, 30, 30, 10]
+    assert passes == [30, 30]  # the second time there was room
+
+
+@KNOWN
+def test_wide_tables_that_do_not_fit_are_refused_before_their_numbers_are_read(tmp_path: Path) -> None:
+    """The last value is no number: whoever had read it would have said so."""
+    names, values = (",".join(f"{sign}{j}" for j in range(3000)) for sign in ("V", "0."))
+    (tmp_path / "wide.csv").write_text("\n".join([names, *[values] * 20, values[:-1] + "x"]))
+    done = run_apart("learn", tmp_path / "wide.csv", "--max-memory", "320MB")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "correlations of 3,000 columns need about 288 MB of memory, but" in done.err
+    assert "of 320 MB are left" in done.err
 
 
 def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

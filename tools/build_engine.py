@@ -28,7 +28,8 @@ MODULES: dict[str, list[str]] = {  # and what each is linked with
     "engine/_engine": ast.literal_eval(f"[{LISTED}]"),
 }
 QUICK = ("-O3",)
-SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
+# Lines are enough for traces: with all of "-g" the compiler takes twice as long, and 2 GB for each large file.
+SANITIZED = ("-O1", "-g1", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=address,undefined")
 FUZZED = "100000"  # random hostile calls under sanitizers (tests/engine/test_fuzz.py)
 HANGING = 600  # seconds after which a test says where it is: some call does not end
 COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-pthread", "-Wall", "-Wextra")

@@ -13,6 +13,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -171,9 +172,12 @@ class _Late:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._module: ModuleType | None = None
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        if self._module is None:
+            self._module = import_module(self._name)
+        return getattr(self._module, attribute)
 
 
 def late(name: str) -> Any:

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.running import Outcome, run, run_apart
+from tests.cli.running import Outcome, run, run_apart, write_csv
 
 N = 150
 RNG = np.random.default_rng(1)
@@ -325,3 +326,37 @@ def test_a_table_that_there_was_no_time_to_read_is_not_read_to_point_out_columns
     late = run_apart("learn", path, "--max-seconds", "1e-9")
     assert late.code == 3
     assert "'nr'" not in late.err
+
+
+# --- many columns -----------------------------------------------------------------------------------------
+
+
+def test_columns_that_are_too_many_to_compare_are_described_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their correlations would take gigabytes, and which of them others determine many minutes."""
+    rng = np.random.default_rng(0)
+    rows = {f"V{i}": rng.normal(size=30) for i in range(6)} | {"empty": np.full(30, np.nan)}
+    write_csv(tmp_path / "table.csv", rows | {"copy": rows["V0"]})
+    assert "copy of 'V0'" in run("describe", tmp_path / "table.csv").out
+    for module in ("lmarvel.data.checks", "lmarvel.data.profile", "lmarvel.cli.tables"):
+        monkeypatch.setattr(sys.modules[module], "MOST_COMPARED", 6)
+    done = run("describe", tmp_path / "table.csv")
+    assert "copy of" not in done.out
+    assert "8 columns are too many to compare here: copies, and columns that others determine" in done.out
+    assert "the command was not tried" in done.out
+    assert "--drop empty" in done.out
+    plain = json.loads(run("describe", tmp_path / "table.csv", "--json").out)
+    assert plain["unexamined"].startswith("8 columns are too many")
+
+
+def test_a_command_is_not_tried_where_categories_make_too_many_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    write_csv(tmp_path / "table.csv", {f"V{i}": rng.choice(list("abcd"), size=60) for i in range(3)})
+    assert "was not tried" not in run("describe", tmp_path / "table.csv").out
+    monkeypatch.setattr(sys.modules["lmarvel.cli.tables"], "MOST_COMPARED", 8)
+    done = run("describe", tmp_path / "table.csv")
+    assert "the command was not tried: with indicators of categories the table has 9 columns" in done.out
+    assert "lmarvel learn" in done.out

@@ -202,8 +202,8 @@ def test_ctrl_c_ends_a_run_at_once_and_writes_nothing(where: str, tmp_path: Path
 
 
 def loaded_by(code: str, *arguments: str) -> set[str]:
-    """Return the packages that a program has loaded at its end."""
-    report = "import atexit, sys; atexit.register(lambda: print('\\n', *{m.split('.')[0] for m in sys.modules}))\n"
+    """Return the packages and modules that a program has loaded at its end."""
+    report = "import atexit, sys; atexit.register(lambda: print('\\n', *sys.modules))\n"
     done = subprocess.run([sys.executable, "-c", report + code, *arguments], capture_output=True, text=True, check=True)
     return set(done.stdout.splitlines()[-1].split())
 
@@ -216,6 +216,26 @@ def test_importing_the_package_loads_none_of_the_heavy_ones() -> None:
 def test_learning_from_a_text_file_loads_only_what_it_needs(table: Path) -> None:
     loaded = loaded_by("from lmarvel.cli import main; main()", "learn", str(table), "--method", "lmarvel")
     assert not loaded & {"pandas", "pyarrow", "scipy"}
+
+
+def test_starting_the_program_loads_no_network() -> None:
+    assert not loaded_by("import lmarvel.cli") & {"asyncio", "http.client", "xml.sax", "polars", "scipy"}
+
+
+def test_a_report_with_estimates_loads_no_statistics_of_scipy(table: Path, tmp_path: Path) -> None:
+    words = [
+        "learn",
+        str(table),
+        "--require",
+        "A -> B",
+        "--unconfounded",
+        "A - B",
+        "--report",
+        str(tmp_path / "page.html"),
+    ]
+    loaded = loaded_by("from lmarvel.cli import main; main()", *words)
+    assert "scipy.special" in loaded  # an interval was worked out
+    assert "scipy.stats" not in loaded  # half a second
 
 
 # --- streams and libraries that fail ----------------------------------------------------------------------

@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lmarvel import DAG, Dataset, Lift, LMarvel, MSeparation, effect
 from lmarvel.effects.adjustment import pair_of
-from lmarvel.effects.numbers.estimate import Estimation
+from lmarvel.effects.numbers.estimate import Estimation, t_quantile
 from lmarvel.effects.numbers.estimating import adjusted_estimates, least_squares
 from lmarvel.effects.numbers.sensitivity import e_value, robustness_value, sensitivity, share_that_moves
 from lmarvel.effects.numbers.table import Columns
@@ -58,6 +59,12 @@ def test_an_unmeasured_cause_moves_the_estimate_by_what_the_formula_says() -> No
     assert told.strongest is not None
     assert told.strongest.of_x == pytest.approx(explained(x, z))
     assert told.strongest.of_y == pytest.approx(explained(y, z, x))
+
+
+@pytest.mark.parametrize("freedom", [0.5, 1, 2.5, 30, 1e3, 1e6, 1e12, np.inf])
+def test_quantiles_are_those_of_scipy(freedom: float) -> None:
+    for share in (0.025, 0.5, 0.9, 0.975, 1 - 1e-9):
+        assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-9, abs=1e-12)
 
 
 def test_the_robustness_value_is_that_of_the_classical_t_value() -> None:

@@ -15,6 +15,8 @@ from lmarvel.engine.run import is_built
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the package was built without a compiler")
 
+PATIENCE = 300 if "LMARVEL_SANITIZED" in os.environ else 60  # seconds: what hangs does so for ever
+
 # Every pair depends on each other, weakly: without limits there are millions of sets to try.
 HARD = """
     import signal, threading, time
@@ -37,7 +39,7 @@ def test_the_interpreter_may_end_while_a_thread_learns() -> None:
         time.sleep(0.5)
         print("done", flush=True)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "done\n", "")
 
 
@@ -62,7 +64,7 @@ def test_the_interpreter_may_end_while_a_thread_searches_by_score() -> None:
         time.sleep(0.5)
         print(ended.is_set(), flush=True)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "False\n", "")
 
 
@@ -104,7 +106,7 @@ def test_the_interpreter_may_end_while_a_thread_searches_for_a_set(kind: str) ->
         time.sleep(0.7)
         print("done", flush=True)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "done\n", "")
 
 
@@ -127,7 +129,7 @@ def test_the_interpreter_may_end_while_a_thread_tells_how_far_it_is() -> None:
         time.sleep(1.0)
         print(len(told) > 5, flush=True)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "True\n", "")
 
 
@@ -146,7 +148,7 @@ def test_a_signal_handler_raises_what_it_raises(kind: str) -> None:
         except BaseException as error:
             print(repr(error))
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "Enough('of it')\n", "")
 
 
@@ -195,7 +197,7 @@ def test_a_flag_ends_a_search_in_a_thread() -> None:
         thread.join(30)
         print(ended)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "['ended']\n", "")
 
 
@@ -212,7 +214,7 @@ def test_an_interruption_ends_all_replicates() -> None:
     assert process.stdout.readline() == "begun\n"
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err) == ("interrupted\n", "")
 
 
@@ -222,7 +224,7 @@ def test_replicates_obey_a_budget_of_seconds() -> None:
         found = learn_many([R] * 2, n=10_000, n_jobs=2, max_seconds=0.5)
         print(all(found.ended), time.monotonic() - begun < 20)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err) == ("True True\n", "")
 
 

@@ -1,5 +1,6 @@
 """Replicates are drawn from a seed and their number alone, and counts add up."""
 
+import joblib
 import numpy as np
 import pytest
 
@@ -8,7 +9,7 @@ from lmarvel.ci.registry import as_ci_test
 from lmarvel.datasets import CARS
 from lmarvel.estimators import PagEstimator
 from lmarvel.estimators import discover as discovering
-from lmarvel.estimators.bootstrap import Interrupted, bootstrap
+from lmarvel.estimators.bootstrap import Interrupted, bootstrap, drawn_graphs, started
 from lmarvel.estimators.discover import discover_marks
 
 RNG = np.random.default_rng(3)
@@ -115,3 +116,20 @@ def test_a_replicate_builds_its_test_once(method: PagEstimator, monkeypatch: pyt
     marks = discover_marks(Dataset.of(CARS).resample(3), method)
     assert marks.shape == (6, 6)
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_no_more_workers_are_started_than_there_are_resamples(threads: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    parallel = joblib.Parallel
+    monkeypatch.setattr(joblib, "Parallel", lambda n_jobs, **how: asked.append(n_jobs) or parallel(1, **how))
+    table = Dataset.of(np.random.default_rng(0).normal(size=(50, 2)))
+    for n_jobs in (2, 100_000, -1):
+        graphs = drawn_graphs(table, _nothing, 3, n_jobs=n_jobs, threads=threads)
+        assert sum(found is not None for found in graphs) == 3
+    assert asked == [2, 3, -1]
+    assert started(10**9, 10**9) <= 4 * joblib.cpu_count()
+
+
+def _nothing(data: object) -> np.ndarray:
+    return np.zeros((2, 2), np.int8)

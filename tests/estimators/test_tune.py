@@ -99,6 +99,9 @@ def test_where_columns_have_levels_stability_decides():
 
 
 def test_what_cannot_be_tuned_is_refused():
+    for name, wrong in (("n_jobs", 0), ("seed", -1), ("draws", 0)):
+        with pytest.raises(ParameterError, match=f"{name} must be a"):
+            tune(CARS, LMarvel(), **{name: wrong})
     with pytest.raises(ParameterError, match="one of bic, held-out, stability, not 'luck'"):
         tune(CARS, LMarvel(), by="luck")
     with pytest.raises(ParameterError, match="alpha must lie strictly between 0 and 1, not 2"):

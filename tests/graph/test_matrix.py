@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
 from lmarvel import DAG, MAG, PAG, Edge, GraphError, Mark, MixedGraph
+from lmarvel.graph.marks import positions
 from tests.graph.literal import mixed_graphs
 
 CHAIN = MixedGraph.from_edges("A --> B", "B o-> C", nodes=["A", "B", "C", "D"])
@@ -31,6 +33,12 @@ def test_the_matrix_and_the_text_build_the_same_graph() -> None:
 
 def test_the_codes_are_those_of_pcalg() -> None:
     assert [int(m) for m in (Mark.NONE, Mark.CIRCLE, Mark.ARROW, Mark.TAIL)] == [0, 1, 2, 3]
+
+
+@given(arrays(np.int8, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6), elements=st.integers(0, 3)))
+def test_positions_are_those_of_numpy(matrix: np.ndarray) -> None:
+    for one in (matrix, matrix.T, matrix > 1, matrix[::2, ::-1]):
+        assert np.array_equal(positions(one), np.argwhere(one))
 
 
 @given(mixed_graphs())

@@ -10,7 +10,7 @@ import pytest
 
 from lmarvel import DAG, PAG, LMarvelError, MixedGraph
 from lmarvel.errors import FormatError, OutputError
-from lmarvel.interchange.registry import FORMATS, dumps, loads, read_graph, write_graph
+from lmarvel.interchange.registry import FORMATS, by_ending, dumps, loads, read_graph, write_graph
 from tests.interchange.graphs import READABLE
 
 GRAPH = PAG.from_edges("A o-> B", "B --> C", nodes=["A", "B", "C", "D"])
@@ -180,6 +180,11 @@ def test_an_unknown_ending_is_answered_with_those_known(path: str, tmp_path: Pat
         read_graph(tmp_path / path)
     with pytest.raises(FormatError, match=message):
         write_graph(GRAPH, tmp_path / path)
+
+
+def test_a_path_without_a_name_is_shown_as_it_is() -> None:
+    with pytest.raises(FormatError, match=r"cannot infer the format of '\.' by its ending"):
+        by_ending(Path())
 
 
 def test_an_unknown_format_is_answered_with_those_known(tmp_path: Path) -> None:

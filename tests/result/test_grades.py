@@ -294,6 +294,7 @@ def test_the_graph_to_show_has_circles_for_weaker_marks() -> None:
     assert found.shown() == circles
     likely = result(36, other=circles)
     assert (likely.shown(), likely.shown("firm")) == (CHAIN, circles)
+    assert likely.shown("firm") is likely.shown("firm")  # of many variables it is large
     with pytest.raises(ParameterError, match="marks must be one of all, supported, firm, not 'open'"):
         found.shown("open")  # type: ignore[arg-type]
 

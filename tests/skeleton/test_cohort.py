@@ -73,10 +73,11 @@ def table(seed: int, rows: int = 500, p: int = 12) -> FisherZ:
 @pytest.mark.parametrize("method", [FCI, RFCI])
 @pytest.mark.parametrize("options", [{}, {"max_p": True}, {"colliders": "conservative"}, {"colliders": "majority"}])
 def test_threads_change_nothing(method: type[FCI], options: dict[str, object]) -> None:
-    one, three = (method(test=table(1), n_jobs=n, **options).fit() for n in (1, 3))
-    assert one.pag_ == three.pag_
-    assert one.result_.stats.tests == three.result_.stats.tests
-    assert dict(one.sepsets_) == dict(three.sepsets_)
+    one, *others = (method(test=table(1), n_jobs=n, **options).fit() for n in (1, 3, -1))
+    for other in others:
+        assert one.pag_ == other.pag_
+        assert one.result_.stats.tests == other.result_.stats.tests
+        assert dict(one.sepsets_) == dict(other.sepsets_)
 
 
 @pytest.mark.parametrize("options", [{"max_p": True}, {"colliders": "conservative"}, {"colliders": "majority"}])

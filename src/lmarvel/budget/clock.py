@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -18,6 +18,7 @@ from lmarvel.errors import BudgetSpent
 
 SPENT = "max_seconds is used up"
 _INSTANT = 1e-6  # seconds: a limit of 0 would be none
+Held = Callable[[float], float]
 
 
 class Clock:
@@ -29,6 +30,11 @@ class Clock:
         How many; no limit by default.
     began : float, optional
         From which moment of ``time.monotonic`` on; from now by default.
+
+    Attributes
+    ----------
+    held : callable, optional
+        How many of the seconds that are left when a search begins are held back, for what comes after it.
 
     Examples
     --------
@@ -47,6 +53,8 @@ class Clock:
         self.deadline: float = min(limit, current().deadline)
         self._left: float | None = None  # where the clock stands still
         self._holders = 0
+        self._outer: Clock | None = current()
+        self.held: Held | None = None
 
     @contextmanager
     def running(self) -> Iterator[Clock]:
@@ -85,6 +93,19 @@ class Clock:
         """Tell whether no time is left."""
         return self.deadline < math.inf and not self.left() > 0
 
+    def begin_search(self) -> None:
+        """End earlier, by what this clock, or one around it, holds back; once."""
+        inner: list[Clock] = []
+        clock: Clock | None = self
+        while clock is not None:
+            inner.append(clock)
+            if clock.held is not None and clock.deadline < math.inf:
+                deadline = clock.deadline - clock.held(clock.left())
+                clock.held = None
+                for one in inner:
+                    one.deadline = min(one.deadline, deadline)
+            clock = clock._outer
+
     def check(self) -> None:
         """Raise :class:`BudgetSpent` once no time is left."""
         if self.is_late():
@@ -115,6 +136,7 @@ class _Never(Clock):
 
     def __init__(self) -> None:
         self.seconds, self.deadline, self._last, self._left, self._holders = {}, math.inf, 0.0, None, 0
+        self._outer = self.held = None
 
 
 _CURRENT: ContextVar[Clock | None] = ContextVar("_CURRENT", default=None)

@@ -3,11 +3,13 @@
 The budget is a share of what the process can still get (:mod:`lmarvel.budget.available`), or what was asked for
 (:func:`limited`). Code that knows beforehand what it needs asks :func:`check`; caches take a part of :func:`allowed`.
 Where the system has such a limit, a command also sets it while it learns and writes (:func:`enforced`), so that what
-nobody foresaw is a :class:`MemoryError`.
+nobody foresaw is a :class:`MemoryError`. Not while it reads: Polars ends the process where the system refuses memory.
+So readers ask :func:`watch` after each piece.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -30,9 +32,11 @@ _LEAST = 256 * 2**20  # bytes: the program and its libraries alone take half of 
 _MOST = 2**62  # bytes: more than any machine has, and less than what the system cannot count
 _ROOM = 64 * 2**20  # bytes that are left in any case: with less not even a message can be written
 _CLOSE = 10**9  # bytes: where less is left, it matters what libraries take
+_WAY_OUT = "take fewer columns or rows, or allow more (lmarvel learn --max-memory)"
 _LATE = "scipy.special"  # brings its linear algebra, with buffers for all processors
 _READER = {"v": 1_500_000_000, "d": 250_000_000}  # bytes that Polars needs to start: of addresses, and of data
 _ASKED: ContextVar[int | None] = ContextVar("_ASKED", default=None)
+_MOST_TAKEN: ContextVar[float] = ContextVar("_MOST_TAKEN", default=math.inf)  # by the process, until it is refused more
 
 
 def parse(text: str) -> int:
@@ -74,11 +78,15 @@ def limited(size: int | None) -> Iterator[None]:
     ...     allowed()
     1000000000
     """
-    token = _ASKED.set(_ASKED.get() if size is None else size)
+    if size is None:
+        yield
+        return
+    asked, most = _ASKED.set(size), _MOST_TAKEN.set(max(size, taken() + _ROOM))
     try:
         yield
     finally:
-        _ASKED.reset(token)
+        _ASKED.reset(asked)
+        _MOST_TAKEN.reset(most)
 
 
 def allowed() -> int:
@@ -87,13 +95,19 @@ def allowed() -> int:
     return max(int(_SHARE * free()), _LEAST) if asked is None else asked
 
 
+def left() -> int:
+    """Return how many bytes a run may still take; what was asked for is the whole process's, which has some of it."""
+    asked = _ASKED.get()
+    return allowed() if asked is None else max(asked - taken(), _ROOM)
+
+
 def share() -> int:
     """Return how many bytes a command may take that nobody limited, with what the process has taken already."""
     return allowed() + taken()
 
 
 def check(needed: float, what: str) -> None:
-    """Refuse what needs more memory than a run may take.
+    """Refuse what needs more memory than a run may still take.
 
     Examples
     --------
@@ -101,13 +115,17 @@ def check(needed: float, what: str) -> None:
     ...     check(5e9, "correlations of 20,000 columns")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    lmarvel.errors.TooLarge: correlations of 20,000 columns need about 5 GB of memory, but 1 GB may be used: ...
+    lmarvel.errors.TooLarge: correlations of 20,000 columns need about 5 GB of memory, but ... of 1 GB are left: ...
     """
-    if needed > (most := allowed()):
-        raise TooLarge(
-            f"{what} need about {shown(needed)} of memory, but {shown(most)} may be used: take fewer columns or rows,"
-            " or allow more (lmarvel learn --max-memory)"
-        )
+    if needed > (rest := left()):
+        of = "may be used" if _ASKED.get() is None else f"of {shown(allowed())} are left"
+        raise TooLarge(f"{what} need about {shown(needed)} of memory, but {shown(rest)} {of}: {_WAY_OUT}")
+
+
+def watch(what: str) -> None:
+    """Refuse to go on where the process has taken more than was asked for; a reader asks this after each piece."""
+    if taken() > _MOST_TAKEN.get():
+        raise TooLarge(f"{what} need more than the {shown(allowed())} of memory that may be used: {_WAY_OUT}")
 
 
 def check_reader() -> None:

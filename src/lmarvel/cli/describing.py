@@ -122,11 +122,11 @@ def _findings(found: Profile) -> Iterator[str]:
         for finding in column.findings:
             shown = readable(column.name) + (f" ({column.missing:,})" if finding.kind == GAPS else "")
             columns.setdefault(finding, {})[column.name] = shown
-    if not columns and not found.note:
+    notes = [note for note in (found.note, found.unexamined) if note]
+    if not columns and not notes:
         return
     yield "To look at"
-    if found.note:
-        yield f"  {printable(found.note)}"
+    yield from (f"  {printable(note)}" for note in notes)
     for finding, names in columns.items():
         yield f"  {listing(names.values(), _NAMED)}: {finding.what}; {finding.advice(list(names))}"
     yield ""

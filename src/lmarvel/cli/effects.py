@@ -145,7 +145,7 @@ def effect(
             )
         return
     if learn_again:
-        check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs)
+        check_settings(learn_again, seed, 1 if n_jobs is None else n_jobs, "learn_again")
     if not Path(data).exists() and str(data) in _names(found):
         raise ParameterError(f"{data!s} is a variable, where the table is expected: the order is RESULT TABLE X Y")
     if isinstance(found, Discovery):

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from lmarvel.budget import memory
+from lmarvel.budget.clock import Clock
 from lmarvel.cli.app import check_apart, command, command_clock, elapsed, fail, interruptible, progress_bar
 from lmarvel.cli.demo import demonstration
 from lmarvel.cli.options import (
@@ -61,6 +63,8 @@ server = late("lmarvel.app.server")  # it needs packages that the other commands
 _NEEDED = ("starlette", "uvicorn", "anyio", "h11")
 _NOTHING_SAID = TableOptions()
 _NOTHING_STATED = Stated()
+_PER_PAIR = 1e-7  # seconds to write what was, or was not, found of a pair
+_PER_SET, _MOST_HELD = 1e-6, 0.6  # seconds to write the set that separates a pair; most of the time, for all of them
 
 
 @command
@@ -118,7 +122,10 @@ def learn(
             show("data", 0, 1)
             dataset = table.dataset(data)
             before = time.monotonic()
-            found = drawing.fit(model, dataset, show)
+            listed = model.boundary == "none" and ".json" in (output and output.suffix.lower(), f".{form}")
+            with Clock().running() as search:
+                search.held = partial(_to_write, len(dataset.names), listed)
+                found = drawing.fit(model, dataset, show)
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
                 phases["bootstrap"] = max(time.monotonic() - before - sum(phases.values()), 0.0)
@@ -137,6 +144,20 @@ def learn(
         fail(drawing.stopped, 130)
     if found.budget_ended and not only_apart(found):
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
+
+
+def _to_write(columns: int, listed: bool, left: float) -> float:
+    """Return how many of the seconds that are left it may take to write what is found among many columns.
+
+    ``listed`` is for methods that begin with all pairs, and a file that lists the sets that separate them.
+
+    Examples
+    --------
+    >>> [round(_to_write(columns, True, 4.0), 2) for columns in (20, 1_000, 3_000)]
+    [0.0, 0.55, 2.85]
+    """
+    pairs = columns * (columns - 1) / 2
+    return _PER_PAIR * pairs + listed * min(_PER_SET * pairs, _MOST_HELD * left)
 
 
 def _point_out(found: Discovery, data: Dataset) -> None:

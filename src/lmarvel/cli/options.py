@@ -6,7 +6,9 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
@@ -82,7 +84,8 @@ class MethodOption(NamedTuple):
         return whose + self.sentence + (f" One of: {', '.join(self.choices)}." if self.choices else "")
 
 
-def method_options() -> dict[str, MethodOption]:
+@cache
+def method_options() -> Mapping[str, MethodOption]:
     """Return an option for each parameter of each method, from the signatures and docstrings of the methods.
 
     Examples
@@ -102,7 +105,7 @@ def method_options() -> dict[str, MethodOption]:
             else:
                 sentence, choices = documented.get(name, ("", ()))
                 found[name] = MethodOption(name, _kind(parameter), _HELP.get(name, sentence), choices, (method,))
-    return found
+    return MappingProxyType(found)
 
 
 def shared_options() -> dict[str, MethodOption]:

@@ -17,7 +17,7 @@ import typer
 from lmarvel.ci.registry import as_ci_test
 from lmarvel.cli.options import missing_codes, names_of, orders_of
 from lmarvel.cli.streams import check_one_standard, readable_file
-from lmarvel.data.checks import WayOut, joined
+from lmarvel.data.checks import MOST_COMPARED, WayOut, joined
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.data.matrix import named_matrix
@@ -174,6 +174,11 @@ class TableOptions:
                 ways.insert(0, again.way._replace(na=tuple(na)))
         if found.matrix:
             return found, None
+        if (many := _coded_columns(found)) > MOST_COMPARED:
+            untried = f"the command was not tried: with indicators of categories the table has {many:,} columns"
+            untried = "the command was not tried" if found.unexamined else untried
+            told = "; ".join(filter(None, [found.unexamined, untried]))
+            return replace(found, unexamined=told), next((way for way in ways if way is not None), None)
         lagged = [other for way in ways if way is not None for other in _with_lags(way, found.panel)]
         tried = (_tried(reading, way, found) for way in lagged)
         return next(((replace(found, note=note), way) for way, note in tried if way is not None), (found, None))
@@ -260,6 +265,11 @@ def _with_lags(way: WayOut, panel: Panel | None) -> Iterator[WayOut]:
         drop = tuple(name for name in way.drop if name != panel.time)
         yield way._replace(drop=drop, cluster=None, panel=(panel.unit, panel.time))
     yield way
+
+
+def _coded_columns(found: Profile) -> int:
+    """Return how many columns a table has for a score or a test, where a category is several."""
+    return sum(1 if column.levels is None else max(len(column.levels) - 1, 1) for column in found.columns)
 
 
 def _tried(reading: Reading, way: WayOut, found: Profile) -> tuple[WayOut | None, str]:

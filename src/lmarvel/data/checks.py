@@ -23,6 +23,7 @@ from lmarvel.text import listing
 
 Matrix = NDArray[np.float64]
 MOST_LEVELS = 100
+MOST_COMPARED = 1_500  # columns: to compare more of them with each other takes many seconds and gigabytes
 _COPY = 1 - 1e-12
 _COLLINEAR = 1e-10
 _ROUNDS = 50
@@ -214,7 +215,7 @@ def _combined(rows: Matrix, names: Sequence[str]) -> Iterator[Fault]:
     complete = rows[~np.isnan(rows).any(axis=1)]
     spread = complete.std(axis=0) if len(complete) else np.zeros(len(names))
     at = np.flatnonzero((spread > 0) & np.isfinite(spread))
-    if len(complete) < 3 or at.size < 2:
+    if len(complete) < 3 or not 2 <= at.size <= MOST_COMPARED:
         return
     standard = (complete[:, at] - complete[:, at].mean(axis=0)) / spread[at]
     r = standard.T @ standard / len(complete)

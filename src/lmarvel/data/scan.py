@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget import memory
 from lmarvel.data.columns import TwoValued, few_whole, not_one_a_row
 from lmarvel.data.moments import Moments, Running
 from lmarvel.data.table import Table
@@ -83,6 +84,8 @@ class Scan:
         return self._done
 
     def _pass(self, tick: Tick | None) -> tuple[Running, TwoValued | None]:
+        p = len(self.table.names)
+        memory.check(8.0 * p * p, f"correlations of {p:,} columns")
         again = self.table.in_memory  # then a second look costs little, and may never be needed
         running, two_valued = Running(self.table.names), None if again else TwoValued(len(self.table.names))
         digest = None if again else self._new_digest()
@@ -95,6 +98,7 @@ class Scan:
                     kept.append(batch if self.table.private else batch.copy())
                     batch = kept[-1]  # what was just written is the quickest to read
                 running.add(batch, weights)
+                memory.watch(f"rows of {p:,} columns")
                 if two_valued is not None and digest is not None:
                     self._few = few_whole(batch) if self._few is None else self._few
                     two_valued.add(batch)

@@ -27,6 +27,7 @@ from lmarvel.text import listing
 
 MOST_COLUMNS = 100_000  # their covariance alone would take 75 GiB
 KEPT = 1 << 24  # values of a file, 128 MB: up to here its rows are kept as they were read
+_SHARE = 0.5  # of the memory that is left, which kept rows may take
 _AS_IT_IS = Wish()
 _AS_LAID_OUT = Layout()
 
@@ -199,12 +200,25 @@ def _rechunk(batches: Batches) -> Batches:
                 kept.append(part)
                 have += part.shape[0]
                 if have == rows:
-                    yield kept[0] if len(kept) == 1 else np.concatenate(kept)
-                    kept, have = [], 0
+                    yield _joined(kept)
+                    have = 0
         if have:
-            yield kept[0] if len(kept) == 1 else np.concatenate(kept)
+            yield _joined(kept)
 
     return exact
+
+
+def _joined(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return parts as one array; they are taken from the list one by one, so that little is held twice."""
+    if len(parts) == 1:
+        return parts.pop()
+    whole = np.empty((sum(map(len, parts)), parts[0].shape[1]))
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part
+        end -= len(part)
+    return whole
 
 
 class ReadOnce:
@@ -231,11 +245,12 @@ class ReadOnce:
 
     def _read(self, rows: int) -> Iterator[NDArray[np.float64]]:
         kept: list[NDArray[np.float64]] = []
-        values = 0
+        values, few = 0, True
         try:
             for batch in self._batches(rows):
                 values += batch.size
-                if values <= KEPT:
+                few = few and values <= KEPT and batch.nbytes <= _SHARE * memory.left()
+                if few:
                     kept.append(batch)
                 else:
                     kept.clear()
@@ -244,7 +259,7 @@ class ReadOnce:
             self._text = text
             raise
         if kept:
-            self._rows = kept[0] if len(kept) == 1 else np.concatenate(kept)
+            self._rows = _joined(kept)
 
 
 def _source_of(data: Any, names: Sequence[str] | None, layout: Layout) -> Source:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget import memory
 from lmarvel.data.checks import no_complete_row
 from lmarvel.data.columns import check_known, not_one_a_row
 from lmarvel.data.levels import Column, Levels, as_levels, number, written
@@ -186,6 +187,7 @@ def all_rows(table: Table) -> NDArray[np.float64]:
     for batch in table.batches((1 << 62) if table.in_memory else batch_rows(len(table.names))):
         batches.append(batch)
         taken += batch.nbytes
+        memory.watch(f"rows of {len(table.names):,} columns")
         if taken > MOST_BYTES:
             raise DataError(
                 f"the table takes more than {MOST_BYTES >> 30} GiB, and one with categories, or with missing"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 FONT_SIZE = 14.0
 MOST_EMS = 13.0  # a longer label is cut
@@ -42,6 +43,7 @@ def ems(text: str) -> float:
     return sum(map(_em, text))
 
 
+@lru_cache(maxsize=4096)  # names are written in few letters
 def _em(char: str) -> float:
     if char in _EMS:
         return _EMS[char]

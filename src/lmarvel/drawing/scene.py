@@ -6,7 +6,7 @@ Units are SVG pixels, and y grows downwards. Every writer draws this scene, so a
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -94,6 +94,7 @@ class HollowTail:
 
 
 Floats = NDArray[np.float64]
+Rows = tuple[str, ...]
 Shares = Mapping[frozenset[str], float]
 Curves = dict[tuple[str, str], Curve]
 Shape = Circle | Arrowhead | HollowTail | None
@@ -147,9 +148,8 @@ def style_of(edge: Edge) -> Style:
     return UNDIRECTED if marks == {TAIL} else DIRECTED
 
 
-def box_sizes(graph: MixedGraph) -> Floats:
-    """Return the width and height of each node's box, which is as wide as the label needs."""
-    labels = [rows(one_line(name)) for name in graph.names]
+def box_sizes(labels: Sequence[Rows]) -> Floats:
+    """Return the width and height of each node's box, which is as wide as the rows of its label need."""
     sizes = [(max(*map(ems, label), 0.0) * FONT_SIZE + 20.0, len(label)) for label in labels]
     found = [(max(wide, 36.0), BOX_HEIGHT + ROW_HEIGHT * (lines - 1)) for wide, lines in sizes]
     return np.array(found, dtype=np.float64).reshape(-1, 2)
@@ -189,7 +189,8 @@ def compose(
             " graph.subgraph([...])"
         )
     heading = shortened(one_line(title), 80.0) if title else None
-    sizes = box_sizes(graph)
+    labels = [rows(one_line(name)) for name in graph.names]
+    sizes = box_sizes(labels)
     centres = positions(graph, sizes, layout, ASPECT if room is None else room[0] / room[1])
     if room is not None and len(graph):
         centres = _filling(centres, sizes, room)
@@ -217,13 +218,13 @@ def compose(
     )
     high += CAPTION_ROW * len(below)
     size = round(float(wide), 1), round(float(high), 1)
-    return Scene(_boxes(graph, placed + shift, sizes), lines, *size, heading, below)
+    return Scene(_boxes(graph.names, labels, placed + shift, sizes), lines, *size, heading, below)
 
 
-def _boxes(graph: MixedGraph, centres: Floats, sizes: Floats) -> tuple[Box, ...]:
+def _boxes(names: Sequence[str], labels: Sequence[Rows], centres: Floats, sizes: Floats) -> tuple[Box, ...]:
     return tuple(
-        Box(name, rows(one_line(name)), round(x, 2), round(y, 2), round(w, 2), h)
-        for name, (x, y), (w, h) in zip(graph.names, centres.tolist(), sizes.tolist(), strict=True)
+        Box(name, label, round(x, 2), round(y, 2), round(w, 2), h)
+        for name, label, (x, y), (w, h) in zip(names, labels, centres.tolist(), sizes.tolist(), strict=True)
     )
 
 

@@ -39,13 +39,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from lmarvel.deferred import late
 from lmarvel.effects.adjustment import canonical_set, pair_of
 from lmarvel.effects.formula import Density, Formula, slope
 from lmarvel.effects.identify import identify
 from lmarvel.effects.knowing.informed import Informed
 from lmarvel.effects.numbers.best_set import variance
-from lmarvel.effects.numbers.estimate import LEVEL
+from lmarvel.effects.numbers.estimate import LEVEL, t_quantile
 from lmarvel.effects.numbers.sensitivity import moved
 from lmarvel.effects.pag_index import Prepared
 from lmarvel.graph.bitsets import Masks, closure, members
@@ -54,8 +53,6 @@ from lmarvel.graph.marks import ARROW, TAIL
 from lmarvel.orient.equivalence import explain_unfit
 from lmarvel.result.support.frequencies import percent
 from lmarvel.text import counted
-
-stats = late("scipy.stats")
 
 MOST = 500
 WALKED = 10  # times as many MAGs of a class are looked at as may fit
@@ -186,7 +183,7 @@ def _limited(covariance: NDArray[np.float64], x: int, y: int, z: int, rows: int,
     if freedom < 1:
         return -np.inf, np.inf
     scale = float(np.sqrt(variance(covariance, x, y, z)))
-    half = scale * (moved(limit) + float(stats.t.ppf((1 + LEVEL) / 2, freedom)) / np.sqrt(freedom))
+    half = scale * (moved(limit) + t_quantile((1 + LEVEL) / 2, freedom) / np.sqrt(freedom))
     return at - half, at + half
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 Marks = NDArray[np.int8]
 Progress = Callable[[int, int], None]
+_PER_PROCESSOR = 4  # workers: more would only wait for each other
 
 
 class Learner(Protocol):
@@ -154,9 +155,9 @@ def drawn_graphs(
         yield None if isinstance(found, str) else found
 
 
-def check_settings(replicates: int, seed: int, n_jobs: int) -> None:
-    """Refuse settings of a bootstrap that make no sense, before any work."""
-    for name, value, least in (("bootstrap", replicates, 1), ("seed", seed, 0)):
+def check_settings(replicates: int, seed: int, n_jobs: int, called: str = "bootstrap") -> None:
+    """Refuse settings of a bootstrap that make no sense, before any work; ``called`` is the name of the first."""
+    for name, value, least in ((called, replicates, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ParameterError(f"must be a whole number of at least {least}, not {value!r}", parameter=name)
     check_workers(n_jobs)
@@ -181,6 +182,19 @@ def n_workers(n_jobs: int) -> int:
     return int(n_jobs) if n_jobs > 0 else max(joblib.cpu_count() + 1 + int(n_jobs), 1)
 
 
+def started(n_jobs: int, tasks: int) -> int:
+    """Return how many workers to start: no more than there are tasks, nor more than a few per processor.
+
+    Fewer than 0 are left to joblib, which may count those of a cluster.
+
+    Examples
+    --------
+    >>> started(100_000, 3), started(-1, 3)
+    (3, -1)
+    """
+    return n_jobs if n_jobs < 0 else min(n_jobs, tasks, _PER_PROCESSOR * joblib.effective_n_jobs(-1))
+
+
 def _learned(
     data: Dataset | Resampling, learn: Learner, numbers: range, seed: int, n_jobs: int, threads: bool
 ) -> Iterator[Marks | str]:
@@ -189,7 +203,8 @@ def _learned(
         for i in numbers:
             yield replicate(data, learn, seed, i)
         return
-    pool = joblib.Parallel(n_jobs, prefer="threads" if threads else "processes", return_as="generator")
+    workers = started(n_jobs, len(numbers))
+    pool = joblib.Parallel(workers, prefer="threads" if threads else "processes", return_as="generator")
     learned = pool(joblib.delayed(replicate)(data, learn, seed, i) for i in numbers)
     try:
         for found in learned:  # noqa: UP028  # "yield from" would close them itself, and they would warn

@@ -30,6 +30,7 @@ from lmarvel.errors import BudgetSpent, DataError
 from lmarvel.estimators.check import later_check
 from lmarvel.estimators.recording import (
     later_summary,
+    moved_pairs,
     named_pairs,
     named_sets,
     nothing_learned,
@@ -170,6 +171,7 @@ def _discovered(
         clock.lap("data")
         unread = settings_of(settings, None, None, settings.boundary_alpha or settings.alpha, "none")
         return nothing_learned(table.names, str(spent), clock, unread)
+    clock.begin_search()
     with memory.enforced():
         return _by_test(test, table, settings, clock, progress)
 
@@ -300,16 +302,11 @@ class _Found:
             self,
             pag=placed(self.pag, at),
             trace=trace if isinstance(self.trace, LazyTuple) else trace.made,
-            undecided=_moved_pairs(self.undecided, at),
+            undecided=moved_pairs(self.undecided, at),
             sepsets=None if self.sepsets is None else self.sepsets.moved(place),
             mag=None if self.mag is None else placed(self.mag, at),
             unaided=None if self.unaided is None else placed(self.unaided, at),
         )
-
-
-def _moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
-    x, y = place[pairs.reshape(-1, 2).astype(np.intp, copy=False).T]
-    return np.column_stack([np.minimum(x, y), np.maximum(x, y)])  # there may be millions
 
 
 def _graph_of(outcome: Learned | Chosen, ledger: Ledger, selection: bool, report: Progress, clock: Clock) -> _Found:
@@ -361,7 +358,7 @@ def _discovery_of_run(
     names, at, arrays = test.names, np.asarray(order, dtype=np.intp), run.arrays
     trace = Trace(lambda: run.parts(order))
     unaided = None if arrays.unaided is None else placed(arrays.unaided, at)
-    found = _Found(placed(arrays.marks, at), trace, _moved_pairs(arrays.undecided, at), unaided=unaided)
+    found = _Found(placed(arrays.marks, at), trace, moved_pairs(arrays.undecided, at), unaided=unaided)
     sepsets = NamedSepsets(Deferred(lambda: run.sepsets(order)), names, Deferred(lambda: run.columns(order)))
     boundaries = {} if run.method == "none" else LazyMapping(lambda: named_sets(names, run.boundaries.moved(order)))
     return _discovery(found, sepsets, boundaries, later_summary(test), test, ledger, clock, settings, knowledge)

@@ -27,6 +27,7 @@ from lmarvel.graph.kinds import PAG
 
 _ROUNDING = 1e-9
 _AHEAD = 16  # tables that wait for each thread
+_MOST_THREADS = 256  # more would only wait for each other
 _MOST_ROWS = 2**53  # up to here a float holds every count exactly
 
 
@@ -199,7 +200,7 @@ def _threads(n_jobs: int | None) -> int:
         return os.cpu_count() or 1
     if not _is_whole(n_jobs) or n_jobs < 1:
         raise ParameterError(f"must be a whole number of at least 1, not {_shown(n_jobs)}", parameter="n_jobs")
-    return int(n_jobs)
+    return min(int(n_jobs), _MOST_THREADS)
 
 
 def _is_whole(value: object) -> bool:

@@ -11,6 +11,7 @@ from lmarvel.ci.test import checked_alpha
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import ParameterError
 from lmarvel.estimators.base import PagEstimator
+from lmarvel.estimators.bootstrap import check_workers, n_workers
 from lmarvel.skeleton.by_engine import PruningOptions
 from lmarvel.skeleton.fci import fci
 from lmarvel.skeleton.lmarvel import Levels, lmarvel
@@ -116,8 +117,7 @@ class _Pruned(PagEstimator):
         if self.colliders not in COLLIDER_RULES:
             known = ", ".join(COLLIDER_RULES)
             raise ParameterError(f"must be one of {known}, not {self.colliders!r}", parameter="colliders")
-        if not isinstance(self.n_jobs, int) or isinstance(self.n_jobs, bool) or self.n_jobs < 1:
-            raise ParameterError(f"must be a whole number of at least 1, not {self.n_jobs!r}", parameter="n_jobs")
+        check_workers(self.n_jobs)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -165,7 +165,8 @@ class FCI(_Pruned):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run FCI."""
-        searches = (self.alpha, self.n_jobs, self.max_p, self.colliders, self.possible_d_sep, self.selection)
+        threads = n_workers(self.n_jobs)
+        searches = (self.alpha, threads, self.max_p, self.colliders, self.possible_d_sep, self.selection)
         return fci(ledger, boundaries, *searches, report)
 
     def for_engine(self, level: float) -> PruningOptions | None:
@@ -194,7 +195,7 @@ class RFCI(_Pruned):
 
     def learn(self, ledger: Ledger, boundaries: Boundaries, data: Dataset | None, report: Progress) -> Learned:
         """Run RFCI, up to the tests that go with orientation."""
-        return rfci(ledger, boundaries, self.alpha, self.n_jobs, self.max_p, self.colliders, report)
+        return rfci(ledger, boundaries, self.alpha, n_workers(self.n_jobs), self.max_p, self.colliders, report)
 
     def for_engine(self, level: float) -> PruningOptions | None:
         """Return with what the compiled engine does the same; a subclass may learn in another way."""

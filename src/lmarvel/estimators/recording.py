@@ -19,7 +19,7 @@ from lmarvel.data.dataset import Dataset
 from lmarvel.data.scan import SMALL
 from lmarvel.deferred import LazyMapping
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import Mark
+from lmarvel.graph.marks import Mark, positions
 from lmarvel.result.discovery import Discovery
 from lmarvel.result.statistics import AllPairs, NamedPairs, Statistics
 from lmarvel.result.trace import BudgetEnded
@@ -91,14 +91,24 @@ def later_summary(test: IndependenceTest) -> Mapping[str, Any] | None:
     return LazyMapping(lambda: test.summary() or {}) if small else test.summary()
 
 
+def moved_pairs(pairs: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return pairs where variable v stands at ``place[v]``, ascending by position; there may be millions."""
+    ends = place.astype(np.int32)[pairs.reshape(-1, 2)]
+    matrix = np.zeros((len(place), len(place)), dtype=bool)
+    matrix[ends.min(axis=1), ends.max(axis=1)] = True  # faster than to sort
+    return positions(matrix)
+
+
 def named_pairs(names: tuple[str, ...], pairs: NDArray[np.intp]) -> Sequence[tuple[str, str]]:
     """Return pairs by name, ascending by position; all of them, of which there can be millions, are not listed."""
     if len(pairs) == len(names) * (len(names) - 1) // 2 > 0:
         return AllPairs(names)
     if not len(pairs):
         return ()
-    place = np.sort(pairs[:, 0] * len(names) + pairs[:, 1])  # which tells the pair: no other order has to be kept
-    listed = NamedPairs(names, np.column_stack(np.divmod(place, len(names))))
+    place = pairs[:, 0] * len(names) + pairs[:, 1]  # which tells the pair: no other order has to be kept
+    if (place[1:] < place[:-1]).any():
+        pairs = np.column_stack(np.divmod(np.sort(place), len(names)))
+    listed = NamedPairs(names, pairs)
     return tuple(listed) if len(listed) < _FEW else listed
 
 

@@ -13,7 +13,7 @@ from lmarvel.ci.registry import as_ci_test
 from lmarvel.data.columns import Kind
 from lmarvel.data.dataset import Dataset
 from lmarvel.errors import BudgetSpent, DataError, ParameterError
-from lmarvel.estimators.bootstrap import bootstrap_method, check_can_be_drawn
+from lmarvel.estimators.bootstrap import bootstrap_method, check_can_be_drawn, check_settings
 from lmarvel.estimators.discover import Settings, discover
 from lmarvel.estimators.tune import ALPHAS, PENALTIES, WAYS, By, TuningPath, folds, gaussian_loss
 from lmarvel.estimators.tune import tune as along
@@ -73,6 +73,7 @@ def tune(
     """
     if by not in WAYS:
         raise ParameterError(f"a value is chosen by one of {', '.join(WAYS)}, not {by!r}")
+    check_settings(draws, seed, n_jobs, "draws")
     check_can_be_drawn(data, method)
     table = Dataset.of(data)
     method = _resolved(method, table)

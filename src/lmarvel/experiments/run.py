@@ -10,7 +10,6 @@ runs everything here if the cluster has one thread.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import threading
@@ -34,6 +33,7 @@ from lmarvel.result.discovery import Discovery
 from lmarvel.simulate.graphs import Seed, bounded_parents, cliques, erdos_renyi, hide
 from lmarvel.simulate.sem import LinearSEM
 
+asyncio = late("asyncio")
 joblib = late("joblib")
 process_executor = late("joblib.externals.loky.process_executor")
 

@@ -118,7 +118,7 @@ def checked_marks(names: tuple[str, ...], marks: ArrayLike) -> NDArray[np.int8]:
     matrix = np.array(array, dtype=np.int8)
     for i in np.flatnonzero(np.diag(matrix))[:1]:
         raise GraphError(f"self-loop at {shown[i]}")
-    for i, j in _one_sided(matrix):
+    for i, j in _one_sided(matrix) if matrix.any() else ():
         raise GraphError(f"the edge {shown[i]}-{shown[j]} has a mark at one end only: give both or none")
     matrix.setflags(write=False)
     return matrix

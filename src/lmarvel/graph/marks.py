@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import re
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lmarvel.errors import GraphError
 
@@ -102,6 +105,20 @@ def split_names(text: str) -> list[str]:
     if rest:
         raise GraphError(f"cannot read the node list {text.strip()!r}: stray {rest!r}")
     return [unquote(token) for token in re.findall(_NAME, text)]
+
+
+def positions(matrix: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows and columns where a matrix is not 0 or False, as ``np.argwhere`` does, but much faster.
+
+    NumPy walks through a matrix element by element, and through one long row of booleans in strides.
+
+    Examples
+    --------
+    >>> positions(np.array([[0, 1], [2, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    found = np.flatnonzero(matrix if matrix.dtype == bool else matrix != 0)
+    return np.stack(np.divmod(found, max(matrix.shape[1], 1)), axis=1)
 
 
 def parse_edge(text: str) -> Edge:

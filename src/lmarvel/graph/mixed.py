@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from lmarvel.errors import GraphError
 from lmarvel.graph import bitsets, separation
 from lmarvel.graph.checks import check_size, checked_marks, checked_names, has_nodes, look_up, parse_edges, two_edges
-from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, quote
+from lmarvel.graph.marks import ARROW, CIRCLE, NONE, TAIL, Edge, Mark, positions, quote
 from lmarvel.text import counted, readable
 
 Node = str | int
@@ -192,7 +192,7 @@ class MixedGraph:
     def links(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """For each node v, its edges as triples (w, mark at v, mark at w), by position."""
         by_node: list[list[tuple[int, int, int]]] = [[] for _ in self.names]
-        heads, tails = np.nonzero(self.marks)
+        heads, tails = positions(self.marks).T
         at_far, at_near = self.marks[heads, tails].tolist(), self.marks[tails, heads].tolist()
         for v, w, near, far in zip(heads.tolist(), tails.tolist(), at_near, at_far, strict=True):
             by_node[v].append((w, near, far))

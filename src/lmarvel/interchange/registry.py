@@ -196,8 +196,8 @@ def by_ending(path: Path) -> list[Format]:
     if not forms:
         known = ", ".join(dict.fromkeys(ending for form in FORMATS.values() for ending in form.endings))
         raise FormatError(
-            f"cannot infer the format of {path.name!r} by its ending: use one of {known}, or name the format, one of"
-            f" {', '.join(FORMATS)}"
+            f"cannot infer the format of {path.name or str(path)!r} by its ending: use one of {known}, or name the"
+            f" format, one of {', '.join(FORMATS)}"
         )
     return forms
 

@@ -180,8 +180,10 @@ def explain_invalid(graph: MixedGraph, knowledge: Knowledge | None = None) -> st
     unfit = None if known is None else explain_unfit(graph, known)
     if unfit:
         return unfit
-    if isinstance(graph, PAG):
-        return _member(graph)[0] if known is None else _explain_informed(graph, known)
+    if isinstance(graph, PAG) and known is None:
+        return _member(graph)[0] if graph.n_edges else None  # without an edge no mark is wrong
+    if isinstance(graph, PAG) and known is not None:
+        return _explain_informed(graph, known)
     fault = judge_mag(graph.marks) if is_built() else find_not_ancestral(graph) or find_not_maximal(graph)
     return None if fault is None else describe_fault(graph, fault)
 

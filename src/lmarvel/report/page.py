@@ -82,15 +82,15 @@ def as_json(value: object) -> str:
 
 def _finite(value: object) -> object:
     """Return the data with what a page cannot hold replaced: no number becomes null, infinity its sign."""
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int):  # the frequent and cheap questions first
+        return value
+    if isinstance(value, str):
+        return value if value.isascii() else _OVERRIDES.sub("\ufffd", value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else "∞" if value > 0 else "−∞"
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
-    if isinstance(value, str):
-        return _OVERRIDES.sub("\ufffd", value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "∞" if value > 0 else "−∞"
-    return value
+    return {str(key): _finite(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 def _policy(style: str, script: str) -> str:

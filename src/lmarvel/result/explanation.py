@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow
+from lmarvel.graph.marks import ARROW, CIRCLE, TAIL, arrow, positions
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.rule import End
 from lmarvel.orient.rules import RULES
@@ -306,7 +304,7 @@ class Explainer:
 
     def edges_from_selection(self) -> int:
         """Return how many edges speak of selection."""
-        tails = {frozenset(pair) for pair in np.argwhere(self.pag.marks == TAIL).tolist()}
+        tails = {frozenset(pair) for pair in positions(self.pag.marks == TAIL).tolist()}
         return sum(self.from_selection(*pair) for pair in tails)
 
     def from_selection(self, x: int, y: int) -> bool:

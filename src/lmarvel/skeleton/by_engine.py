@@ -29,6 +29,7 @@ from lmarvel.engine import names
 from lmarvel.engine.boundaries import SEARCHES, FlatBoundaries
 from lmarvel.engine.run import REST, EngineProgress, RunArrays, Task, from_lists, from_precision, from_sets, is_built
 from lmarvel.errors import LMarvelWarning
+from lmarvel.graph.marks import positions
 from lmarvel.orient.draft import RuleApplication
 from lmarvel.orient.equivalence import applications
 from lmarvel.orient.stated import stated_for_engine
@@ -133,13 +134,14 @@ class EngineRun:
         """Return the separating sets as columns."""
         moved = np.asarray(place, dtype=np.int64)
         spans, p = self.arrays.found, len(place)
-        pairs = np.sort(moved[spans[:, :2]], axis=1)
+        ends = moved[spans[:, 0]], moved[spans[:, 1]]
         # By pair; the last set of a pair is the one that stands.
-        _, last = np.unique((pairs[:, 0] * p + pairs[:, 1])[::-1], return_index=True)
-        chosen = len(spans) - 1 - last
+        last = np.full((p, p), -1, dtype=np.int32)
+        last[np.minimum(*ends), np.maximum(*ends)] = np.arange(len(spans))
+        x, y = positions(last >= 0).T
+        chosen = last[x, y]
         members = _gathered(self.arrays.sets, spans[chosen, 2], spans[chosen, 3], moved)
         around = () if self.method == "none" else self.boundaries.moved(place).truncated
-        x, y = pairs[chosen].T
         return SetColumns(x, y, spans[chosen, 3], members, self.method, self.level, dict(around))
 
 

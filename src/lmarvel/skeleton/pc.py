@@ -26,6 +26,7 @@ from lmarvel.skeleton.state import Pair, Progress, SkeletonState, Triple, silent
 
 COLLIDER_RULES = ("standard", "conservative", "majority")
 _PART = 4096  # pairs
+_MOST_THREADS = 256  # more would only wait for each other
 
 
 class Pruning(SkeletonState):
@@ -78,7 +79,7 @@ class Pruning(SkeletonState):
 
         if self.n_jobs == 1:
             return map(ask, queries)
-        with ThreadPoolExecutor(self.n_jobs) as pool:
+        with ThreadPoolExecutor(min(self.n_jobs, _MOST_THREADS)) as pool:
             return list(pool.map(ask, list(queries)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from lmarvel.data.categories import peculiar
 from lmarvel.data.checks import (
     DROP,
     MANY_LEVELS,
+    MOST_COMPARED,
     Fault,
     WayOut,
     can_be_named,
@@ -103,6 +104,7 @@ class Profile:
     matrix: str = ""  # of correlations or covariances, in place of observations
     panel: Panel | None = None
     note: str = ""  # why more has to be left out than what is wrong with single columns
+    unexamined: str = ""  # what was not looked at, because columns are many
 
     def to_dict(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -127,6 +129,7 @@ class Profile:
             "faults": [fault.sentence for fault in self.faults],
             "matrix": self.matrix or None,
             "note": self.note or None,
+            "unexamined": self.unexamined or None,
         }
 
 
@@ -161,7 +164,8 @@ def profile(reading: Reading, missing: str | None = None) -> Profile:
         gaps = [no_complete_row(rows, names)]
     na = {pair: word for pair, word in codes.items() if pair[0] not in drop or pair[0] in _mended(faults)}
     matrix = matrix_of(rows, levels, names)
-    return Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix, panel)
+    found = Profile(len(rows), int(complete.sum()), tuple(columns), (*gaps, *faults), way, na, matrix, panel)
+    return found if len(names) <= MOST_COMPARED else replace(found, unexamined=_UNEXAMINED.format(len(names)))
 
 
 def _mended(faults: Sequence[Fault]) -> set[str]:
@@ -178,6 +182,7 @@ def _finding(fault: Fault, codes: Mapping[tuple[str, str], str]) -> Finding:
     return Finding(fault.what, f"{mend}{_braced(words)} {_TAKES[len(fault.na) > 1]}", True, fault.kind)
 
 
+_UNEXAMINED = "{:,} columns are too many to compare here: copies, and columns that others determine, are not named"
 _TAKES = ("treats it as missing", "treats them as missing")
 
 
@@ -357,7 +362,7 @@ def _are_packed_dates(distinct: Vector) -> bool:
 def _near_copies(rows: Vector, names: Sequence[str]) -> dict[str, list[str]]:
     """Return pairs of columns with a correlation near one, by the name of the later one."""
     complete = rows[~np.isnan(rows).any(axis=1)]
-    if len(complete) <= 3:
+    if len(complete) <= 3 or len(names) > MOST_COMPARED:
         return {}
     spread = complete.std(axis=0)
     at = np.flatnonzero((spread > 0) & np.isfinite(spread))

@@ -130,10 +130,11 @@ def panel_of(rows: Matrix, levels: Sequence[Levels | None], names: Sequence[str]
     """
     whole = [i for i in range(len(names)) if _is_whole(rows[:, i])]
     units = [i for i in whole if _ID.search(names[i]) or levels[i] is not None] or whole
+    times = [j for j in whole if _TIME.search(names[j])]
     for i in units:
-        for j in whole:
-            hints = bool(_TIME.search(names[j])) + bool(_ID.search(names[i]))
-            if i != j and hints and _orders(rows[:, i], rows[:, j], sorted_rows=hints < 2):
+        named = _ID.search(names[i]) is not None
+        for j in whole if named else times:
+            if i != j and _orders(rows[:, i], rows[:, j], sorted_rows=not (named and j in times)):
                 return Panel(names[i], names[j], len(np.unique(rows[:, i])), len(rows))
     return None
 

@@ -208,7 +208,7 @@ def _parse(
             null_values=list(MISSING),
             decimal_comma=comma,
         )
-        ordered = [pl.col(f"c{i}").fill_null(math.nan) for i in columns]  # Polars 1.34 keeps the order of the file
-        return frame.select(ordered).to_numpy(order="c")
+        ordered = frame.select([f"c{i}" for i in columns])  # Polars 1.34 keeps the order of the file
+        return ordered.with_columns(pl.all().fill_null(math.nan)).to_numpy(order="c")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise NotNumbers(str(damaged(file.path, error))) from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmarvel.budget import memory
+from lmarvel.budget.clock import current
 from lmarvel.data.levels import COMMA, MIXED, Column, How, Mixture, Wish, column_of_codes, number
 from lmarvel.data.sources.base import Rows, rows_of, tell_marks
 from lmarvel.data.sources.csv_rows import LATIN, MISSING, TextFile, check_text, damaged, pieces
@@ -30,7 +31,8 @@ MISSING_TEXT = tuple(word for word in MISSING if word != "None")
 MOST_BYTES = 4 << 30  # of text
 
 
-_HELD = 4  # bytes in memory for a byte of text: the text itself, its columns, and their values
+_HELD = 45  # bytes in memory for a value: where its text is, with and without blanks, its code, and its number
+_TEXTS = 3  # copies of the text itself
 
 
 def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
@@ -43,6 +45,7 @@ def load(file: TextFile, columns: Sequence[int], wish: Wish) -> Rows:
     found, strange = [], []
     decimal = "," if file.decimal is None and has_commas(file, columns) else file.decimal
     for i in columns:
+        current().check()
         try:
             found.append(_column(frame[f"c{i}"], wish.of(i), decimal))
         except Mixture as mixed:
@@ -67,11 +70,15 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
     """Return the text of chosen columns, None where there is none, without blank lines."""
     names = [f"c{i}" for i in range(len(file.names))]
     schema: dict[str, Any] = dict.fromkeys(names, pl.String)
-    parts, taken = [pl.DataFrame(schema={names[i]: pl.String for i in columns})], 0
+    parts, taken, values = [pl.DataFrame(schema={names[i]: pl.String for i in columns})], 0, 0
+    size, room = file.path.stat().st_size, memory.left()  # of the whole file, so that the first piece tells
     for piece in pieces(file):
+        current().check()
         text = _unicode(file, piece)
         taken += len(text)
-        memory.check(_HELD * taken, f"{file.path}: columns of text")
+        values += text.count(file.separator.encode()) + text.count(b"\n")
+        needed = (_HELD * values * len(columns) / len(names) + _TEXTS * taken) * max(size / taken, 1)
+        memory.check(needed - (room - memory.left()), f"{file.path}: columns of text")
         if taken > MOST_BYTES:
             raise DataError(
                 f"{file.path} has more than {MOST_BYTES >> 30} GiB of text, and a table with columns that are not"
@@ -89,7 +96,7 @@ def _frame(file: TextFile, columns: Sequence[int]) -> Any:
     gaps = frame.select(pl.all_horizontal(pl.all().is_null() | pl.all().is_in(MISSING))).to_series()
     if frame.select(pl.any_horizontal(pl.all().is_null())).to_series().any() or gaps.any():
         check_text(file, columns)
-    return frame.filter(~gaps) if len(columns) > 1 else frame
+    return frame.filter(~gaps) if len(columns) > 1 and gaps.any() else frame
 
 
 def _unicode(file: TextFile, piece: bytes) -> bytes:

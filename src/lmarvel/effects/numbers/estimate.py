@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +12,22 @@ import numpy as np
 from lmarvel.deferred import late
 from lmarvel.effects.numbers.doubly_robust import Learner
 
-stats = late("scipy.stats")
+special = late("scipy.special")  # a third of the time of scipy.stats to load
 
 LEVEL = 0.95
 REPLICATES = 200
 FEWER, FEWEST = 10, 20  # with missing values each completed table has a tenth of the replicates, but so many at least
+
+
+def t_quantile(share: float, freedom: float = math.inf) -> float:
+    """Return the value below which this share of Student's t distribution lies; with endless freedom, of the normal.
+
+    Examples
+    --------
+    >>> round(t_quantile(0.975, 10), 3), round(t_quantile(0.975), 3)
+    (2.228, 1.96)
+    """
+    return float(special.ndtri(share) if freedom == math.inf else special.stdtrit(freedom, share))
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,7 @@ def _pooled(same: Sequence[Estimate]) -> Estimate:
     between = (1 + 1 / many) * float(np.var([one.value for one in same], ddof=1))
     freedom = (many - 1) * (1 + within / between) ** 2 if between > 0 else np.inf
     error = float(np.sqrt(within + between))
-    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    half = t_quantile((1 + LEVEL) / 2, freedom) * error
     first = same[0]
     how = f"{first.method}; {many} imputations"
     trimmed = max(one.trimmed for one in same)
@@ -148,7 +160,7 @@ def _pooled_ratio(same: Sequence[Estimate]) -> tuple[float, float, float] | None
     logs = np.log(np.array(ratios))
     middle, many = float(logs[:, 0].mean()), len(logs)
     within = float(np.mean(((logs[:, 2] - logs[:, 1]) / 2) ** 2))
-    between = (1 + 1 / many) * float(np.var(logs[:, 0], ddof=1)) * float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
+    between = (1 + 1 / many) * float(np.var(logs[:, 0], ddof=1)) * t_quantile((1 + LEVEL) / 2) ** 2
     half = float(np.sqrt(within + between))
     low, value, high = (float(np.exp(at)) for at in (middle - half, middle, middle + half))
     return value, low, high

@@ -29,17 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmarvel.data import Kind
-from lmarvel.deferred import late
 from lmarvel.effects.formula import Formula, slope, variables
 from lmarvel.effects.numbers.best_set import variance
 from lmarvel.effects.numbers.doubly_robust import SPLITS, Scores, expit, logistic, scores
-from lmarvel.effects.numbers.estimate import DEFAULT, LEVEL, REPLICATES, Estimate, Estimation, pooled
+from lmarvel.effects.numbers.estimate import DEFAULT, LEVEL, REPLICATES, Estimate, Estimation, pooled, t_quantile
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.errors import DataError, ParameterError
 from lmarvel.graph.bitsets import members
 from lmarvel.text import counted, listing, readable
-
-stats = late("scipy.stats")
 
 
 def adjusted_estimates(table: Columns, x: str, y: str, z: Sequence[str], how: Estimation = DEFAULT) -> list[Estimate]:
@@ -189,7 +186,7 @@ def _difference(
 def _half(scored: Scores, contrast: Vector) -> tuple[float, float]:
     """Return the standard error of a combination of means, and half the length of its interval."""
     error, freedom = scored.spread(contrast)
-    return error, float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    return error, t_quantile((1 + LEVEL) / 2, freedom) * error
 
 
 def _resampled_error(table: Columns, scored: Scores, contrast: Vector, how: Estimation) -> float:
@@ -297,7 +294,7 @@ def bootstrapped(
 def _with_interval(
     contrast: str, value: float, error: float, freedom: int, z: tuple[str, ...], method: str = "least squares, HC3"
 ) -> Estimate:
-    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * float(error)
+    half = t_quantile((1 + LEVEL) / 2, freedom) * float(error)
     value = float(value)
     return Estimate(contrast, value, float(error), value - half, value + half, method, z)
 

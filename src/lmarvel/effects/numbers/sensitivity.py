@@ -27,15 +27,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmarvel.deferred import late
 from lmarvel.effects.numbers.best_set import variance
-from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation
+from lmarvel.effects.numbers.estimate import DEFAULT, Estimate, Estimation, t_quantile
 from lmarvel.effects.numbers.estimating import compared, outcomes, step_of
 from lmarvel.effects.numbers.table import Columns, Vector
 from lmarvel.result.support.frequencies import percent
 from lmarvel.text import readable
-
-stats = late("scipy.stats")
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the bias curve."""
@@ -57,7 +54,7 @@ def robustness_value(t: float, freedom: float, level: float | None = None) -> fl
     (0.139, 0.076)
     """
     strength = abs(t) / np.sqrt(freedom)
-    least = 0.0 if level is None else float(stats.t.ppf(1 - level / 2, freedom - 1)) / np.sqrt(freedom - 1)
+    least = 0.0 if level is None else t_quantile(1 - level / 2, freedom - 1) / np.sqrt(freedom - 1)
     if strength > least > 0 and strength * least > 1:  # then explaining more of Y than of X is no worse
         return float((strength**2 - least**2) / (1 + strength**2))
     return share_that_moves(max(strength - least, 0.0))

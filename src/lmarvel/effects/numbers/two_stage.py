@@ -29,7 +29,7 @@ from lmarvel.errors import DataError
 from lmarvel.result.support.grades import Grade
 from lmarvel.text import ShownAsText, listing, readable, sentence
 
-stats = late("scipy.stats")
+special = late("scipy.special")
 
 WEAK = 10.0  # a first-stage F below it is called weak
 Piece = tuple[float, float]
@@ -171,7 +171,7 @@ def by_instrument(table: Columns, w: str, x: str, y: str, z: Sequence[str], seed
         stage, spread, freedom = _stages(table, w, x, y, z)
     chance = f": {table.outcomes(y)[0][1]}" if table.is_level(y) else ""
     contrast = f"{table.contrasts(x)[0]}{chance}"
-    limit = float(stats.f.ppf(LEVEL, 1, freedom))
+    limit = float(special.fdtri(1, freedom, LEVEL))
     value, first = float(stage[0] / stage[1]), float(stage[1] ** 2 / spread[1, 1])
     return Instrumented(w, x, y, tuple(z), contrast, value, anderson_rubin(stage, spread, limit), first)
 

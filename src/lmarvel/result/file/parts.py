@@ -19,7 +19,7 @@ from lmarvel.data.missing.gaps import Gaps
 from lmarvel.deferred import without_collection
 from lmarvel.errors import LMarvelError, ResultError
 from lmarvel.graph.kinds import MAG, PAG
-from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge
+from lmarvel.graph.marks import ARROW, CIRCLE, Edge, Mark, parse_edge, positions
 from lmarvel.knowledge import Knowledge
 from lmarvel.knowledge.contradictions import known_of
 from lmarvel.result.file.reading import checked_reading
@@ -145,7 +145,7 @@ def _is_all(names: Sequence[str], undecided: Pairs) -> bool:
 
 def _edges(names: Sequence[str], marks: Matrix) -> Iterator[Edge]:
     """Iterate over edges as a graph does; the links of a graph with a million of them take long to make."""
-    for i, j in np.argwhere(np.triu(marks)).tolist():
+    for i, j in positions(np.triu(marks)).tolist():
         edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
         yield edge.reversed() if edge.at_a == ARROW and edge.at_b != ARROW else edge
 
@@ -163,7 +163,7 @@ def _open_pairs(names: Sequence[str], undecided: Pairs, everything: bool) -> Mat
 
 def _encode_pairs(names: Sequence[str], pairs: Pairs, left_open: Matrix) -> list[list[str]] | dict[str, Any]:
     """Return pairs as a list, or where they are many and in order as the bits of the upper triangle, row by row."""
-    if len(pairs) > FEW and np.array_equal(positions_of(names, pairs), np.argwhere(np.triu(left_open, 1))):
+    if len(pairs) > FEW and np.array_equal(positions_of(names, pairs), positions(np.triu(left_open, 1))):
         bits = np.packbits(left_open[np.triu(np.ones_like(left_open), 1)])
         return {"pairs": len(pairs), "bits": base64.b64encode(bits.tobytes()).decode("ascii")}
     return [list(pair) for pair in pairs]
@@ -222,7 +222,7 @@ def _unpacked(plain: Mapping[str, Any], names: Sequence[str]) -> Pairs:
         raise ValueError("the bits are not those of pairs of these variables")
     left_open = np.zeros((size, size), dtype=bool)
     left_open[np.triu(np.ones_like(left_open), 1)] = bits[:many]
-    return NamedPairs(names, np.argwhere(left_open))
+    return NamedPairs(names, positions(left_open))
 
 
 # --- other parts ------------------------------------------------------------------------------------------

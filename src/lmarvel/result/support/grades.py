@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lmarvel.data.missing.gaps import gaps_of
 from lmarvel.errors import ParameterError
 from lmarvel.graph.kinds import PAG
-from lmarvel.graph.marks import CIRCLE, NONE, TAIL
+from lmarvel.graph.marks import CIRCLE, NONE, TAIL, positions
 
 if TYPE_CHECKING:
     from lmarvel.result.discovery import Discovery
@@ -81,6 +81,7 @@ class Grades:
     def __init__(self, result: Discovery) -> None:
         self._result = result
         self._marks = result.pag.marks
+        self._drawn: dict[Shown, PAG] = {}
 
     @cached_property
     def basis(self) -> Basis:
@@ -133,7 +134,7 @@ class Grades:
             levels = np.minimum(levels, cap)
         if result.known is not None:
             names = result.pag.names
-            for x, y in np.argwhere(levels > 0).tolist():
+            for x, y in positions(levels > 0).tolist():
                 if result.source(names[x], names[y]) in ("knowledge", "both"):
                     levels[x, y] = STATED
         return levels
@@ -231,8 +232,18 @@ class Grades:
             raise ParameterError(f"must be one of {', '.join(MARKS_SHOWN)}, not {marks!r}", parameter="marks")
         if marks == "all":
             return self._result.pag
-        weak = (self._marks > CIRCLE) & (self.marks < MARKS_SHOWN[marks])
-        return PAG._trusted(self._result.pag.names, np.where(weak, CIRCLE, self._marks).astype(np.int8))
+        if marks not in self._drawn:
+            self._drawn[marks] = self._without(self.marks < MARKS_SHOWN[marks])
+        return self._drawn[marks]
+
+    def _without(self, weak: NDArray[np.bool_]) -> PAG:
+        """Return the graph with circles in place of its marks at the ends where ``weak`` is True."""
+        ends = positions((self._marks > CIRCLE) & weak)
+        if not len(ends):
+            return self._result.pag
+        marks = self._marks.copy()
+        marks[tuple(ends.T)] = CIRCLE
+        return PAG._trusted(self._result.pag.names, marks)
 
 
 def _graded(shares: NDArray[np.float64], doubts: Levels, likely: float, doubted: float, more: float) -> Levels:
@@ -269,6 +280,7 @@ def encode_grades(result: Discovery) -> dict[str, Any]:
     names, marks = result.pag.names, result.pag.marks
     listed = [
         [names[x], names[y], grade_named(int(result.grades.marks[y, x])), grade_named(int(result.grades.marks[x, y]))]
-        for x, y in np.argwhere(np.triu((marks > CIRCLE) | (marks.T > CIRCLE))).tolist()
+        for x, y in positions((marks > CIRCLE) | (marks.T > CIRCLE)).tolist()
+        if x < y
     ]
     return {"basis": result.grades.basis, "marks": listed}
