@@ -12,9 +12,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/curvature.hpp"
 #include "base/dense.hpp"
 #include "base/linear.hpp"
-#include "lift/hidden/curvature.hpp"
 
 namespace lmarvel {
 
