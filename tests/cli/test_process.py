@@ -198,6 +198,14 @@ def test_ctrl_c_ends_a_run_at_once_and_writes_nothing(where: str, tmp_path: Path
     assert "lmarvel: interrupted; nothing was written" in err
 
 
+def test_an_interruption_while_the_commands_are_made_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["lmarvel.cli.app"], "app", interrupted)
+    assert run("--version") == (130, "", "lmarvel: interrupted\n")
+
+
 # --- what is loaded ---------------------------------------------------------------------------------------
 
 

@@ -134,7 +134,8 @@ def main() -> None:
         _silence()
         fail(f"cannot write the output: {error.strerror or error}", 2)
     except BaseException as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # as a library raises it that was being loaded
+        # While the library below makes the commands, or as the cause of what another raises that was being loaded.
+        if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
             fail("interrupted", 130)
         if type(error).__module__ != "pyo3_runtime":  # a panic of a library in Rust, which is no Exception
             raise
