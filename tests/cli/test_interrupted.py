@@ -115,15 +115,20 @@ def taken(command: Command, folder: Path) -> float:
 
 
 def interrupt(command: Command, folder: Path, kind: signal.Signals, after: float) -> None:
-    """Start a command, interrupt it after some seconds, and check how it ended."""
+    """Start a command, interrupt it some seconds after its first line, and check how it ended."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*PROGRAM, *command.words], cwd=folder, env=ENVIRONMENT, **pipes) as process:
+    told, begun = os.pipe()
+    begins = [sys.executable, "-c", f"import os; os.close({begun}); {PROGRAM[-1]}", *command.words]
+    with subprocess.Popen(begins, cwd=folder, env=ENVIRONMENT, pass_fds=(begun,), **pipes) as process:
+        os.close(begun)
+        os.read(told, 1)  # before its first line Python itself can end in many ways
+        os.close(told)
         try:
             _, error = process.communicate(timeout=after)
         except subprocess.TimeoutExpired:
             process.send_signal(kind)
             _, error = process.communicate(timeout=120)
-        # Before the program is loaded, and after it is done, the interpreter itself is interrupted.
+        # While the program is loaded, and after it is done, the interpreter itself is interrupted.
         assert process.returncode in (0, 130, -kind), error
         assert "Traceback" not in error or process.returncode != 130
         if process.returncode == 130:

@@ -1,5 +1,6 @@
-"""Parquet and Feather files that are damaged, or hold no table."""
+"""Files that are no text: damaged ones, some that hold no table, and some that are too large to be read."""
 
+import importlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmarvel import DataError, LMarvelError, moments_of
+from lmarvel.budget import memory
+from lmarvel.data.sources import statfiles
+from lmarvel.errors import TooLarge
+from tests.cli.test_tables import sheet
 from tests.effort import examples
 
 GOOD = pl.DataFrame({"a": np.random.default_rng(0).normal(size=500), "b": np.random.default_rng(1).normal(size=500)})
@@ -63,4 +68,47 @@ def test_changed_bytes_give_a_table_or_a_message(
     path = folder / f"data.{ending}"
     path.write_bytes(content)
     with suppress(LMarvelError):
+        moments_of(path)
+
+
+class OnlyHeads:
+    """A library that reads heads of files, and no rows."""
+
+    def __init__(self, library: str) -> None:
+        found = importlib.import_module(library)
+        for name in statfiles.STATISTICS.values():
+            setattr(self, name, self.reader(getattr(found, name)))
+
+    @staticmethod
+    def reader(read):
+        def reads_heads(*words, metadataonly: bool = False, **options):
+            assert metadataonly, "the rows are read"
+            return read(*words, metadataonly=True, **options)
+
+        return reads_heads
+
+
+@pytest.mark.parametrize("ending", ["dta", "sav", "zsav", "xpt", "por"])
+def test_a_statistics_file_that_is_too_large_is_refused_by_its_head(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = pytest.importorskip("pyreadstat")
+    kind = {"zsav": "sav", "xpt": "xport"}.get(ending, ending)
+    path = tmp_path / f"data.{ending}"
+    getattr(writer, f"write_{kind}")(GOOD, path)
+    monkeypatch.setattr(statfiles, "_library", lambda name, path: OnlyHeads(name))
+    monkeypatch.setattr(memory, "left", lambda: 10_000)
+    with pytest.raises(TooLarge, match=rf"data\.{ending}: its rows need about .* of memory") as refused:
+        moments_of(path)
+    about = float(str(refused.value).split("about ")[1].split()[0])
+    assert about == pytest.approx(500 * 2 * 52 / 1e6, rel={"por": 4, "xpt": 0.2}.get(ending, 0.01))
+
+
+def test_a_spreadsheet_that_is_too_large_is_refused_by_its_size_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fastexcel")
+    path = sheet(tmp_path / "data.xlsx", {name: GOOD[name].to_list() for name in GOOD.columns})
+    monkeypatch.setattr(memory, "left", lambda: 10_000)
+    with pytest.raises(TooLarge, match=r"data\.xlsx: its cells need about .* of memory"):
         moments_of(path)

@@ -93,8 +93,10 @@ def _columns(found: Profile) -> Iterator[str]:
         for column in shown:
             yield f"{_cut(column.name, width):<{width}}  {column.kind:<10}  {column.missing:>7,}  {_values(column)}"
     rest = len(found.columns) - len(shown)
-    if rest:
+    if rest and shown:
         yield f"... and {counted(rest, 'more column')} (--json shows all)"
+    elif rest:
+        yield f"{counted(rest, 'column')} of numbers, with nothing to look at in any alone (--json shows all)"
     yield ""
 
 

@@ -3,18 +3,23 @@
 They are read whole, by libraries of their own (``pip install 'lmarvel[files]'``). What a file says of a column is
 honoured: a column all of whose values have labels has these for levels, in the order of their codes, unless the file
 calls it a scale; where it calls it ordinal, the order means something. Values that are declared missing are missing.
+
+Those libraries do not stop halfway, so what a file will take in memory is estimated from its head, and a file that is
+too large is refused before it is read.
 """
 
 from __future__ import annotations
 
 import importlib
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lmarvel.budget import memory
 from lmarvel.data.levels import Column, Levels, Wish, as_levels
 from lmarvel.data.sources.base import Layout, Rows, Source, rows_of
 from lmarvel.data.sources.csv_rows import MISSING, damaged
@@ -38,24 +43,52 @@ STATISTICS = {
     ".xpt": "read_xport",
 }
 SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
+_HELD = 52  # bytes in memory for a value of a statistics program, while it is read
+_DENSE = 4  # bytes of a portable file of SPSS for a value, whose rows are not counted in its head: seldom fewer
+_CELLS = {".xls": 9, ".xlsb": 9}  # bytes in memory for each of a spreadsheet, whose cells take at least 10 ...
+_TAGGED = 3  # ... or at least 24 where they are written with tags
 
 
 def open_foreign(path: Path, layout: Layout) -> Source:
     """Open a file of a statistics program, or the first sheet of a spreadsheet."""
     if path.suffix.lower() in SHEETS:
         return _open_sheet(path, layout)
-    reader = _library("pyreadstat", path)
+    read = _library("pyreadstat", path).__dict__[STATISTICS[path.suffix.lower()]]
     try:
-        values, about = reader.__dict__[STATISTICS[path.suffix.lower()]](str(path), output_format="dict")
+        _, head = read(str(path), output_format="dict", metadataonly=True)
+        memory.check(_HELD * _values_in(path, head), f"{path}: its rows")
+        values, about = read(str(path), output_format="dict")
+    except DataError:
+        raise
     except Exception as error:  # of the reader, which has many kinds
         raise damaged(path, error) from None
     return _labelled(values, about.variable_value_labels, about.variable_measure)
+
+
+def _values_in(path: Path, head: Any) -> float:
+    """Return how many values a file has, or about how many where its head does not count its rows."""
+    if head.number_rows is not None:
+        return float(head.number_rows * head.number_columns)
+    size = path.stat().st_size
+    if path.suffix.lower() == ".xpt":  # rows of one width follow each other
+        return float(head.number_columns * size / max(sum(head.variable_storage_width.values()), 1))
+    return size / _DENSE
+
+
+def _sheet_bytes(path: Path) -> float:
+    """Return about how many bytes a spreadsheet takes in memory: most are packed, and their largest part counts."""
+    each = _CELLS.get(path.suffix.lower(), _TAGGED)
+    if not zipfile.is_zipfile(path):
+        return float(each * path.stat().st_size)
+    with zipfile.ZipFile(path) as packed:
+        return float(each * max((part.file_size for part in packed.infolist()), default=0))
 
 
 def _open_sheet(path: Path, layout: Layout) -> Source:
     _library("fastexcel", path)
     skip = layout.skip_rows or 0
     try:
+        memory.check(_sheet_bytes(path), f"{path}: its cells")
         first = pl.read_excel(
             path, has_header=False, read_options={"header_row": None, "n_rows": LOOKED_AT + skip, "dtypes": "string"}
         )

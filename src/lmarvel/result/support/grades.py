@@ -277,10 +277,10 @@ def encode_grades(result: Discovery) -> dict[str, Any]:
 
     Each edge with an arrowhead or a tail is listed with its ends and the grades of the marks at them.
     """
-    names, marks = result.pag.names, result.pag.marks
+    names = result.pag.names
+    marked = np.unique(np.sort(positions(result.pag.marks > CIRCLE), axis=1), axis=0)
     listed = [
         [names[x], names[y], grade_named(int(result.grades.marks[y, x])), grade_named(int(result.grades.marks[x, y]))]
-        for x, y in positions((marks > CIRCLE) | (marks.T > CIRCLE)).tolist()
-        if x < y
+        for x, y in marked.tolist()
     ]
     return {"basis": result.grades.basis, "marks": listed}
