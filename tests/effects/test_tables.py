@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from lmarvel import PAG, DataError, Dataset, Discovery, GraphError, Knowledge, Lift, LMarvel, effect
+from lmarvel.budget.clock import Clock
 from lmarvel.data import Kind
 from lmarvel.effects import exported
 from lmarvel.effects.numbers.table import Columns
+from lmarvel.errors import BudgetSpent
 from tests.effects.test_answer import BACKDOOR, table
 
 OPEN = PAG.from_edges("A o-o B", "nodes: A B")
@@ -158,3 +160,14 @@ def test_what_was_said_beforehand_counts_where_it_changes_no_mark() -> None:
     told = found.effect("X", "Y", data)
     assert told.status == "adjustment"
     assert "left out" not in told.rests_on
+
+
+@pytest.mark.parametrize("how", ["gaps", "resamples"])
+def test_an_estimate_that_takes_long_ends_with_the_budget(how: str) -> None:
+    """Each of these loops can take seconds on an ordinary table, and a report asks for many estimates."""
+    data = table(400)
+    if how == "gaps":
+        data["A"][::7] = np.nan
+    columns = Columns(Dataset.of(data))
+    with Clock(1e-9).running(), pytest.raises(BudgetSpent):
+        next(columns.completed(0)) if how == "gaps" else columns.drawn(np.random.default_rng(0))

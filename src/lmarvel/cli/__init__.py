@@ -4,16 +4,19 @@ Exit codes: 0 success, 2 bad input or usage, 3 a limit ended the search early (w
 is printed), 130 interrupted.
 """
 
-from lmarvel.cli import (  # they register themselves
-    checking,
-    describing,
-    effects,
-    learning,
-    reproducing,
-    showing,
-    simulating,
-)
-from lmarvel.cli.app import app, main, ordered
+from lmarvel.budget.starting import loading
+
+with loading():
+    from lmarvel.cli import (  # they register themselves
+        checking,
+        describing,
+        effects,
+        learning,
+        reproducing,
+        showing,
+        simulating,
+    )
+    from lmarvel.cli.app import app, main, ordered
 
 __all__ = ["app", "checking", "describing", "effects", "learning", "main", "reproducing", "showing", "simulating"]
 

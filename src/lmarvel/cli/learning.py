@@ -63,6 +63,7 @@ server = late("lmarvel.app.server")  # it needs packages that the other commands
 _NEEDED = ("starlette", "uvicorn", "anyio", "h11")
 _NOTHING_SAID = TableOptions()
 _NOTHING_STATED = Stated()
+_TO_END, _FOR_PAGE, _MOST_OF_REST = 0.1, 0.25, 0.3  # seconds to end with, and with a report; most of what is left
 _PER_PAIR = 1e-7  # seconds to write what was, or was not, found of a pair
 _PER_SET, _MOST_HELD = 1e-6, 0.6  # seconds to write the set that separates a pair; most of the time, for all of them
 
@@ -124,7 +125,7 @@ def learn(
             before = time.monotonic()
             listed = model.boundary == "none" and ".json" in (output and output.suffix.lower(), f".{form}")
             with Clock().running() as search:
-                search.held = partial(_to_write, len(dataset.names), listed)
+                search.held = partial(_to_write, len(dataset.names), listed, report is not None)
                 found = drawing.fit(model, dataset, show)
             phases = dict(found.stats.seconds)
             if bootstrap is not None:
@@ -146,18 +147,21 @@ def learn(
         fail(f"{found.budget_ended}; {open_pairs(len(found.undecided))}", 3)
 
 
-def _to_write(columns: int, listed: bool, left: float) -> float:
-    """Return how many of the seconds that are left it may take to write what is found among many columns.
+def _to_write(columns: int, listed: bool, page: bool, left: float) -> float:
+    """Return how many of the seconds that are left it may take to write what is found, a page of it included.
 
     ``listed`` is for methods that begin with all pairs, and a file that lists the sets that separate them.
 
     Examples
     --------
-    >>> [round(_to_write(columns, True, 4.0), 2) for columns in (20, 1_000, 3_000)]
-    [0.0, 0.55, 2.85]
+    >>> [round(_to_write(columns, True, False, 4.0), 2) for columns in (20, 1_000, 3_000)]
+    [0.1, 0.65, 2.95]
+    >>> [round(_to_write(20, False, page, left), 2) for page, left in [(True, 4.0), (True, 0.5), (False, 0.5)]]
+    [0.35, 0.15, 0.1]
     """
     pairs = columns * (columns - 1) / 2
-    return _PER_PAIR * pairs + listed * min(_PER_SET * pairs, _MOST_HELD * left)
+    always = min(_TO_END + page * _FOR_PAGE, _MOST_OF_REST * left)
+    return always + _PER_PAIR * pairs + listed * min(_PER_SET * pairs, _MOST_HELD * left)
 
 
 def _point_out(found: Discovery, data: Dataset) -> None:

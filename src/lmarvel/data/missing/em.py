@@ -213,7 +213,7 @@ def imputed(values: Matrix, sizes: Sequence[int], number: int, seed: int) -> Ite
     wide = np.column_stack([_indicators(column, size) for column, size in zip(values.T, sizes, strict=True)])
     varying = np.nanstd(wide, axis=0) > 0
     patterns, which = np.unique(np.isnan(values), axis=0, return_inverse=True)
-    names = tuple(map(str, range(columns)))
+    names, clock = tuple(map(str, range(columns))), current()
     for i in range(number):
         rng = np.random.default_rng([seed, i])
         drawn = np.bincount(rng.integers(0, len(wide), len(wide)), minlength=len(wide))
@@ -225,6 +225,7 @@ def imputed(values: Matrix, sizes: Sequence[int], number: int, seed: int) -> Ite
         whole = wide.copy()
         done = values.copy()
         for k, lacking in enumerate(patterns):
+            clock.check()
             rows = np.flatnonzero(which.reshape(-1) == k)
             known = [c for v in np.flatnonzero(~lacking) for c in blocks[v]]
             for v in np.flatnonzero(lacking).tolist():

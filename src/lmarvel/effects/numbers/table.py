@@ -8,6 +8,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from lmarvel.budget.clock import current
 from lmarvel.data import Dataset, Kind
 from lmarvel.data.missing.em import imputed
 from lmarvel.data.resampling import NormalResampling
@@ -132,6 +133,7 @@ class Columns:
 
     def drawn(self, rng: np.random.Generator) -> Vector:
         """Return the weights of as many rows, or clusters, as there are, drawn with replacement; or a covariance."""
+        current().check()
         if self._normal is not None:
             return self._normal.moments(*rng.integers(0, 1 << 62, 2).tolist()).covariance
         _, weights, clusters = self._parts()
