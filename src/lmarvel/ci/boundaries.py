@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lmarvel.ci.ledger import Ledger
+from lmarvel.deferred import LazyTuple
 from lmarvel.errors import BudgetSpent
 
 
@@ -22,8 +23,8 @@ class Boundaries:
 
     Attributes
     ----------
-    sets : tuple of frozensets
-        The boundaries, on positions.
+    sets : sequence of frozensets
+        The boundaries, on positions; all other variables are listed when somebody looks.
     method : str
         "tc", "gs", "iamb", "inter-iamb", "fast-iamb"; "own" if a user gave them; "none" for all other variables.
     level : float
@@ -39,7 +40,7 @@ class Boundaries:
     (frozenset({1}), False, frozenset({1, 2}))
     """
 
-    sets: tuple[frozenset[int], ...]
+    sets: Sequence[frozenset[int]]
     method: str
     level: float
     truncated: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class Boundaries:
     def complete(cls, n: int, level: float) -> Boundaries:
         """Return all other variables as the boundary of each: the complete graph to start from."""
         everything = frozenset(range(n))
-        return cls(tuple(everything - {v} for v in range(n)), "none", level)
+        return cls(LazyTuple(lambda: tuple(everything - {v} for v in range(n))), "none", level)
 
     def moved(self, place: Sequence[int]) -> Boundaries:
         """Return the same boundaries where variable v stands at ``place[v]``."""
