@@ -96,7 +96,7 @@ def test_what_an_outer_clock_holds_back_is_taken_once_where_a_search_begins(now:
 
 
 @pytest.mark.parametrize(
-    ("method", "file", "held"), [("fci", "a.json", 6), ("fci", "a.txt", 0), ("lmarvel", "a.json", 0)]
+    ("method", "file", "held"), [("fci", "a.json", 6.1), ("fci", "a.txt", 0.1), ("lmarvel", "a.json", 0.1)]
 )
 def test_a_command_holds_back_time_to_list_the_sets_that_separate_all_pairs(
     method: str, file: str, held: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -135,6 +135,7 @@ print(np.ones(10**8).sum())
 def test_a_limit_that_somebody_set_is_not_raised() -> None:
     asked = """
 import resource
+import numpy
 from lmarvel.budget import memory
 resource.setrlimit(resource.RLIMIT_DATA, (2 * 10**9, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 print(memory.reserved() - memory.taken())  # what is reserved and not used does not count

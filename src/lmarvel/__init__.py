@@ -4,18 +4,18 @@
 measured and the sample may have been selected.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+import importlib
+import typing
 
 from lmarvel.version import __version__ as __version__
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from lmarvel.public import *  # noqa: F403  # all that it has is public
 else:
     # The command line has things to set before NumPy is loaded (lmarvel.budget.starting), and this is run before it.
     def __getattr__(name: str) -> object:
         if not name.startswith("__") or name == "__all__":
-            public, known = import_module("lmarvel.public"), globals()
+            public, known = importlib.import_module("lmarvel.public"), globals()
             known.update({each: getattr(public, each) for each in ("__all__", *public.__all__)})
             if name in known:
                 return known[name]
