@@ -1,7 +1,7 @@
 # make demo   run the main job on bundled input and show the result
 # make test   ruff, mypy --strict, import-linter, pytest without what is marked slow
 # make check-all   the same, with everything, and on every Python that is installed
-# make pythons   the tests on every supported Python that is on the path or in pyenv
+# make pythons   the tests on every supported Python that is on the path or in pyenv, the oldest with the oldest dependencies
 # make audit   known weaknesses of what CI installs, by pip-audit
 # make sanitize   the engine's tests, and 100,000 hostile calls, on an engine with sanitizers (address, undefined behaviour)
 # make bench  every figure that is held to a bar, beside the last recorded one; NETWORKS=folder adds carpo.csv
@@ -31,10 +31,11 @@ test: lint
 
 check-all: lint
 	.venv-test/bin/python -m pytest -n auto --hypothesis-profile=thorough
-	$(PYTHON) tools/pythons.py -- -n auto -m "not slow" tests
+	$(MAKE) pythons
 
 pythons:
-	$(PYTHON) tools/pythons.py -- -n auto -m "not slow" tests
+	$(PYTHON) tools/pythons.py --constraints oldest 3.10 -- -n auto -m "not slow" tests
+	$(PYTHON) tools/pythons.py 3.11 3.12 3.13 3.14 -- -n auto -m "not slow" tests
 
 audit:
 	$(PYTHON) -m venv .venv-audit
