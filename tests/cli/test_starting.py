@@ -49,6 +49,14 @@ def test_an_interruption_while_the_program_is_loaded_is_told_in_one_line(module:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "lmarvel: interrupted\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+def test_an_interruption_that_is_ignored_stays_so_while_the_program_is_loaded() -> None:
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    still = "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+    done = python(f"{ignoring}\n{INTERRUPTS_ITSELF.format(module='numpy')}\n{still}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
 def test_once_loaded_an_interruption_is_the_usual_one() -> None:
     done = python("import lmarvel.cli, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)")
     assert done.stdout == "True\n"

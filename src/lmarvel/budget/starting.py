@@ -2,7 +2,7 @@
 
 The products of matrices here are small. Threads of BLAS, one for each processor, mostly wait for each other then, in a
 loop that takes a processor each: a command that had a second to run used up to two of CPU. So they are one, unless the
-environment says how many they are. With one thread results are also the same to the last bit on every machine.
+environment says how many they are. With one thread results do not depend on the number of processors either.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ def loading() -> Iterator[None]:
 
 @contextmanager
 def _leaving() -> Iterator[None]:
-    """Let an interruption end the process at once, where signals are asked for."""
-    if threading.current_thread() is not threading.main_thread():
+    """Let an interruption end the process at once, unless it is ignored, as in the background, or somebody's own."""
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not usual or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGINT, _leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _leave(signum: int, frame: object) -> None:
