@@ -297,6 +297,8 @@ def test_a_description_as_json_has_all_of_it(tmp_path: Path) -> None:
 
 def test_a_wide_table_is_described_by_what_there_is_to_look_at(tmp_path: Path) -> None:
     wide = {f"v{i}": RNG.normal(size=60).round(4).tolist() for i in range(100)}
+    done = run("describe", table(tmp_path, wide))
+    assert "100 columns of numbers, none with anything unusual (--json shows all)" in done.out
     wide |= {f"flat{i}": [0] * 60 for i in range(30)}
     done = run("describe", table(tmp_path, wide))
     assert "... and 100 more columns (--json shows all)" in done.out

@@ -96,7 +96,7 @@ def _columns(found: Profile) -> Iterator[str]:
     if rest and shown:
         yield f"... and {counted(rest, 'more column')} (--json shows all)"
     elif rest:
-        yield f"{counted(rest, 'column')} of numbers, with nothing to look at in any alone (--json shows all)"
+        yield f"{counted(rest, 'column')} of numbers, none with anything unusual (--json shows all)"
     yield ""
 
 

@@ -45,8 +45,8 @@ STATISTICS = {
 SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 _HELD = 52  # bytes in memory for a value of a statistics program, while it is read
 _DENSE = 4  # bytes of a portable file of SPSS for a value, whose rows are not counted in its head: seldom fewer
-_CELLS = {".xls": 9, ".xlsb": 9}  # bytes in memory for each of a spreadsheet, whose cells take at least 10 ...
-_TAGGED = 3  # ... or at least 24 where they are written with tags
+_BINARY = {".xls": 9, ".xlsb": 9}  # bytes in memory for each byte of a binary sheet, where a cell takes 10 or more
+_XML = 3  # bytes in memory for each byte of XML, where a cell takes 24 or more
 
 
 def open_foreign(path: Path, layout: Layout) -> Source:
@@ -77,7 +77,7 @@ def _values_in(path: Path, head: Any) -> float:
 
 def _sheet_bytes(path: Path) -> float:
     """Return about how many bytes a spreadsheet takes in memory: most are packed, and their largest part counts."""
-    each = _CELLS.get(path.suffix.lower(), _TAGGED)
+    each = _BINARY.get(path.suffix.lower(), _XML)
     if not zipfile.is_zipfile(path):
         return float(each * path.stat().st_size)
     with zipfile.ZipFile(path) as packed:
