@@ -92,16 +92,17 @@ class OnlyHeads:
 def test_a_statistics_file_that_is_too_large_is_refused_by_its_head(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = pytest.importorskip("pyreadstat")
+    writer, pd = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
     kind = {"zsav": "sav", "xpt": "xport"}.get(ending, ending)
     path = tmp_path / f"data.{ending}"
-    getattr(writer, f"write_{kind}")(GOOD, path)
+    getattr(writer, f"write_{kind}")(pd.DataFrame(GOOD.to_dict(as_series=False)), path)
     monkeypatch.setattr(statfiles, "_library", lambda name, path: OnlyHeads(name))
     monkeypatch.setattr(memory, "left", lambda: 10_000)
     with pytest.raises(TooLarge, match=rf"data\.{ending}: its rows need about .* of memory") as refused:
         moments_of(path)
     about = float(str(refused.value).split("about ")[1].split()[0])
-    assert about == pytest.approx(500 * 2 * 52 / 1e6, rel={"por": 4, "xpt": 0.2}.get(ending, 0.01))
+    true = 500 * 2 * 52 / 1e6  # a portable file does not count its rows, and its numbers are as long as they like
+    assert about >= true if ending == "por" else about == pytest.approx(true, rel=0.2 if ending == "xpt" else 0.01)
 
 
 def test_a_spreadsheet_that_is_too_large_is_refused_by_its_size_unpacked(
