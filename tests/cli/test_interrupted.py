@@ -128,7 +128,7 @@ def interrupt(command: Command, folder: Path, kind: signal.Signals, after: float
         except subprocess.TimeoutExpired:
             process.send_signal(kind)
             _, error = process.communicate(timeout=120)
-        # While the program is loaded, and after it is done, the interpreter itself is interrupted.
+        # SIGTERM while the program is loaded, and any signal after it is done, end the interpreter itself.
         assert process.returncode in (0, 130, -kind), error
         assert "Traceback" not in error or process.returncode != 130
         if process.returncode == 130:
